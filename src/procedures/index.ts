@@ -1,7 +1,7 @@
-// Procedures: backup, verify, restore, drill, smoke; each a runbook and a file per step.
-// Owns: the order of the steps and what each one proves.
-// Must not know: runtime implementations, store, HTTP, terminal.
-// Start at reporter.ts and runbook.ts, then backup/steps.ts and backup/runbook.ts.
+// Procedures: backup, verify, restore, drill, smoke and the other commands of the operator.
+// Decides the order of their steps, and what is rolled back, reported or kept when one fails.
+// Does not decide how a kind of platform works, what the format of a set is, or how a report is rendered.
+// Start at run.ts, then backup/options.ts and backup/runbook.ts, then restore/steps.ts.
 export {
   BACKUP_PARTS,
   BACKUP_STEPS,

@@ -6,19 +6,19 @@ import { IdkitError } from '../core/index.ts';
 import { findEntry } from '../files/index.ts';
 import type { Reporter } from './run.ts';
 
-/** A lock that is held until it is released or the process ends. */
+/** The lock ends with `release` or with the process. */
 export interface HeldLock {
   release(): Promise<void>;
 }
 
-/** @throws IDKIT_LOCKED that names the holder, IDKIT_DIRECTORY_NOT_WRITABLE */
+/** Locks a backup root. @throws IDKIT_LOCKED with the holder, IDKIT_DIRECTORY_NOT_WRITABLE */
 export function lockRoot(root: string, mode: 'exclusive' | 'shared', command: string): Promise<HeldLock> {
   return acquireLock(join(root, '.lock'), { mode, record: { command } });
 }
 
 /**
- * The root's lock; where the root cannot be written it goes on without, with a note (contract §3, "Locks"). A root
- * that does not exist needs none.
+ * Locks a backup root. If the root is missing, returns undefined. If it is not writable, also adds a note: the command
+ * then runs without a lock.
  */
 export async function lockRootIfWritable(
   root: string,
@@ -32,12 +32,14 @@ export async function lockRootIfWritable(
     return await lockRoot(root, mode, command);
   } catch (error) {
     if (error instanceof IdkitError && error.code !== 'IDKIT_DIRECTORY_NOT_WRITABLE') throw error;
-    reporter.note(`${root} cannot be written, so ${command} goes on without its lock and keeps no verdict`);
+    reporter.note(
+      `${root} is not writable, so ${command} runs without its lock and does not keep the verdict`,
+    );
     return undefined;
   }
 }
 
-/** The directory is a backup root that idkit works in, so that there is a lock to share and a place for verdicts. */
+/** True if idkit uses the directory as a backup root. Only then does it have a lock and a place for verdicts. */
 export async function isBackupRoot(dir: string, settings: Settings): Promise<boolean> {
   if (findEntry(join(dir, '.lock')) !== undefined) return true;
   if (findEntry(settings.backup.root) === undefined) return false;
@@ -46,17 +48,17 @@ export async function isBackupRoot(dir: string, settings: Settings): Promise<boo
 
 /** The locks of one restore. */
 export interface RestoreLocks extends HeldLock {
-  /** Locks the platform directory once its `data/` exists; repeated calls do nothing. */
+  /** Locks the platform directory and creates its `data/` if necessary. Repeated calls do nothing. */
   lockPlatform(): Promise<void>;
-  /** Releases it, too, before the others. */
+  /** Adds a lock that is released first. */
   hold(lock: HeldLock | undefined): void;
 }
 
 /**
- * Keeps other procedures away from the set, from the platform's own backup root and from the platform. A drill only
- * reads the set, so it shares the root.
+ * Locks the root of the set, the platform's own backup root and the platform. A drill only reads the set, so it shares
+ * the lock of the root.
  *
- * @throws IDKIT_LOCKED that names the holder
+ * @throws IDKIT_LOCKED with the holder
  */
 export async function lockForRestore(
   settings: Settings,

@@ -3,36 +3,32 @@ import { platformPaths, type Settings } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 import { findEntry } from '../files/index.ts';
 
-/** @throws IDKIT_DIRECTORY_MISSING where there is no platform directory (contract §3, "Platform directory") */
+/** @throws IDKIT_DIRECTORY_MISSING */
 export async function checkPlatform(settings: Settings): Promise<void> {
   if (findEntry(settings.dir) !== undefined) return;
-  throw new IdkitError('IDKIT_DIRECTORY_MISSING', `there is no platform directory ${settings.dir}`, {
-    hints: ['name it with --dir or IDKIT_DIR', 'idkit init makes one, and so does idkit serve'],
+  throw new IdkitError('IDKIT_DIRECTORY_MISSING', `the platform directory ${settings.dir} does not exist`, {
+    hints: ['set --dir or IDKIT_DIR', 'idkit init and idkit serve create a platform directory'],
   });
 }
 
-/**
- * A platform in containers has its definition.
- *
- * @throws IDKIT_SETTING where it is absent
- */
+/** A platform in containers needs a compose.yaml. @throws IDKIT_SETTING */
 export async function checkDefined({ dir, runtime }: Settings): Promise<void> {
   const { compose } = platformPaths(dir);
   if (runtime !== 'compose' || findEntry(compose) !== undefined) return;
   throw new IdkitError('IDKIT_SETTING', `${compose} is missing, and runtime: compose needs it`, {
     hints: [
-      'bring it back from a backup set: tar -xzf SET/config.tar.gz compose.yaml',
+      'extract it from a backup set: tar -xzf SET/config.tar.gz compose.yaml',
       'idkit init --runtime compose writes a new one',
     ],
   });
 }
 
-/** The backup root that a flag names, else the platform's own. Absolute. */
+/** Returns the absolute path of the backup root. A flag takes precedence over the setting. */
 export function backupRoot(settings: Settings, flag: string | undefined): string {
   return flag === undefined ? settings.backup.root : resolve(flag);
 }
 
-/** `[user@]host:path` for rsync, or an absolute directory. Undefined: no mirror. */
+/** Returns `[user@]host:path` for rsync, or an absolute directory. Undefined: no mirror. */
 export function mirrorTarget(settings: Settings, flag: string | undefined): string | undefined {
   const target = flag ?? settings.backup.mirror ?? undefined;
   if (target === undefined || isRemote(target) || isAbsolute(target)) return target;
@@ -40,7 +36,7 @@ export function mirrorTarget(settings: Settings, flag: string | undefined): stri
   return fromFlag ? resolve(target) : resolve(settings.dir, target);
 }
 
-/** As rsync tells them apart: a colon before the first slash. */
+/** Like rsync, treats a target with a colon before the first slash as remote. */
 export function isRemote(target: string): boolean {
   return /^[^/]*:/.test(target);
 }

@@ -3,29 +3,29 @@ import type { Secret } from '../core/index.ts';
 import { openPlatform } from '../platform/open.ts';
 import { beginRun, type ProcedureOptions, type ProcedureResult, type StepDescription } from './run.ts';
 
-/** Getting back in, in order. */
+/** The recovery of an administrator in order. */
 export const RECOVER_ADMIN_STEPS = [
   {
     id: 'reset',
-    title: 'Make or reset the administrator in the store',
-    why: 'with every administrator locked out no request can do it',
+    title: 'Create or reset the administrator in the database',
+    why: 'without an administrator who can log in, no request can do it',
   },
   {
     id: 'env',
-    title: 'Write the new password into .env where the administrator is the machine’s own',
-    why: 'backup, restore and smoke log in with what .env says',
+    title: 'Write the new password into .env if .env names this administrator',
+    why: 'backup, restore and smoke log in with the password in .env',
   },
 ] as const satisfies readonly StepDescription[];
 
 export interface RecoverAdminResult extends ProcedureResult {
   username: string;
-  /** To be shown once. */
+  /** The caller shows it once. */
   password: Secret;
-  /** True where the administrator is the machine's own, whose password `.env` holds. */
+  /** True if `.env` contains the password of this administrator. */
   envUpdated: boolean;
 }
 
-/** `username`: the administrator of `.env` unless told. @throws IDKIT_SERVICE_RUNNING */
+/** Default for `username`: the administrator of `.env`. @throws IDKIT_SERVICE_RUNNING */
 export async function recoverAdmin(
   settings: Settings,
   options: ProcedureOptions & { username?: string },
@@ -43,7 +43,10 @@ export async function recoverAdmin(
     });
     const source = settings.sources['IDKIT_ADMIN_PASSWORD'];
     if (source === 'environment') {
-      run.finding('ADMIN_ELSEWHERE', 'IDKIT_ADMIN_PASSWORD of the environment still holds the old password');
+      run.finding(
+        'ADMIN_ELSEWHERE',
+        'the environment variable IDKIT_ADMIN_PASSWORD still has the old password and overrides .env',
+      );
     }
   }
   return { username, password, envUpdated, findings: run.findings };

@@ -1,49 +1,49 @@
 import { type Clock, IdkitError, type Random } from '../core/index.ts';
 
-/** One step of a runbook as `--dry-run`, README and the crash tests see it. */
+/** One step of a runbook. `--dry-run`, the documentation and the crash tests print or use it. */
 export interface StepDescription {
-  /** Stable; names the step in events, journals and failpoints. */
+  /** Stable. Events, journals and failpoints contain it. */
   id: string;
   /** Imperative. */
   title: string;
-  /** What would be lost without it. */
+  /** The damage that the step prevents. */
   why: string;
 }
 
-/** What every procedure is given. Nothing in it knows a terminal, an environment or an exit code. */
+/** The options of every procedure. None of them knows a terminal, the environment or an exit code. */
 export interface ProcedureOptions {
   reporter: Reporter;
   clock: Clock;
   random: Random;
-  /** Aborted by Ctrl-C or SIGTERM; its reason is the `IdkitError` to end with, where the caller set one. */
+  /** Aborted by Ctrl-C or SIGTERM. If its reason is an `IdkitError`, the procedure ends with it. */
   signal: AbortSignal;
-  /** Called when a step is done, with its id, before the next begins; crash tests end the process in it. */
+  /** Called with the id of each finished step before the next one begins. Crash tests end the process in it. */
   failpoint?: (stepId: string) => void | Promise<void>;
 }
 
-/** What every procedure that can finish with findings gives back. */
+/** The result of every procedure that can finish with findings. */
 export interface ProcedureResult {
-  /** Not empty: exit 3 (contract §3), unless `failure` says otherwise. */
+  /** With findings the exit code is 3, unless there is a `failure`. */
   findings: readonly Finding[];
-  /** A fault that does not void the rest of the result; its exit code wins over findings. */
+  /** An error that leaves the rest of the result valid. Its exit code takes precedence over findings. */
   failure?: IdkitError;
 }
 
-/** One run of a runbook: reports each step, hears an interrupt between steps, and collects findings. */
+/** One run of a runbook. It reports each step, stops at an interrupt and collects findings. */
 export interface Run<Id extends string> {
-  /** Runs one step. Its outcome is reported; `summarize` makes the one line shown when it is done. */
+  /** Runs one step and reports its outcome. `summarize` renders the line that is shown when the step is done. */
   step<T>(id: Id, work: () => Promise<T>, summarize?: (value: T) => string | undefined): Promise<T>;
-  /** Reports progress of a step. */
+  /** Returns a function that reports the progress of a step. */
   progress(id: Id, unit: 'bytes' | 'items'): (done: number, total?: number) => void;
   finding(code: string, message: string): void;
-  /** The step that runs, or ran last. */
+  /** The running step, or the last one that ran. */
   readonly current: Id | undefined;
   readonly findings: readonly Finding[];
-  /** Milliseconds of each finished step, in order. */
+  /** The duration of each finished step, in order. */
   readonly durations: readonly { id: Id; milliseconds: number }[];
 }
 
-/** Begins a run over a runbook's list of steps; a step that is not in the list does not compile. */
+/** Begins a run of a runbook. A step that is not in the list does not compile. */
 export function beginRun<const Steps extends readonly StepDescription[]>(
   steps: Steps,
   options: ProcedureOptions,
@@ -74,7 +74,7 @@ export function beginRun<const Steps extends readonly StepDescription[]>(
         return value;
       } catch (error) {
         reporter.stepFailed({ id, milliseconds: Math.round(performance.now() - began) });
-        // An interrupt surfaces as whatever the broken-off call throws; the reason behind it is what counts.
+        // An interrupted call may throw any error. The reason of the signal counts.
         checkInterrupted(options.signal);
         throw error;
       }
@@ -91,14 +91,14 @@ export function beginRun<const Steps extends readonly StepDescription[]>(
   };
 }
 
-/** @throws the signal's reason where it is an IdkitError, else IDKIT_INTERRUPTED, once it is aborted */
+/** @throws the reason of an aborted signal if it is an IdkitError, else IDKIT_INTERRUPTED */
 export function checkInterrupted(signal: AbortSignal): void {
   if (!signal.aborted) return;
   if (signal.reason instanceof IdkitError) throw signal.reason;
   throw new IdkitError('IDKIT_INTERRUPTED', 'interrupted');
 }
 
-/** The reporter for a procedure inside another: notes and findings pass, steps stay with the outer one. */
+/** Returns the reporter of a nested procedure. It reports notes and findings, but no steps. */
 export function withoutSteps(reporter: Reporter): Reporter {
   const nothing = () => undefined;
   return {
@@ -112,25 +112,26 @@ export function withoutSteps(reporter: Reporter): Reporter {
 }
 
 /**
- * How a procedure tells what it does; text, JSON and quiet renderers implement it, so that no step knows a
- * terminal or a JSON flag. All calls return at once.
+ * Receives the reports of a procedure. The text, JSON and quiet renderers implement it, so no step knows a terminal or a
+ * JSON flag. No call blocks.
  */
 export interface Reporter {
-  /** A step of a runbook begins. `id` is stable, `title` is imperative. */
+  /** `id` is stable and `title` is imperative. */
   stepStarted(step: { id: string; title: string }): void;
-  /** How far the running step is. `total` absent: unknown. */
+  /** Progress of the running step. An unknown `total` is absent. */
   stepProgress(step: { id: string; done: number; total?: number; unit: 'bytes' | 'items' }): void;
-  /** `milliseconds` is wall time. `summary` is one short line. */
+  /** `summary` is one short line. */
   stepFinished(step: { id: string; milliseconds: number; summary?: string }): void;
   stepFailed(step: { id: string; milliseconds: number }): void;
-  /** Worth knowing, no fault. */
+  /** Information that is not a defect. */
   note(message: string): void;
-  /** A fault that lets the procedure finish with exit 3. `code` is stable, for example `MIRROR_FAILED`. */
+  /** A defect that lets the procedure finish with exit code 3. */
   finding(finding: Finding): void;
 }
 
-/** One finding (contract §3, exit 3). */
+/** A defect in a finished procedure. */
 export interface Finding {
+  /** Stable, for example `MIRROR_FAILED`. */
   code: string;
   message: string;
 }

@@ -1,9 +1,9 @@
 import type { Settings } from '../config/index.ts';
 
-/** One timer of the specification's Limits table. Times are UTC. */
+/** One timer. Times are UTC. */
 interface Timer {
   id: string;
-  /** What runs, after the name of the program and `--dir`. */
+  /** The arguments after the name of the program and `--dir`. */
   arguments: readonly string[];
   /** minute, hour, day of month, month, day of week. */
   cron: string;
@@ -12,7 +12,7 @@ interface Timer {
   why: string;
 }
 
-/** The Limits table: database and realms daily, configuration and environment weekly, a drill monthly. */
+/** Database and realms daily, configuration and environment weekly, a drill monthly. */
 const TIMERS: readonly Timer[] = [
   {
     id: 'backup-database',
@@ -40,14 +40,14 @@ const TIMERS: readonly Timer[] = [
     arguments: ['backup', '--only', 'env'],
     cron: '15 3 * * 0',
     calendar: 'Sun *-*-* 03:15:00 UTC',
-    why: 'encrypted environment file, weekly, off-site by the mirror, 4 versions kept',
+    why: 'encrypted environment file, weekly, off-site through the mirror, 4 versions kept',
   },
   {
     id: 'verify',
     arguments: ['verify', '--latest', '--max-age', '26h'],
     cron: '0 4 * * *',
     calendar: '*-*-* 04:00:00 UTC',
-    why: 'the newest backup is whole and not too old, daily',
+    why: 'check that the newest backup is intact and not too old, daily',
   },
   {
     id: 'drill',
@@ -58,7 +58,7 @@ const TIMERS: readonly Timer[] = [
   },
 ];
 
-/** Cron lines or systemd units for the spec's Limits table; `command` is how idkit is called there. */
+/** Renders cron lines or systemd units. They start idkit with `command`. */
 export function renderSchedule(
   settings: Settings,
   options: { format: 'cron' | 'systemd'; command: string },
@@ -75,9 +75,9 @@ function renderCron(settings: Settings, command: string): string {
   ]);
   return [
     `# idkit: the timers of ${settings.dir}. For crontab -e of the user that runs the service.`,
-    '# Times are UTC; cron without CRON_TZ goes by the machine’s own zone.',
+    '# Times are UTC. A cron that does not support CRON_TZ uses the time zone of the machine.',
     'CRON_TZ=UTC',
-    '# The passphrase of env.gpg: a file that only this user can read, or another of the three ways.',
+    '# A file with the passphrase of env.gpg. Only this user may be able to read it.',
     'IDKIT_BACKUP_PASSPHRASE_FILE=/etc/idkit/passphrase',
     ...lines,
     '',
@@ -121,7 +121,7 @@ function quoteForShell(path: string): string {
   return PLAIN.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** systemd.service(5): double quotes, C escapes, `%%` and `$$` for the characters that it expands. */
+/** Uses double quotes, C escapes, `%%` and `$$` (systemd.service(5)). */
 function quoteForSystemd(path: string): string {
   if (PLAIN.test(path)) return path;
   return `"${path.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`;

@@ -1,4 +1,4 @@
-/** A length of time for people: `42 s`, `3 h`, `5 days`. */
+/** Renders a duration for people: `42 s`, `3 h`, `5 days`. */
 export function renderAge(seconds: number): string {
   if (seconds < 120) return `${Math.max(0, Math.round(seconds))} s`;
   if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} min`;
@@ -6,7 +6,7 @@ export function renderAge(seconds: number): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
-/** A size for people: `640 B`, `1.3 MB`. */
+/** Renders a size for people: `640 B`, `1.3 MB`. */
 export function renderBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   let value = bytes;

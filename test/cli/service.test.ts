@@ -63,7 +63,10 @@ test('"smoke found a failing check" is exit 3, told as finding: on stderr, by --
   const argv = ['smoke', '--realm', 'master', 'nowhere', '--junit', junit];
   const { code, stdout, stderr } = await run([...argv, '--quiet'], { cwd: platform.cwd });
   assert.equal(code, 3);
-  assert.match(stderr, /^finding: SMOKE_FAILED: .*\(nowhere\): discovery answered 404\n$/);
+  assert.match(
+    stderr,
+    /^finding: SMOKE_FAILED: .*\(nowhere\): the service responded 404 to the discovery document\n$/,
+  );
   assert.match(stdout, /^FAILED +the discovery document .* nowhere /m);
   assert.match(readFileSync(junit, 'utf8'), /<testsuites? [^>]*failures="1"/);
   const { findings, ok, exitCode } = (await run([...argv, '--json'], { cwd: platform.cwd })).result();

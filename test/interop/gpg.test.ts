@@ -126,7 +126,7 @@ test('idkit opens messages of `gpg --symmetric` with every option (docs/referenc
   if (gpg === undefined) return;
   for (const options of OPTIONS) {
     let made = gpg([...options, '--symmetric'], ENVIRONMENT);
-    // Only newer versions know this option, and only they need it.
+    // Only newer versions have and need this option.
     if (made.status !== 0 && options.includes('--allow-old-cipher-algos'))
       made = gpg([...options.slice(0, 2), '--symmetric'], ENVIRONMENT);
     assert.equal(made.status, 0, made.errors);
@@ -143,7 +143,7 @@ test('a wrong passphrase for a message of gpg is reported as a wrong passphrase'
   assert.equal((await decryptEnvironment(made.stdout, new Secret('wrong'))).outcome, 'wrong passphrase');
 });
 
-test('a large environment, for which gpg writes partial lengths, is opened', async (t) => {
+test('opens a large environment, for which gpg writes partial lengths', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const content = 'KEY=value\n'.repeat(50_000);

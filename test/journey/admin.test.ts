@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { freePort } from '../free-port.ts';
 import { makePlace, post, readSecrets, runIdkit, startIdkit } from './idkit.ts';
 
-test('idkit admin works over the administrative API from the first realm to the last session', async (t) => {
+test('idkit admin uses the administrative API from the first realm to the last session', async (t) => {
   const cwd = makePlace(t);
   const service = await startIdkit(t, { cwd });
   const ok = async (argv: string[], more: { stdin?: string; env?: NodeJS.ProcessEnv } = {}) => {
@@ -57,8 +57,8 @@ test('idkit admin works over the administrative API from the first realm to the 
     assert.ok(!JSON.stringify(listed).includes(String(orders['secret'])), 'a list shows no secret');
   });
 
-  await t.test('users: passwords come by environment or stdin, never by an argument', async () => {
-    // A person of whom the profile knows no name must complete it before a login (Keycloak 26).
+  await t.test('users: passwords come from the environment or stdin, never from an argument', async () => {
+    // A user without a name must complete the profile before the first login, as in Keycloak 26.
     const alice = ['--email', 'alice@example.org', '--first-name', 'Alice', '--last-name', 'Example'];
     await ok(['user', 'create', 'alice', '--realm', 'acme', ...alice, '--password'], {
       env: { IDKIT_USER_PASSWORD: 'first-of-alice' },
@@ -106,7 +106,7 @@ test('idkit admin works over the administrative API from the first realm to the 
     });
 
   await t.test(
-    'token revoke takes a token on stdin and ends it with its own client’s credentials (contract §3)',
+    'token revoke takes a token on stdin and ends it with its own client’s credentials',
     async () => {
       const revoked = await ok(['token', 'revoke'], { stdin: `${login.body['refresh_token']}\n` });
       assert.deepEqual(
@@ -142,7 +142,7 @@ test('idkit admin works over the administrative API from the first realm to the 
     assert.equal(gone.code, 10);
   });
 
-  await t.test('one login is kept for the owner alone and serves every command (issue §4)', async () => {
+  await t.test('one login serves every command, and only its owner can read it', async () => {
     const tokens = join(cwd, 'idkit', 'data', 'tokens');
     const [file, ...rest] = readdirSync(tokens);
     assert.deepEqual(rest, []);
@@ -153,7 +153,7 @@ test('idkit admin works over the administrative API from the first realm to the 
   });
 
   await t.test(
-    '--base-url needs no platform directory; the credentials come from the environment (contract §3)',
+    '--base-url needs no platform directory; the credentials come from the environment',
     async () => {
       const elsewhere = makePlace(t);
       const secrets = readSecrets(cwd);
@@ -176,14 +176,14 @@ test('idkit admin works over the administrative API from the first realm to the 
     },
   );
 
-  await t.test('with the service stopped every command is unreachable (15)', async () => {
+  await t.test('every command is unreachable with a stopped service (15)', async () => {
     assert.equal(await service.stop(), 0);
-    // Where serve would listen by its settings; on the usual port there may be somebody else.
+    // The port comes from the settings, because another program may use the default port.
     const port = await freePort();
     appendFileSync(join(cwd, 'idkit', 'idkit.yaml'), `listen:\n  port: ${port}\n`);
     const ended = await runIdkit(['admin', 'realm', 'list'], { cwd });
     assert.equal(ended.code, 15, ended.stderr);
-    const told = `^error IDKIT_UNREACHABLE: http://127\\.0\\.0\\.1:${port} cannot be reached`;
-    assert.match(ended.stderr, new RegExp(told, 'm'));
+    const message = `^error IDKIT_UNREACHABLE: http://127\\.0\\.0\\.1:${port} cannot be reached`;
+    assert.match(ended.stderr, new RegExp(message, 'm'));
   });
 });

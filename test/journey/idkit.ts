@@ -10,12 +10,12 @@ import { waitUntil } from '../wait-until.ts';
 /** The program under test. */
 export const BIN = PROGRAM;
 
-/** How a run ended. */
+/** The end of a run. */
 export interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** The last line of stdout as JSON. */
+  /** Parses the last line of stdout as JSON. */
   result(): Record<string, unknown>;
 }
 
@@ -26,10 +26,10 @@ interface RunOptions {
   stdin?: string;
 }
 
-/** What each idkit of a place is given besides; set by a file that runs these journeys on another database. */
+/** Additional environment variables of every run. A file that runs the journeys on another database sets them. */
 export const surroundings: { of(cwd: string): Promise<NodeJS.ProcessEnv> } = { of: async () => ({}) };
 
-/** Runs idkit as a user does: a process of its own, no terminal, none of this process's IDKIT_… variables. */
+/** Runs idkit in a separate process, without a terminal and without the IDKIT_… variables of this process. */
 export async function runIdkit(argv: readonly string[], options: RunOptions): Promise<Ended> {
   const around = await surroundings.of(options.cwd);
   return new Promise((resolve, reject) => {
@@ -61,19 +61,19 @@ export async function runIdkit(argv: readonly string[], options: RunOptions): Pr
 /** A running `idkit serve`. */
 export interface Service {
   address: string;
-  /** Where metrics and detailed health are; undefined if it has no management listener. */
+  /** Address of metrics and detailed health. Undefined without a management listener. */
   managementUrl: string | undefined;
-  /** The log's lines so far. */
+  /** Returns the log lines so far. */
   log(): readonly Record<string, unknown>[];
   stderr(): string;
   /** Resolves once stderr matches. */
-  told(pattern: RegExp): Promise<void>;
+  printed(pattern: RegExp): Promise<void>;
   run(argv: readonly string[], options?: { env?: NodeJS.ProcessEnv; stdin?: string }): Promise<Ended>;
-  /** SIGTERM unless told otherwise, then the exit code. */
+  /** Sends a signal and returns the exit code. Default: SIGTERM. */
   stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<number | null>;
 }
 
-/** Starts `idkit serve`, on a free port unless told, off a terminal and waits for the address in its log. Ends with the test. */
+/** Starts `idkit serve`, on a free port by default, off a terminal and waits for the address in its log. Ends with the test. */
 export async function startIdkit(
   t: TestContext,
   options: {
@@ -81,7 +81,7 @@ export async function startIdkit(
     cwd: string;
     env?: NodeJS.ProcessEnv;
     argv?: readonly string[];
-    /** `default`: nothing is said of it, as most people do. */
+    /** `default`: the option is left out. */
     managementPort?: 'default';
   },
 ): Promise<Service> {
@@ -130,11 +130,11 @@ export async function startIdkit(
     log: () =>
       text.stdout
         .split('\n')
-        // What follows the last line end is a line that is still being read, or nothing.
+        // The text after the last line end is an incomplete line or empty.
         .slice(0, -1)
         .map((line) => JSON.parse(line) as Record<string, unknown>),
     stderr: () => text.stderr,
-    async told(pattern) {
+    async printed(pattern) {
       await waitUntil(`stderr matches ${pattern}`, () => pattern.test(text.stderr), {
         seen: () => text.stderr,
       });
@@ -150,7 +150,7 @@ export async function startIdkit(
   };
 }
 
-/** Free ports where a test names none: services of several tests run at once. */
+/** Default ports are free ones, because the services of several tests run in parallel. */
 function freePorts(argv: readonly string[], managementPort?: 'default'): readonly string[] {
   const flags = managementPort === undefined ? ['--port', '--management-port'] : ['--port'];
   return flags.flatMap((flag) => (argv.includes(flag) ? [] : [flag, '0']));
@@ -163,7 +163,7 @@ function cleanEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(own), ...more };
 }
 
-/** A new empty directory that goes with the test. */
+/** Creates an empty directory that is removed after the test. */
 export function makePlace(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-journey-'));
   t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));

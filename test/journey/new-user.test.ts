@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { makePlace, post, readSecrets, runIdkit, startIdkit } from './idkit.ts';
 
-// The whole cycle as a newcomer goes through it, each command a process of its own.
+// The complete cycle of a new user. Each command is a separate process.
 
-// The port differs from start to start, so the issuer is told; tokens outlive a restart by it.
+// The port differs from start to start, so the issuer is set. Tokens then survive a restart.
 const BASE = { IDKIT_BASE_URL: 'http://login.example.test' };
 const env = { ...BASE, IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
 
@@ -16,17 +16,14 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
   const first = await startIdkit(t, { cwd, env: BASE });
   const secrets = readSecrets(cwd);
 
-  await t.test(
-    'serve makes the platform directory, and no secret reaches log or stderr (contract §1)',
-    () => {
-      assert.equal(statSync(join(cwd, 'idkit', '.env')).mode & 0o777, 0o600);
-      const told = JSON.stringify(first.log()) + first.stderr();
-      for (const name of ['IDKIT_MASTER_KEY', 'IDKIT_ADMIN_PASSWORD', 'IDKIT_SMOKE_CLIENT_SECRET']) {
-        assert.ok(secrets[name]!.length > 10);
-        assert.ok(!told.includes(secrets[name]!), `${name} is not told`);
-      }
-    },
-  );
+  await t.test('serve makes the platform directory, and no secret reaches log or stderr', () => {
+    assert.equal(statSync(join(cwd, 'idkit', '.env')).mode & 0o777, 0o600);
+    const output = JSON.stringify(first.log()) + first.stderr();
+    for (const name of ['IDKIT_MASTER_KEY', 'IDKIT_ADMIN_PASSWORD', 'IDKIT_SMOKE_CLIENT_SECRET']) {
+      assert.ok(secrets[name]!.length > 10);
+      assert.ok(!output.includes(secrets[name]!), `${name} is not printed`);
+    }
+  });
 
   const machine = await post(first.address, 'master', 'token', {
     grant_type: 'client_credentials',
@@ -45,7 +42,7 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
     refresh_token: String(login.body['refresh_token']),
   });
 
-  await t.test('tokens by client credentials, by password and by refresh', () => {
+  await t.test('tokens with client credentials, a password and a refresh', () => {
     assert.equal(machine.status, 200);
     assert.equal('refresh_token' in machine.body, false);
     assert.equal(login.status, 200);
@@ -53,7 +50,7 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
     assert.notEqual(renewed.body['refresh_token'], login.body['refresh_token']);
   });
 
-  await t.test('a second serve exits 11 and names the first (issue §2)', async () => {
+  await t.test('a second serve exits 11 and names the first', async () => {
     const second = await runIdkit(['serve', '--port', '0'], { cwd });
     assert.equal(second.code, 11, second.stderr);
     assert.match(second.stderr, /^error IDKIT_LOCKED: /m);
@@ -78,38 +75,32 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
     }
   });
 
-  await t.test(
-    'no secret stands in the clear in a set, a verdict, the database or the logs (issue §5)',
-    () => {
-      const hidden = [...Object.entries(secrets), ['the passphrase', env.IDKIT_BACKUP_PASSPHRASE] as const];
-      const texts = readdirSync(join(cwd, 'idkit'), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() && entry.name !== '.env')
-        .map((entry) => join(entry.parentPath, entry.name))
-        .map((file) => ({ file, bytes: readFileSync(file) }));
-      assert.ok(texts.length > 8);
-      const dump = join(set, 'keycloak-db.sql.gz');
-      texts.push({ file: `${dump} unpacked`, bytes: gunzipSync(readFileSync(dump)) });
-      const told = JSON.stringify(first.log()) + first.stderr() + backup.stderr;
-      texts.push({ file: 'the log', bytes: Buffer.from(told) });
-      for (const [name, secret] of hidden) {
-        if (name === 'IDKIT_ADMIN_USERNAME') continue;
-        for (const { file, bytes } of texts) assert.ok(!bytes.includes(secret), `${name} is not in ${file}`);
-      }
-    },
-  );
+  await t.test('no secret is readable in a set, a verdict, the database or the logs', () => {
+    const hidden = [...Object.entries(secrets), ['the passphrase', env.IDKIT_BACKUP_PASSPHRASE] as const];
+    const texts = readdirSync(join(cwd, 'idkit'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== '.env')
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((file) => ({ file, bytes: readFileSync(file) }));
+    assert.ok(texts.length > 8);
+    const dump = join(set, 'keycloak-db.sql.gz');
+    texts.push({ file: `${dump} unpacked`, bytes: gunzipSync(readFileSync(dump)) });
+    const output = JSON.stringify(first.log()) + first.stderr() + backup.stderr;
+    texts.push({ file: 'the log', bytes: Buffer.from(output) });
+    for (const [name, secret] of hidden) {
+      if (name === 'IDKIT_ADMIN_USERNAME') continue;
+      for (const { file, bytes } of texts) assert.ok(!bytes.includes(secret), `${name} is not in ${file}`);
+    }
+  });
 
-  await t.test(
-    'backup without a passphrase does nothing and names the three ways (contract §2)',
-    async () => {
-      const before = readdirSync(join(cwd, 'idkit', 'backups'));
-      const refused = await first.run(['backup']);
-      assert.equal(refused.code, 2);
-      assert.equal(refused.stderr.match(/^hint: /gm)?.length, 3);
-      assert.deepEqual(readdirSync(join(cwd, 'idkit', 'backups')), before);
-    },
-  );
+  await t.test('backup without a passphrase does nothing and names the three ways', async () => {
+    const before = readdirSync(join(cwd, 'idkit', 'backups'));
+    const refused = await first.run(['backup']);
+    assert.equal(refused.code, 2);
+    assert.equal(refused.stderr.match(/^hint: /gm)?.length, 3);
+    assert.deepEqual(readdirSync(join(cwd, 'idkit', 'backups')), before);
+  });
 
-  await t.test('verify, backups list, status and smoke find it well', async () => {
+  await t.test('verify, backups list, status and smoke report no fault', async () => {
     for (const argv of [
       ['verify', '--max-age', '1h'],
       ['verify', set],
@@ -125,13 +116,13 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
     assert.match((await first.run(['smoke'])).stdout, /0 failed/);
   });
 
-  await t.test('restore refuses while serve runs (11), and touches nothing', async () => {
+  await t.test('restore is rejected while serve runs (11), and touches nothing', async () => {
     const refused = await first.run(['restore', '--from', set, '--yes'], { env });
     assert.equal(refused.code, 11, refused.stderr);
     assert.equal((await fetch(`${first.address}/health/ready`)).status, 200);
   });
 
-  await t.test('drill restores it elsewhere while serve goes on', async () => {
+  await t.test('drill restores it elsewhere while serve runs', async () => {
     const drilled = await first.run(['drill', '--json'], { env });
     assert.equal(drilled.code, 0, drilled.stderr);
     assert.equal(drilled.result()['outcome'], 'passed');
@@ -142,20 +133,17 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
   assert.equal(userCreate.code, 0, userCreate.stderr);
   assert.equal(await first.stop(), 0, 'SIGTERM is the normal end of serve');
 
-  await t.test(
-    'restore brings back the state of the set, with the checklist (specification, "Restore procedure")',
-    async () => {
-      const restored = await runIdkit(['restore', '--from', set, '--yes', '--json'], { cwd, env });
-      assert.equal(restored.code, 0, restored.stderr);
-      const { checklist, outcome } = restored.result() as {
-        checklist: { outcome: string }[];
-        outcome: string;
-      };
-      assert.equal(outcome, 'restored');
-      assert.equal(checklist.length, 8);
-      assert.ok(checklist.every((row) => row.outcome !== 'failed'));
-    },
-  );
+  await t.test('restore brings back the state of the set, with the checklist', async () => {
+    const restored = await runIdkit(['restore', '--from', set, '--yes', '--json'], { cwd, env });
+    assert.equal(restored.code, 0, restored.stderr);
+    const { checklist, outcome } = restored.result() as {
+      checklist: { outcome: string }[];
+      outcome: string;
+    };
+    assert.equal(outcome, 'restored');
+    assert.equal(checklist.length, 8);
+    assert.ok(checklist.every((row) => row.outcome !== 'failed'));
+  });
 
   await t.test(
     'after it, tokens from before the backup still work, and what came later is gone',
@@ -188,7 +176,7 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
     assert.deepEqual(readSecrets(cwd), secrets);
   });
 
-  await t.test('a new master key, and an administrator made anew, with serve stopped', async (inner) => {
+  await t.test('a new master key and a recovered administrator, with a stopped service', async (inner) => {
     const rotated = await runIdkit(['master-key', 'rotate', '--json'], { cwd });
     assert.equal(rotated.code, 0, rotated.stderr);
     assert.notEqual(readSecrets(cwd)['IDKIT_MASTER_KEY'], secrets['IDKIT_MASTER_KEY']);

@@ -8,17 +8,17 @@ import { type TestContext, test } from 'node:test';
 import { writeEnvironmentValue } from '../../src/config/index.ts';
 import { makePlace, runIdkit, startIdkit } from './idkit.ts';
 
-// What can be wrong when serve starts: each its own clear error and code, and nothing is changed (issue §2).
+// The faults at the start of serve. Each has its own error and code, and changes nothing.
 
-/** A platform that was served once. */
+/** Returns a platform whose service has run once. */
 async function makeServed(t: TestContext): Promise<{ cwd: string; env: string; database: string }> {
   const cwd = makePlace(t);
   const service = await startIdkit(t, { cwd });
-  assert.equal(await service.stop('SIGINT'), 0, '"SIGTERM and SIGINT end it gracefully" (contract §3)');
+  assert.equal(await service.stop('SIGINT'), 0, '"SIGTERM and SIGINT end it gracefully"');
   return { cwd, env: join(cwd, 'idkit', '.env'), database: join(cwd, 'idkit', 'data', 'idkit.db') };
 }
 
-test('serve names what is wrong with its own code, and changes nothing', async (t) => {
+test('serve names each fault with its own code, and changes nothing', async (t) => {
   const place = await makeServed(t);
   const env = readFileSync(place.env, 'utf8');
   const database = readFileSync(place.database);
@@ -30,23 +30,26 @@ test('serve names what is wrong with its own code, and changes nothing', async (
   };
   const restore = () => writeFileSync(place.env, env, { mode: 0o600 });
 
-  await t.test('.env that others can read', async () => {
+  await t.test('an .env that other users can read', async () => {
     chmodSync(place.env, 0o644);
     await refuse(2, 'IDKIT_ENV_READABLE', /hint: chmod 600/);
     chmodSync(place.env, 0o600);
   });
 
-  await t.test('a master key that is missing, of the wrong length, or not the database’s', async () => {
-    writeEnvironmentValue(place.env, 'IDKIT_MASTER_KEY', null);
-    await refuse(2, 'IDKIT_MASTER_KEY_MISSING', /IDKIT_MASTER_KEY is not set/);
-    writeEnvironmentValue(place.env, 'IDKIT_MASTER_KEY', 'c2hvcnQ=');
-    await refuse(2, 'IDKIT_MASTER_KEY_INVALID', /has 5 bytes, but a master key has 32/);
-    writeEnvironmentValue(place.env, 'IDKIT_MASTER_KEY', Buffer.alloc(32, 7).toString('base64'));
-    await refuse(12, 'IDKIT_MASTER_KEY_WRONG', /does not open/);
-    restore();
-  });
+  await t.test(
+    'a master key that is missing, has the wrong length, or does not fit the database',
+    async () => {
+      writeEnvironmentValue(place.env, 'IDKIT_MASTER_KEY', null);
+      await refuse(2, 'IDKIT_MASTER_KEY_MISSING', /IDKIT_MASTER_KEY is not set/);
+      writeEnvironmentValue(place.env, 'IDKIT_MASTER_KEY', 'c2hvcnQ=');
+      await refuse(2, 'IDKIT_MASTER_KEY_INVALID', /holds 5 bytes, and 32 are needed/);
+      writeEnvironmentValue(place.env, 'IDKIT_MASTER_KEY', Buffer.alloc(32, 7).toString('base64'));
+      await refuse(12, 'IDKIT_MASTER_KEY_WRONG', /does not open/);
+      restore();
+    },
+  );
 
-  await t.test('a port that is taken', async () => {
+  await t.test('a port that is in use', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -56,17 +59,17 @@ test('serve names what is wrong with its own code, and changes nothing', async (
     assert.match(ended.stderr, new RegExp(`^error IDKIT_PORT_TAKEN: .*${port}`, 'm'));
   });
 
-  await t.test('a certificate that is absent, or comes without its key', async () => {
+  await t.test('a certificate that is missing or has no key', async () => {
     await refuse(2, 'IDKIT_SETTING', /go together/, ['--tls-cert', 'cert.pem']);
     await refuse(2, 'IDKIT_SETTING', /cert\.pem/, ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem']);
   });
 
-  await t.test('nothing was changed by all that', () => {
+  await t.test('none of them changed the platform', () => {
     assert.equal(readFileSync(place.env, 'utf8'), env);
     assert.ok(readFileSync(place.database).equals(database));
   });
 
-  await t.test('a database that is newer than the program, and one that is damaged', async () => {
+  await t.test('a database of a newer idkit, and a damaged one', async () => {
     const opened = new DatabaseSync(place.database);
     const { user_version: version } = opened.prepare('PRAGMA user_version').get() as { user_version: number };
     opened.exec(`PRAGMA user_version = ${version + 1000}`);

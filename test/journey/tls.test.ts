@@ -12,7 +12,7 @@ import { makePlace, startIdkit } from './idkit.ts';
 
 const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'journey-Passphrase-1' };
 
-/** Files of a certificate for a name that is not this machine's address. */
+/** Creates the files of a certificate for a name that is not the address of this machine. */
 async function writeCertificate(cwd: string, name: string): Promise<{ cert: string; key: string }> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const der = await selfSignedCertificate(privateKey, publicKey, name, systemClock);
@@ -23,7 +23,7 @@ async function writeCertificate(cwd: string, name: string): Promise<{ cert: stri
   return files;
 }
 
-test('a service with a certificate of its own and a management port is found, smoked and backed up', async (t) => {
+test('a service with its own certificate and a management port is found, checked and backed up', async (t) => {
   const cwd = makePlace(t);
   const { cert, key } = await writeCertificate(cwd, 'login.example.test');
   const management = await freePort();
@@ -40,7 +40,7 @@ test('a service with a certificate of its own and a management port is found, sm
   assert.equal(realms.code, 0, realms.stderr);
 });
 
-test('a service that is named by --base-url must show a certificate that the system believes', async (t) => {
+test('a service in --base-url must have a certificate that the system trusts', async (t) => {
   const cwd = makePlace(t);
   const { cert, key } = await writeCertificate(cwd, 'login.example.test');
   const service = await startIdkit(t, { cwd });

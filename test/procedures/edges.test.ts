@@ -20,7 +20,7 @@ async function backedUp(t: TestContext) {
 }
 
 describe('a set dated more than an hour ahead', () => {
-  it('is a finding for `verify` and `backups`, however it is named (contract §3, verify)', async (t) => {
+  it('is a finding for `verify` and `backups`, however it is named', async (t) => {
     const { settings, set } = await backedUp(t);
     const ahead = join(settings.backup.root, '20990101_000000');
     await cp(set.dir, ahead, { recursive: true });
@@ -46,13 +46,13 @@ describe('a set dated more than an hour ahead', () => {
 });
 
 describe('env.gpg in a cipher that idkit cannot open', () => {
-  it('is 14 with the gpg command to use, for verify and for restore (contract §3, verify)', async (t) => {
+  it('is 14 with the gpg command to use, for verify and for restore', async (t) => {
     const { settings, set } = await backedUp(t);
     const message = await readFile(join(set.dir, SET_FILES.environment));
     // The algorithm of the session key packet (RFC 4880 §5.3): 13 is Camellia with 256 bits.
     message[3] = 13;
     await listAnew(set, { [SET_FILES.environment]: message });
-    const command = 'open it by hand: gpg --decrypt --output .env env.gpg';
+    const command = 'open it with GnuPG: gpg --decrypt --output .env env.gpg';
     const { failure, verdict } = await verify(settings, withPassphrase());
     assert.deepEqual([failure?.exitCode, failure?.hints], [14, [command]]);
     assert.match(verdict, /^unreadable: /);
@@ -68,15 +68,15 @@ describe('env.gpg in a cipher that idkit cannot open', () => {
 });
 
 describe('a dump with a schema newer than this idkit', () => {
-  it('is a note for verify, and 14 for restore with nothing touched (contract §3)', async (t) => {
+  it('is a note for verify, and 14 for restore with nothing touched', async (t) => {
     const { settings, set } = await backedUp(t);
     await makeNewer(set, 999);
-    const told = withPassphrase();
-    const verified = await verify(settings, told);
+    const own = withPassphrase();
+    const verified = await verify(settings, own);
     assert.deepEqual([verified.failure, verified.findings], [undefined, []]);
     const [note, ...rest] = verified.sets[0]?.notes ?? [];
-    assert.match(note ?? '', /^the dump has schema 999, newer than this idkit's \d+; /);
-    assert.deepEqual([rest, told.reported.notes], [[], [`${set.name}: ${note}`]]);
+    assert.match(note ?? '', /^the dump has schema 999, but this idkit only knows schemas up to \d+; /);
+    assert.deepEqual([rest, own.reported.notes], [[], [`${set.name}: ${note}`]]);
     const before = await fingerprint(settings.dir, lockFiles);
     await assert.rejects(restore(settings, { ...withPassphrase(), from: set.dir }), { exitCode: 14 });
     assert.deepEqual(await fingerprint(settings.dir, lockFiles), before);
@@ -84,7 +84,7 @@ describe('a dump with a schema newer than this idkit', () => {
 });
 
 describe('a platform whose settings come from elsewhere than .env', () => {
-  it('is told by backup as findings, whether .env is there or not (contract §1)', async (t) => {
+  it('is reported by backup as findings, with or without .env', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const text = await readFile(join(platform.dir, '.env'), 'utf8');
@@ -103,7 +103,7 @@ describe('a platform whose settings come from elsewhere than .env', () => {
 });
 
 describe('the environment file under another name', () => {
-  it('is left out of config.tar.gz silently, and restored as .env (contract §3, backup)', async (t) => {
+  it('is left out of config.tar.gz without a finding, and restored as .env', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const env = join(platform.dir, '.env');
@@ -122,16 +122,16 @@ describe('the environment file under another name', () => {
 });
 
 describe('places that cannot be used', () => {
-  it('a root that cannot be read does not hide the rest of status', async (t) => {
+  it('an unreadable root does not hide the rest of status', async (t) => {
     const { settings } = await backedUp(t);
     await rename(settings.backup.root, `${settings.backup.root}.away`);
-    await writeFile(settings.backup.root, 'a file in the way');
+    await writeFile(settings.backup.root, 'a file');
     const report = await status(settings, procedureOptions());
     assert.deepEqual(codes(report.findings), ['BACKUPS_UNREADABLE']);
     assert.equal(report.service.health, 'stopped');
   });
 
-  it('a directory for temporary files that is not there is named by drill', async (t) => {
+  it('drill names a missing directory for temporary files', async (t) => {
     const { settings } = await backedUp(t);
     const before = process.env['TMPDIR'];
     process.env['TMPDIR'] = '/nowhere/at/all';
@@ -142,7 +142,7 @@ describe('places that cannot be used', () => {
     await assert.rejects(drill(settings, withPassphrase()), { code: 'IDKIT_DIRECTORY_NOT_WRITABLE' });
   });
 
-  it('a backup root that is a file is named, and nothing is made', async (t) => {
+  it('backup names a root that is a file, and creates nothing', async (t) => {
     const { platform } = await backedUp(t);
     const root = join(platform.dir, 'taken');
     await writeFile(root, 'x');
@@ -155,7 +155,7 @@ describe('places that cannot be used', () => {
 });
 
 describe('a target without idkit.yaml', () => {
-  it('takes the set’s, also with --keep-config, and is embedded where the set has none (contract §3, restore)', async (t) => {
+  it('takes the one of the set, also with --keep-config, and is embedded if the set has none', async (t) => {
     const { platform, settings, set } = await backedUp(t);
     await writeFile(join(platform.dir, 'idkit.yaml'), 'realms: [master]\n');
     const whole = await backup(settings, withPassphrase());
@@ -179,7 +179,7 @@ describe('a target without idkit.yaml', () => {
 });
 
 describe('a backup root', () => {
-  it('that is a link to nowhere is named', async (t) => {
+  it('is named if it is a link to a missing directory', async (t) => {
     const { platform } = await backedUp(t);
     const root = join(platform.dir, 'link');
     await symlink('nowhere', root);
@@ -189,7 +189,7 @@ describe('a backup root', () => {
     });
   });
 
-  it('may be a link, and keeps its sets for its owner alone', async (t) => {
+  it('may be a link, and only its owner can read its sets', async (t) => {
     const { platform } = await backedUp(t);
     const real = join(await makeDirectory(t, 'root'), 'real');
     await mkdir(real, { mode: 0o700 });
@@ -197,7 +197,7 @@ describe('a backup root', () => {
     await symlink(real, link);
     const set = await backup(await platform.load(), { ...withPassphrase(), to: link });
     const modes = await fingerprint(join(real, basename(set.dir)));
-    for (const [name, told] of Object.entries(modes)) assert.match(told, /^file 600 /, name);
+    for (const [name, mode] of Object.entries(modes)) assert.match(mode, /^file 600 /, name);
     assert.equal(findEntry(join(real, set.name))!.mode & 0o777, 0o700);
     await chmod(real, 0o755);
     const verified = await verify(await platform.load(), { ...withPassphrase(), root: link });
@@ -205,7 +205,7 @@ describe('a backup root', () => {
   });
 });
 
-/** Locks come and go with every procedure. */
+/** Every procedure creates and removes locks. */
 function lockFiles(path: string): boolean {
   return path.includes('.lock');
 }

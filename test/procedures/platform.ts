@@ -12,12 +12,12 @@ import { type RunningService, startService } from '../../src/service/index.ts';
 export const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
 export const PASSPHRASE = new Secret('correct horse battery staple');
 
-/** A platform directory of its own, removed at the end of the test. */
+/** A separate platform directory, which is removed after the test. */
 export interface TestPlatform {
   dir: string;
-  /** The settings as they stand on the disk now, on a free port. */
+  /** Loads the settings from the disk, on a free port. */
   load(flags?: SettingFlags): Promise<Settings>;
-  /** Starts the service in this process; it ends with the test at the latest. */
+  /** Starts the service in this process. It ends with the test at the latest. */
   serve(): Promise<RunningService>;
 }
 
@@ -27,10 +27,10 @@ export async function makeDirectory(t: TestContext, name: string): Promise<strin
   return dir;
 }
 
-/** `idkit init` without anything of this process's environment; `realms` of the real exports are imported. */
+/** Runs `idkit init` with an empty environment. The service imports `realms` of the real exports. */
 export async function makePlatform(t: TestContext, realms: readonly string[] = []): Promise<TestPlatform> {
   const services: { close(): Promise<void> }[] = [];
-  // Before the directory goes: what is told to run after a test runs in the order of the telling.
+  // Hooks run in the order of their registration, so the services end before the directory is removed.
   t.after(() => Promise.all(services.map((service) => service.close())));
   const dir = join(await makeDirectory(t, 'platform'), 'idkit');
   initPlatform(dir, { env: {} });
@@ -50,7 +50,7 @@ export async function makePlatform(t: TestContext, realms: readonly string[] = [
   };
 }
 
-/** Does work on a file system of its own of `size` (as mount takes it); skips where none can be mounted. */
+/** Runs `work` on a separate file system of `size`. Skips the test if no file system can be mounted. */
 export async function onSmallDisk(
   t: TestContext,
   size: string,
@@ -74,7 +74,7 @@ export async function onSmallDisk(
   }
 }
 
-/** A copy of the set that ordinary tools made on a real Keycloak, alone in its folder; and its passphrase. */
+/** Copies the set that ordinary tools made on a real Keycloak, and returns it with its passphrase. */
 export async function copyKeycloakSet(
   t: TestContext,
 ): Promise<{ root: string; dir: string; passphrase: Secret }> {
@@ -120,7 +120,7 @@ export function restoreOptions<T extends object>(
   return Object.assign(procedureOptions(), { passphrase: PASSPHRASE, env: {} }, own);
 }
 
-/** Path, kind and content of everything below a directory, so that two looks can be compared. */
+/** Returns path, kind and content of every entry below a directory, for comparisons. */
 export async function fingerprint(
   dir: string,
   skip: (path: string) => boolean = () => false,

@@ -12,15 +12,15 @@ import { missingPostgres, type PostgresServer, startPostgres } from '../store/po
 import { makeDirectory, PASSPHRASE, procedureOptions } from './platform.ts';
 import type { State } from './restored-state.ts';
 
-/** The role's password before the restore, and the one that the set's `.env` holds. */
+/** The role's password before the restore, and the one in the `.env` of the set. */
 const PASSWORDS = { old: 'Role-Before-1', new: 'Role-Of-The-Set-1' };
 
-/** A server of the tests' own, and platforms on it that each begin in the same state. */
+/** A server for the tests, with platforms that all start in the same state. */
 export interface PostgresPlatforms {
   server: PostgresServer;
   /**
-   * A stopped platform with a set, changed since: one administrator more, another `.env` with another password of the
-   * database's role, another `config/`. Whatever an earlier one left at the server is gone.
+   * Returns a stopped platform that changed since its set: it has one administrator more, another password of the
+   * database's role in `.env`, and another `config/`. The databases of earlier platforms are dropped.
    */
   fresh(t: TestContext): Promise<PostgresPlatform>;
   close(): Promise<void>;
@@ -31,11 +31,11 @@ export interface PostgresPlatform {
   set: string;
   load(flags?: SettingFlags): Promise<Settings>;
   readState(): Promise<State>;
-  /** Which password of the role the server takes. */
+  /** Returns which password of the role the server accepts. */
   password(): Promise<'old' | 'new'>;
-  /** Databases beside the server's own and the template. */
+  /** Returns the databases except the template and those of the server. */
   databases(): Promise<readonly string[]>;
-  /** Application names at work. */
+  /** Returns the application names of all connections. */
   clients(): Promise<readonly string[]>;
 }
 
@@ -64,7 +64,7 @@ export function describeOnPostgres(title: string, define: (platforms: PostgresPl
   });
 }
 
-/** Makes the template once; a platform takes a copy of it. `t` ends the server. */
+/** Creates the template, which each platform copies. `t` ends the server. */
 export async function openPlatforms(t: { after(end: () => unknown): void }): Promise<PostgresPlatforms> {
   const server = await startPostgres(t);
   await runSql(server, `CREATE ROLE idkit LOGIN CREATEDB PASSWORD '${PASSWORDS.new}'`);

@@ -9,7 +9,7 @@ import { type BackupResult, backup, recoverAdmin } from '../../src/procedures/in
 import { startService } from '../../src/service/index.ts';
 import { EXPORTS, makePlatform, PASSPHRASE, procedureOptions, type TestPlatform } from './platform.ts';
 
-/** Which of two states a platform directory is in, thing by thing: `old` is before the restore, `new` the set's. */
+/** The state of each item of a platform: `old` is the one before the restore, `new` the one of the set. */
 export interface State {
   database: 'old' | 'new' | 'absent';
   env: 'old' | 'new' | 'absent';
@@ -19,10 +19,10 @@ export interface State {
 export const OLD: State = { database: 'old', env: 'old', config: 'old' };
 export const NEW: State = { database: 'new', env: 'new', config: 'new' };
 
-/** Platforms are made once per realms and copied, for each takes a second of two cores. */
+/** One platform per list of realms, which the tests copy because its creation takes a second. */
 const templates = new Map<string, Promise<{ dir: string; set: string }>>();
 
-/** A stopped platform with a set, changed since: one administrator more, another `.env`, another `config/`. */
+/** Returns a stopped platform that changed since its set: one administrator more, another `.env` and `config/`. */
 export async function changedSinceBackup(
   t: TestContext,
   realms: readonly string[] = [],

@@ -10,7 +10,7 @@ import { changedSinceBackup } from './restored-state.ts';
 const code = (name: string) => (error: unknown) => (error as { code?: string }).code === name;
 const readEnv = (platform: TestPlatform) => readFile(join(platform.dir, '.env'), 'utf8');
 
-/** The platform serves, its secrets open, and the machine's credentials hold. */
+/** Checks that the platform serves, its secrets can be decrypted and the credentials of `.env` work. */
 async function checkWell(platform: TestPlatform): Promise<void> {
   const service = await platform.serve();
   const result = await smoke(await platform.load(), procedureOptions());
@@ -19,7 +19,7 @@ async function checkWell(platform: TestPlatform): Promise<void> {
 }
 
 describe('master-key rotate', () => {
-  it('gives every secret a new key, and removes the old one from .env', async (t) => {
+  it('encrypts every secret with a new key, and removes the old one from .env', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const before = await platform.load();
     const result = await rotateMasterKey(before, procedureOptions());
@@ -33,7 +33,7 @@ describe('master-key rotate', () => {
   });
 
   for (const { id } of ROTATE_STEPS) {
-    it(`broken off after "${id}", serves, and a second run finishes it`, async (t) => {
+    it(`interrupted after "${id}", serves, and a second run completes it`, async (t) => {
       const { platform } = await changedSinceBackup(t);
       const old = (await platform.load()).masterKey!.reveal();
       const options: ProcedureOptions = {
@@ -51,7 +51,7 @@ describe('master-key rotate', () => {
     });
   }
 
-  it('broken off, is finished by serve itself, which accepts both keys (contract §2)', async (t) => {
+  it('interrupted, is completed by serve, which accepts both keys', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const options: ProcedureOptions = {
       ...procedureOptions(),
@@ -63,7 +63,7 @@ describe('master-key rotate', () => {
     await checkWell(platform);
   });
 
-  it('needs the service stopped (11), and a key that comes from .env (2)', async (t) => {
+  it('needs a stopped service (11) and a key from .env (2)', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const settings = await platform.load();
     const elsewhere = {
@@ -82,7 +82,7 @@ describe('master-key rotate', () => {
 });
 
 describe('recover-admin', () => {
-  it('resets the machine’s own administrator, and .env with it', async (t) => {
+  it('resets the administrator of .env, and updates .env', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const before = await platform.load();
     const result = await recoverAdmin(before, procedureOptions());
@@ -93,7 +93,7 @@ describe('recover-admin', () => {
     await checkWell(platform);
   });
 
-  it('makes another administrator without touching .env', async (t) => {
+  it('creates another administrator without changing .env', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const before = await readEnv(platform);
     const result = await recoverAdmin(await platform.load(), { ...procedureOptions(), username: 'third' });
@@ -112,7 +112,7 @@ describe('recover-admin', () => {
     assert.equal(login.status, 200);
   });
 
-  it('needs the service stopped (11)', async (t) => {
+  it('needs a stopped service (11)', async (t) => {
     const { platform } = await changedSinceBackup(t);
     await platform.serve();
     await assert.rejects(

@@ -1,8 +1,8 @@
-// Runs one procedure on a platform directory in a process of its own, for tests that kill it.
+// Runs one procedure on a platform directory in a separate process, for tests that kill it.
 //   node run-procedure.ts backup|restore|drill DIR [--from SET] [--after STEP [--signal NAME]] [--in-place NAME]
 //     [--flag resume|abort …]
-// With --after the process sends itself a signal (SIGKILL unless told) when that step is done, before the next begins.
-// The passphrase comes on stdin.
+// With --after the process sends itself a signal (default: SIGKILL) after that step, before the next one begins.
+// It reads the passphrase from stdin.
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { loadSettings } from '../../src/config/index.ts';

@@ -4,7 +4,7 @@ import { loadSettings } from '../../src/config/index.ts';
 import { renderSchedule } from '../../src/procedures/index.ts';
 import { makeDirectory } from './platform.ts';
 
-describe('schedule (spec "Limits")', () => {
+describe('schedule', () => {
   it('prints cron lines for the database, realms, configuration, environment, verify and drill', async (t) => {
     const settings = await loadSettings({ dir: await makeDirectory(t, 'schedule'), env: {} });
     const text = renderSchedule(settings, { format: 'cron', command: '/usr/bin/idkit' });
@@ -23,7 +23,7 @@ describe('schedule (spec "Limits")', () => {
     assert.match(text, /^CRON_TZ=UTC$/m);
   });
 
-  it('prints a service and a timer for each, in UTC, made up after a night asleep', async (t) => {
+  it('prints a service and a timer for each one, in UTC, which catches up after a missed run', async (t) => {
     const settings = await loadSettings({ dir: await makeDirectory(t, 'schedule'), env: {} });
     const text = renderSchedule(settings, { format: 'systemd', command: '/usr/bin/idkit' });
     const calendars = [...text.matchAll(/^OnCalendar=(.*)$/gm)].map(([, calendar]) => calendar);
@@ -33,7 +33,7 @@ describe('schedule (spec "Limits")', () => {
     assert.equal([...text.matchAll(/^Persistent=true$/gm)].length, 6);
   });
 
-  it('quotes a directory with blanks and signs as each format wants it', async (t) => {
+  it('quotes a directory with spaces and special characters for each format', async (t) => {
     const dir = `${await makeDirectory(t, 'schedule')}/it's 100% $x`;
     const settings = await loadSettings({ dir, env: {} });
     const cron = renderSchedule(settings, { format: 'cron', command: 'idkit' });

@@ -6,7 +6,7 @@ import { PASSPHRASE } from './platform.ts';
 
 const KEPT = ['PATH', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 
-/** How a procedure in a process of its own ended. */
+/** The end of a procedure in a separate process. */
 export interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -14,7 +14,7 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs `run-procedure.ts`; `onStep` hears each step begin and may use the process. */
+/** Runs `run-procedure.ts`. `onStep` is called when a step begins, and may kill the process. */
 export async function spawnProcedure(
   args: readonly string[],
   onStep?: (step: string, kill: (signal: NodeJS.Signals) => void) => void,

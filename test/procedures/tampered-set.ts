@@ -23,8 +23,8 @@ interface Place {
 }
 
 /**
- * Writes files and the list of checksums anew, and the seal if there is one, as only a person who knows the passphrase can;
- * undefined takes one away.
+ * Writes files, the checksums and an existing seal again, as only a person with the passphrase can. Undefined removes a
+ * file.
  */
 export async function listAnew(
   set: Place,
@@ -50,7 +50,7 @@ export async function listAnew(
   await sealAnew(set);
 }
 
-/** Lists everything again, as a thief does who can write the set and does not know the passphrase. */
+/** Writes the checksums again, like a thief who can write the set but does not know the passphrase. */
 export async function listAsThief(set: Place): Promise<void> {
   const names = (await readdir(set.dir)).filter((name) => !/^(checksums\.sha256|seal\.gpg)$/.test(name));
   const lines = await Promise.all(
@@ -62,7 +62,7 @@ export async function listAsThief(set: Place): Promise<void> {
   await writeFile(join(set.dir, SET_FILES.checksums), lines.join(''));
 }
 
-/** Makes of a set one that an older idkit would have made. */
+/** Turns a set into one of an older idkit. */
 export async function makeUnsealed(set: Place): Promise<void> {
   await rm(join(set.dir, SET_FILES.seal));
   const message = await readFile(join(set.dir, SET_FILES.environment));
@@ -72,7 +72,7 @@ export async function makeUnsealed(set: Place): Promise<void> {
   await changeManifest(set, ({ sealed: _, ...rest }) => ({ ...rest, formatVersion: 1 }));
 }
 
-/** Seals a set as it is, as who knows its passphrase can. */
+/** Seals a set as it is, like the owner of its passphrase. */
 export async function sealByHand(set: Place, passphrase: Secret): Promise<void> {
   const list = await readFile(join(set.dir, SET_FILES.checksums));
   const sha256 = createHash('sha256').update(list).digest('hex');
@@ -84,13 +84,13 @@ async function sealAnew(set: Place): Promise<void> {
   if (existsSync(join(set.dir, SET_FILES.seal))) await sealByHand(set, PASSPHRASE);
 }
 
-/** Changes the manifest, which goes on telling the sizes of the other files. */
+/** Changes the manifest and keeps the sizes of the other files. */
 export async function changeManifest(set: Place, change: (manifest: Manifest) => object): Promise<void> {
   const manifest = JSON.parse(await readFile(join(set.dir, SET_FILES.manifest), 'utf8')) as Manifest;
   await listAnew(set, { [SET_FILES.manifest]: Buffer.from(JSON.stringify(change(manifest))) });
 }
 
-/** Puts another content in the place of a file, and tells its size where there is a manifest. */
+/** Replaces the content of a file, and its size in an existing manifest. */
 export async function putContent(set: Place, name: string, bytes: Uint8Array): Promise<void> {
   await listAnew(set, { [name]: bytes });
   const manifest = await readFile(join(set.dir, SET_FILES.manifest)).catch(() => undefined);
@@ -104,7 +104,7 @@ export async function changeDump(set: Place, change: (sql: string) => string): P
   await putContent(set, SET_FILES.dump, gzipSync(Buffer.from(change(sql), 'latin1')));
 }
 
-/** Makes the dump one of schema `version`; the manifest says so too, where there is one. */
+/** Sets the schema version of the dump and of an existing manifest. */
 export async function makeNewer(set: Place, version: number): Promise<void> {
   await changeDump(set, (sql) => sql.replace(/PRAGMA user_version=\d+/, `PRAGMA user_version=${version}`));
   const manifest = await readFile(join(set.dir, SET_FILES.manifest)).catch(() => undefined);
@@ -112,7 +112,7 @@ export async function makeNewer(set: Place, version: number): Promise<void> {
   await changeManifest(set, (all) => ({ ...all, database: { ...all.database, schemaVersion: version } }));
 }
 
-/** Makes the dump one of the first schema: what later ones added is taken out again. */
+/** Downgrades the dump to the first schema: removes everything that later ones added. */
 export async function makeOlder(set: Place): Promise<void> {
   const first = new DatabaseSync(':memory:');
   first.exec(MIGRATIONS[0]!.sqlite);
@@ -128,7 +128,7 @@ export async function makeOlder(set: Place): Promise<void> {
   const older = new DatabaseSync(file);
   const sql = gunzipSync(await readFile(join(set.dir, SET_FILES.dump))).toString();
   older.exec(sql);
-  // A table's indexes go with it.
+  // A table is dropped together with its indexes.
   for (const kind of ['table', 'index'])
     for (const { name } of older.prepare('SELECT name FROM sqlite_schema WHERE type = ?').all(kind))
       if (!known.has(name)) older.exec(`DROP ${kind} "${name}"`);
@@ -141,7 +141,7 @@ export async function makeOlder(set: Place): Promise<void> {
   await changeManifest(set, (all) => ({ ...all, database: { ...all.database, schemaVersion: 1 } }));
 }
 
-/** Encrypts another text in the place of the environment file. */
+/** Encrypts another text as the environment file. */
 export async function putEnvironment(set: Place, text: string | Uint8Array): Promise<void> {
   const message = await encryptEnvironment(Buffer.from(text as Uint8Array), PASSPHRASE);
   await putContent(set, SET_FILES.environment, message);

@@ -48,7 +48,9 @@ test('serve prints the note on stderr and serves', async (t) => {
   await occupy(t, 9000);
   const cwd = makePlace(t);
   const service = await startIdkit(t, { cwd, managementPort: 'default' });
-  await service.told(/^note: another program listens on 127\.0\.0\.1:9000, so this service has no metrics/m);
+  await service.printed(
+    /^note: another program listens on 127\.0\.0\.1:9000, so this service has no metrics/m,
+  );
   assert.equal((await fetch(`${service.address}/health`)).status, 200);
   assert.equal(service.managementUrl, undefined);
 });

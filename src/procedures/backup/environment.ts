@@ -5,14 +5,14 @@ import { IdkitError, type Secret, systemErrorCode } from '../../core/index.ts';
 import type { Platform } from '../../platform/index.ts';
 import type { BackupWork } from './work.ts';
 
-/** Encrypts `.env`; its plain text never touches the backup root. Says whether there was one. */
+/** Encrypts `.env`. Its plain text is never written to the backup root. */
 export async function encryptEnv(work: BackupWork, passphrase: Secret): Promise<'encrypted' | 'absent'> {
   const { env } = platformPaths(work.settings.dir);
   const plain = await findFile(env);
   if (plain === undefined) {
     work.run.finding(
       'ENV_MISSING',
-      `there is no ${env}, so the set has no env.gpg and restores only with --keep-env`,
+      `${env} does not exist, so the set has no env.gpg and can only be restored with --keep-env`,
     );
     return 'absent';
   }
@@ -23,35 +23,31 @@ export async function encryptEnv(work: BackupWork, passphrase: Secret): Promise<
   return 'encrypted';
 }
 
-/** What a restored platform needs and `.env` does not give: `IDKIT_MASTER_KEY comes from the environment`. */
+/** Lists the required settings that `.env` does not contain: `IDKIT_MASTER_KEY comes from the environment`. */
 export function listSettingsFromElsewhere(settings: Settings): readonly string[] {
   const needed = ['IDKIT_ADMIN_USERNAME', 'IDKIT_ADMIN_PASSWORD'];
   if (settings.service === 'idkit') needed.unshift('IDKIT_MASTER_KEY');
   if (settings.database.kind === 'postgres') needed.push('IDKIT_DATABASE_PASSWORD');
-  const told = needed.flatMap((name) => {
+  const elsewhere = needed.flatMap((name) => {
     const source = settings.sources[name];
     if (source === undefined || source === '.env' || source === 'default') return [];
     const place = source === 'file' ? `the file that ${name}_FILE names` : `the ${source}`;
     return [`${name} comes from ${place}`];
   });
-  return findsPasswordByItself(settings)
-    ? [...told, 'the database’s password comes from libpq’s password file']
-    : told;
+  return usesPasswordFile(settings)
+    ? [...elsewhere, 'the database’s password comes from libpq’s password file']
+    : elsewhere;
 }
 
-/** No setting gives the password, and libpq has one for the address. In containers nobody is asked for one. */
-function findsPasswordByItself({ database, databasePassword, runtime }: Settings): boolean {
+/** True if no setting contains the password and libpq's password file does. Containers do not use that file. */
+function usesPasswordFile({ database, databasePassword, runtime }: Settings): boolean {
   if (database.kind !== 'postgres' || databasePassword !== undefined || runtime === 'compose') return false;
   const address = parsePostgresUrl(database.url);
   if (address.password !== undefined) return false;
   return address.hosts.some((host) => findPostgresPassword(address, host) !== undefined);
 }
 
-/**
- * The master key in force opens the store; without it the set's secrets stay shut after a restore.
- *
- * @returns the fault, undefined where it fits
- */
+/** Returns the fault if the present master key does not open the database. Other errors are thrown. */
 export async function findMasterKeyFault(platform: Platform): Promise<string | undefined> {
   try {
     await platform.database.checkMasterKey();

@@ -9,18 +9,18 @@ import { call } from '../smoke/call.ts';
 import type { BackupOptions } from './options.ts';
 import type { BackupWork, RealmFiles } from './work.ts';
 
-/** A realm as one of the two sources gave it. */
+/** A realm from one of the two sources. */
 interface FetchedRealm {
   realm: string;
   representation: unknown;
 }
 
 /**
- * Writes `realm-<realm>.json` for each configured realm: over HTTP with an administrative token, or from the dump's
- * own snapshot where the service is down (contract §3, backup). Undefined where Keycloak, which has no snapshot to read,
- * refuses the administrator: a finding, and the other parts of the set are made (contract §1).
+ * Writes `realm-<realm>.json` for each configured realm. The source is the administrative API, or the snapshot of the
+ * dump if the service is stopped. Keycloak has no snapshot: if it rejects the administrator, the function adds a finding
+ * and returns undefined.
  *
- * @throws IDKIT_UNREACHABLE where Keycloak does not answer; IDKIT_CREDENTIALS where there are no other parts
+ * @throws IDKIT_UNREACHABLE if Keycloak does not respond; IDKIT_CREDENTIALS if the set has no other part
  */
 export async function fetchRealms(
   work: BackupWork,
@@ -36,7 +36,7 @@ export async function fetchRealms(
     if (fetched.some(({ realm }) => realm === name)) continue;
     work.run.finding(
       'REALM_MISSING',
-      `the configured realm ${name} does not exist, so the set has no file of it`,
+      `the configured realm ${name} does not exist, so the set has no file for it`,
     );
   }
   noteChanges(work, dump, fetched);
@@ -66,10 +66,12 @@ async function fetchFromSource(
       const goesWithout = isRefused && settings.service === 'keycloak' && parts.length > 1;
       if (!goesWithout && !(await mayReadSnapshot(work, error))) throw error;
       if (isRefused) {
-        const so = goesWithout ? 'the set has no realm files' : 'realm files come from the snapshot';
+        const consequence = goesWithout
+          ? 'the set has no realm files'
+          : 'the realm files come from the snapshot';
         run.finding(
           'ADMINISTRATOR_REFUSED',
-          `the administrator of .env is refused by the service, so ${so}, and a restored service cannot be checked with it: ${error.message}`,
+          `the service rejects the administrator of .env, so ${consequence} and a restored service cannot be checked: ${error.message}`,
         );
       }
       if (goesWithout) return undefined;
@@ -80,8 +82,9 @@ async function fetchFromSource(
 }
 
 /**
- * `--base-url`, else the running service's own record. Keycloak keeps no record, so there `listen` may tell; for idkit no
- * record means that nothing runs, and whatever else listens there must not be given the administrator's password.
+ * Returns the base URL from the flag or from the record of the running service. Without a record idkit's service does
+ * not run, and no other program may receive the administrator's password. Keycloak writes no record, so its settings
+ * count.
  */
 async function findAddress(work: BackupWork): Promise<string | undefined> {
   const { settings, options, platform } = work;
@@ -92,25 +95,29 @@ async function findAddress(work: BackupWork): Promise<string | undefined> {
 }
 
 /**
- * A stopped Keycloak is found out before anything is dumped (contract §3, backup).
+ * Checks that Keycloak responds before anything is dumped.
  *
- * @throws IDKIT_UNREACHABLE, IDKIT_SETTING for settings that name no database of Keycloak
+ * @throws IDKIT_UNREACHABLE, IDKIT_SETTING if the settings do not name Keycloak's database
  */
-export async function checkKeycloakAnswers(
+export async function checkKeycloakResponds(
   settings: Settings,
   platform: Platform,
   options: BackupOptions,
 ): Promise<void> {
   if (settings.service !== 'keycloak') return;
   if (settings.database.kind !== 'postgres')
-    throw new IdkitError('IDKIT_SETTING', 'the service is Keycloak, and database names none that it uses', {
-      hints: ['set database in idkit.yaml: postgres://USER@HOST/NAME'],
-    });
+    throw new IdkitError(
+      'IDKIT_SETTING',
+      'the service is Keycloak, but the setting database does not name a Postgres database',
+      {
+        hints: ['set database in idkit.yaml: postgres://USER@HOST/NAME'],
+      },
+    );
   const address = options.baseUrl?.replace(/\/+$/, '') ?? (await findServiceUrl(settings, platform.service));
   await call(`${address}/realms/master`, { signal: options.signal, timeoutMilliseconds: 10_000 });
 }
 
-/** The snapshot stands in where idkit's own service refused the login or went away meanwhile. */
+/** The snapshot is used if idkit's own service rejects the login or has stopped meanwhile. */
 async function mayReadSnapshot(work: BackupWork, error: unknown): Promise<boolean> {
   if (work.settings.service === 'keycloak' || !(error instanceof IdkitError)) return false;
   if (error.code === 'IDKIT_CREDENTIALS') return true;
@@ -123,7 +130,7 @@ async function fetchOverHttp(work: BackupWork, baseUrl: string): Promise<readonl
   const { username, password } = settings.administrator;
   if (password === undefined) {
     throw new IdkitError('IDKIT_CREDENTIALS', 'IDKIT_ADMIN_PASSWORD is not set', {
-      hints: ['put it in .env of the platform directory', 'idkit recover-admin makes a new one'],
+      hints: ['set it in .env of the platform directory', 'idkit recover-admin sets a new password'],
     });
   }
   const admin = await connectAdmin({ baseUrl, username, password, signal: options.signal });
@@ -131,7 +138,8 @@ async function fetchOverHttp(work: BackupWork, baseUrl: string): Promise<readonl
     const fetched: FetchedRealm[] = [];
     for (const { realm } of await admin.listRealms()) {
       const representation = await findRealm(admin, realm);
-      if (representation === undefined) options.reporter.note(`the realm ${realm} was removed meanwhile`);
+      if (representation === undefined)
+        options.reporter.note(`the realm ${realm} was removed during the backup`);
       else fetched.push({ realm, representation });
     }
     return fetched;
@@ -144,14 +152,14 @@ async function findRealm(admin: AdminClient, realm: string): Promise<unknown> {
   try {
     const representation = await admin.getRealm(realm);
     if (representation.realm === realm) return representation;
-    throw new IdkitError('IDKIT_FAILED', `the service answered another realm when asked for ${realm}`);
+    throw new IdkitError('IDKIT_FAILED', `the service returned another realm than ${realm}`);
   } catch (error) {
     if (error instanceof IdkitError && error.code === 'IDKIT_NOT_FOUND') return undefined;
     throw error;
   }
 }
 
-/** What changed between the snapshot and the realm files is a note, not damage (contract §3, backup). */
+/** A difference between the snapshot and the realm files is a note and not damage. */
 function noteChanges(
   work: BackupWork,
   dump: DumpSummary | undefined,
@@ -162,19 +170,19 @@ function noteChanges(
   const dumped = dump.realms.map(({ realm }) => realm);
   const served = fetched.map(({ realm }) => realm);
   for (const realm of served.filter((name) => !dumped.includes(name))) {
-    note(`the realm ${realm} was made after the snapshot; the dump does not hold it`);
+    note(`the realm ${realm} was created after the snapshot; the dump does not contain it`);
   }
   for (const realm of dumped.filter((name) => !served.includes(name))) {
-    note(`the realm ${realm} was removed after the snapshot; only the dump holds it`);
+    note(`the realm ${realm} was removed after the snapshot; only the dump contains it`);
   }
 }
 
-/** What Keycloak writes in the place of a secret. */
+/** Keycloak writes this instead of a secret. */
 const MASK = '**********';
 
 /**
- * Says what Keycloak leaves out of the representations that it gives (facts §0, row 7), so that nobody takes the realm
- * files for a copy of the realms. The database dump holds all of it.
+ * Notes what Keycloak leaves out of its representations, because the realm files are not a copy of the realms. The dump
+ * contains everything.
  */
 function noteMissingParts(
   realms: readonly { realm: string; representation: unknown }[],
@@ -182,18 +190,18 @@ function noteMissingParts(
 ): void {
   if (realms.length === 0) return;
   reporter.note(
-    'the realm files hold no users, clients, roles, groups, flows, identity providers or keys, which Keycloak leaves out of them; the database dump holds them',
+    'the realm files contain no users, clients, roles, groups, flows, identity providers or keys, because Keycloak leaves them out; the database dump contains them',
   );
   for (const { realm, representation } of realms) {
     const masked = listMasked(representation);
     if (masked.length > 0)
       reporter.note(
-        `the realm file of ${realm} holds ${MASK} for ${masked.join(', ')}, as Keycloak gives it; the database dump holds the value`,
+        `the realm file of ${realm} contains ${MASK} for ${masked.join(', ')}, because Keycloak masks it; the database dump contains the value`,
       );
   }
 }
 
-/** Where a value is masked: `smtpServer.password`. */
+/** Lists the paths of masked values, for example `smtpServer.password`. */
 function listMasked(value: unknown, path: readonly string[] = []): readonly string[] {
   if (value === MASK) return [path.join('.')];
   if (typeof value !== 'object' || value === null) return [];

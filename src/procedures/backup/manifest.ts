@@ -11,9 +11,10 @@ import { ownVersion } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { DumpSummary } from '../../platform/index.ts';
 import { judgeEnvironment } from '../verify/judge-set.ts';
+import { BACKUP_PARTS } from './options.ts';
 import type { BackupContents, BackupWork } from './work.ts';
 
-/** Writes the manifest, the checksums over all files and, if there is a passphrase, the seal over the checksums. */
+/** Writes the manifest, the checksums of all files and, with a passphrase, the seal of the checksums. */
 export async function writeManifest(work: BackupWork, contents: BackupContents): Promise<Manifest> {
   const { writer, platform, run } = work;
   const { passphrase } = work.options;
@@ -47,7 +48,7 @@ export async function writeManifest(work: BackupWork, contents: BackupContents):
   return manifest;
 }
 
-/** Only its database tells which Keycloak it is: the version that last migrated it. */
+/** The version of Keycloak is the one that last migrated its database. */
 function dumpedVersion(service: 'idkit' | 'keycloak', dump: DumpSummary | undefined): string | undefined {
   return service === 'keycloak' && dump !== undefined ? renderKeycloakVersion(dump.schemaVersion) : undefined;
 }
@@ -60,10 +61,10 @@ function listParts(contents: BackupContents): readonly SetPart[] {
     config,
     env,
   };
-  return (Object.keys(held) as SetPart[]).filter((part) => held[part]);
+  return BACKUP_PARTS.filter((part) => held[part]);
 }
 
-/** Every realm of the dump with its count, and every realm file, also of realms that the dump does not hold. */
+/** Lists every realm of the dump with its count, then the realm files of realms that the dump does not contain. */
 function listRealms({ dump, realms }: BackupContents): Manifest['realms'] {
   const files = realms?.realms ?? [];
   const counted = (dump?.realms ?? []).map(({ realm, users }) => {
@@ -74,7 +75,7 @@ function listRealms({ dump, realms }: BackupContents): Manifest['realms'] {
   return [...counted, ...others.map(({ realm, file }) => ({ realm, file }))];
 }
 
-/** Judges the set by its bytes on the disk, as `verify` will. @throws IDKIT_DAMAGED with what does not hold */
+/** Verifies the set from the disk, like `verify`. @throws IDKIT_DAMAGED with every problem */
 export async function readBack(work: BackupWork): Promise<Verdict> {
   const { writer, options, run } = work;
   const { passphrase, signal } = options;
@@ -88,14 +89,14 @@ export async function readBack(work: BackupWork): Promise<Verdict> {
   const problems = verdict.problems.map(({ file, message }) => `${file}: ${message}`).join('; ');
   throw new IdkitError(
     'IDKIT_DAMAGED',
-    `what was written does not read back, so nothing is published: ${problems}`,
+    `the written set does not verify, so it is not published: ${problems}`,
     {
       hints: [
         'check the disk of the backup root, then run the backup again',
         ...(verdict.problems.some(
           ({ file, message }) => file === SET_FILES.dump && message.includes(FOREIGN_STATEMENT),
         )
-          ? ['drop what somebody else made in the service’s database, or keep it in a database of its own']
+          ? ['drop the foreign objects in the service’s database, or move them to another database']
           : []),
       ],
     },

@@ -12,18 +12,18 @@ import { writeFault } from '../../files/index.ts';
 import { type HeldLock, lockRoot } from '../locks.ts';
 import type { BackupOptions } from './options.ts';
 
-/** The set in the making and the lock that keeps its root. */
+/** An unfinished set and the lock of its root. */
 export interface OpenedSet {
   lock: HeldLock;
   writer: SetWriter;
-  /** Milliseconds since the Unix epoch that the set's name tells. */
+  /** Unix time in milliseconds. The name of the set contains it. */
   startedAt: number;
-  /** The clock stands behind the newest set (contract §3, backup). */
+  /** The newest set has a later time than the clock. */
   clockBehind: boolean;
 }
 
 /**
- * Locks the root, removes what dead runs left, and begins a set under the next unique name.
+ * Locks the root, removes the leftovers of killed runs and begins a set with the next unique name.
  *
  * @throws IDKIT_LOCKED, IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_NO_SPACE
  */
@@ -31,9 +31,9 @@ export async function openSetInRoot(root: string, options: BackupOptions): Promi
   try {
     await mkdir(root, { recursive: true, mode: 0o700 });
   } catch (error) {
-    // With parents made as needed, only a link that leads nowhere can be missing.
+    // Missing parents are created, so only a link to a missing target causes ENOENT.
     if (systemErrorCode(error) === 'ENOENT') {
-      throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `${root} is a link that leads nowhere`, {
+      throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `${root} is a link to a missing directory`, {
         cause: error,
       });
     }

@@ -16,7 +16,7 @@ import { findEntry } from '../../files/index.ts';
 import { backupRoot } from '../platform.ts';
 import type { Finding, ProcedureOptions, ProcedureResult } from '../run.ts';
 
-/** The sets of a root, oldest first, each with its size and kept verdict. Reads no file but the manifests. */
+/** Lists the sets of a root, oldest first, with size and last verdict. Reads only the manifests. */
 export async function listBackups(
   settings: Settings,
   options: ListBackupsOptions,
@@ -25,19 +25,17 @@ export async function listBackups(
   const now = options.clock.now();
   const listed = await listSets(root, now);
   const judged = await judgeSets(root, listed.sets);
-  const sets = await Promise.all(
-    judged.map(async (set) => describeEntry(root, set, { now, whole: set.whole })),
-  );
+  const sets = await Promise.all(judged.map(async (set) => toEntry(root, set, { now, whole: set.whole })));
   const findings: Finding[] = sets.filter(({ future }) => future).map(({ name }) => futureFinding(name));
   return { root, sets, findings };
 }
 
-/** A set that only a wrong clock can have dated (contract §3, verify). */
+/** Only a wrong clock can have dated such a set. */
 export function futureFinding(name: string): Finding {
   return { code: 'SET_IN_FUTURE', message: `${name} is dated more than an hour ahead of the clock` };
 }
 
-async function describeEntry(
+async function toEntry(
   root: string,
   set: ListedSet,
   known: { now: number; whole: boolean },
@@ -78,13 +76,13 @@ async function readParts(dir: string): Promise<readonly string[]> {
     if (!set.names.includes(SET_FILES.manifest)) return ['unknown'];
     return parseManifest(await set.read(SET_FILES.manifest)).parts;
   } catch (error) {
-    // A list shows what there is; telling damage is verify's work.
+    // The list does not report damage. `verify` does.
     if (error instanceof IdkitError) return ['unknown'];
     throw error;
   }
 }
 
-/** One set of a backup root as `backups list` shows it. */
+/** One line of `backups list`. */
 export interface BackupEntry {
   name: string;
   dir: string;
@@ -92,13 +90,13 @@ export interface BackupEntry {
   startedAt: string;
   ageSeconds: number;
   bytes: number;
-  /** From the manifest; `unknown` without one. */
+  /** `unknown` without a manifest. */
   parts: readonly string[];
-  /** It carries a seal; whether that holds is verify's matter. */
+  /** The set has a seal. `verify` checks whether it holds. */
   sealed: boolean;
-  /** It can be restored: it holds the database. */
+  /** The set contains the database, so it can be restored. */
   whole: boolean;
-  /** Dated more than an hour ahead of the clock. */
+  /** The name is more than an hour ahead of the clock. */
   future: boolean;
   verified?: { at: string; verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable'; seal?: SealState };
 }
@@ -119,7 +117,6 @@ export interface PruneOptions extends ProcedureOptions {
   dryRun?: boolean;
 }
 
-/** Why a set stays or goes. */
 export interface PruneDecision {
   name: string;
   action: 'keep' | 'delete';
@@ -129,6 +126,6 @@ export interface PruneDecision {
 export interface PruneResult extends ProcedureResult {
   root: string;
   decisions: readonly PruneDecision[];
-  /** Names that were deleted; with `dryRun` none. */
+  /** Names of the deleted sets. Empty with `dryRun`. */
   deleted: readonly string[];
 }

@@ -14,7 +14,7 @@ import { checkInterrupted, type Finding } from '../run.ts';
 import type { PruneOptions, PruneResult } from './list.ts';
 import { futureFinding } from './list.ts';
 
-/** Deletes sets by the retention rule; a dry run decides the same and deletes nothing. @throws IDKIT_LOCKED */
+/** Deletes expired sets. A dry run makes the same decisions and deletes nothing. @throws IDKIT_LOCKED */
 export async function pruneBackups(settings: Settings, options: PruneOptions): Promise<PruneResult> {
   const root = backupRoot(settings, options.root);
   const keepDays = options.keepDays ?? settings.backup.keepDays;
@@ -33,13 +33,13 @@ export async function pruneBackups(settings: Settings, options: PruneOptions): P
   }
 }
 
-/** Sets dated more than an hour ahead: kept, and told (contract §3, verify). */
+/** Sets that are dated more than an hour ahead are kept and reported. */
 async function findFuture(root: string, { clock }: PruneOptions): Promise<readonly Finding[]> {
   const { sets } = await listSets(root, clock.now());
   return sets.flatMap(({ name, future }) => (future ? [futureFinding(name)] : []));
 }
 
-/** What the retention rule says of every set of a root. */
+/** Applies the retention rule to every set of a root. */
 export async function planDeletions(
   root: string,
   options: { now: number; keepDays: number },
@@ -48,7 +48,7 @@ export async function planDeletions(
   return planPrune(await judgeSets(root, sets), options);
 }
 
-/** Deletes what the plan says, oldest first. The caller holds the root's lock alone. Gives the names. */
+/** Deletes the expired sets of a plan, oldest first. The caller holds the exclusive lock of the root. */
 export async function deleteSets(
   root: string,
   plan: readonly PruneStep[],

@@ -1,11 +1,11 @@
 import { fetchService } from '../../client/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, isJsonObject } from '../../core/index.ts';
 
-/** Longer answers are cut off: no document that smoke reads comes near it. In bytes. */
-const ANSWER_LIMIT = 4 * 1024 * 1024;
+/** Size limit of a response in bytes. The documents that smoke reads are much smaller. */
+const RESPONSE_LIMIT = 4 * 1024 * 1024;
 
-/** What a service answered. */
-export interface Answer {
+/** A response with its complete body. */
+export interface ServiceResponse {
   status: number;
   headers: Headers;
   text: string;
@@ -16,14 +16,14 @@ export interface CallOptions {
   form?: Readonly<Record<string, string>>;
   /** Sent as `Authorization: Bearer`. */
   bearer?: string;
-  /** Beside those that follow from the rest. */
+  /** Headers in addition to those of the other options. */
   headers?: Readonly<Record<string, string>>;
   signal: AbortSignal;
   timeoutMilliseconds: number;
 }
 
-/** One HTTP call without following redirects. @throws IDKIT_UNREACHABLE where no answer comes in time */
-export async function call(url: string, options: CallOptions): Promise<Answer> {
+/** Sends one HTTP request. Does not follow redirects. @throws IDKIT_UNREACHABLE without a response in time */
+export async function call(url: string, options: CallOptions): Promise<ServiceResponse> {
   const headers: Record<string, string> = { accept: 'application/json', ...options.headers };
   if (options.bearer !== undefined) headers['authorization'] = `Bearer ${options.bearer}`;
   try {
@@ -36,7 +36,7 @@ export async function call(url: string, options: CallOptions): Promise<Answer> {
     });
     return { status: response.status, headers: response.headers, text: await readText(response) };
   } catch (error) {
-    throw new IdkitError('IDKIT_UNREACHABLE', `${url} does not answer: ${describeFault(error)}`, {
+    throw new IdkitError('IDKIT_UNREACHABLE', `${url} does not respond: ${reasonOf(error)}`, {
       cause: error,
     });
   }
@@ -47,37 +47,37 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > ANSWER_LIMIT) throw new Error(`the answer is longer than ${ANSWER_LIMIT} bytes`);
+    if (bytes > RESPONSE_LIMIT) throw new Error(`the response is longer than ${RESPONSE_LIMIT} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** fetch hides the reason (`ECONNREFUSED`, a certificate) in its cause. */
-function describeFault(error: unknown): string {
+/** fetch hides the reason, such as ECONNREFUSED or a bad certificate, in its cause. */
+function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return 'no answer in time';
+  if (error.name === 'TimeoutError') return 'no response in time';
   const cause = error.cause;
   if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message;
   return cause instanceof Error ? cause.message : error.message;
 }
 
-/** The answer's JSON object. @throws Error that names status and what came instead */
-export function parseObject(answer: Answer, what: string): Record<string, unknown> {
+/** Parses the JSON object of a response. @throws Error with the status and the fault */
+export function parseObject(answer: ServiceResponse, what: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(answer.text);
   } catch {
-    throw new Error(`${what} answered ${answer.status} with something that is not JSON`);
+    throw new Error(`${what} responded ${answer.status} with a body that is not JSON`);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error(`${what} answered ${answer.status} with JSON that is not an object`);
+  if (!isJsonObject(value)) {
+    throw new Error(`${what} responded ${answer.status} with JSON that is not an object`);
   }
-  return value as Record<string, unknown>;
+  return value;
 }
 
-/** `error: description` of an OAuth error answer (RFC 6749 §5.2), or its status. */
-export function describeRefusal(answer: Answer): string {
+/** Renders the status with `error: description` of an OAuth error response (RFC 6749 §5.2). */
+export function renderRefusal(answer: ServiceResponse): string {
   try {
     const body = parseObject(answer, 'it');
     const parts = [body['error'], body['error_description'] ?? body['errorMessage']];

@@ -1,5 +1,5 @@
 import { IdkitError } from '../../core/index.ts';
-import { describeRefusal, parseObject } from './call.ts';
+import { parseObject, renderRefusal } from './call.ts';
 import { DoesNotApply, runCheck } from './check.ts';
 import type { SmokeCheck } from './options.ts';
 import { realmUrl, type ServiceUnderTest } from './service.ts';
@@ -8,8 +8,8 @@ const REALM = 'master';
 const CLIENT = 'admin-cli';
 
 /**
- * The machine administrator logs in, its refresh token rotates once, and the login is ended again, so that smoke
- * leaves no session behind. With `deep` the used refresh token is presented a second time and must be refused.
+ * Logs in as the administrator of `.env`, rotates the refresh token once and logs out, so smoke leaves no session. With
+ * `deep` it also presents the rotated refresh token, which the service must reject.
  */
 export async function checkAdministrator(service: ServiceUnderTest): Promise<SmokeCheck[]> {
   const { options } = service;
@@ -22,19 +22,21 @@ export async function checkAdministrator(service: ServiceUnderTest): Promise<Smo
       await row('administrator-login', 'the administrator logs in', async () => {
         first = await login(service);
         current = first;
-        return `${service.settings.administrator.username} by the password grant of ${CLIENT}`;
+        return `${service.settings.administrator.username} with the password grant of ${CLIENT}`;
       }),
       await row('rotation', 'a refresh token is renewed', async () => {
-        if (first === undefined) throw new DoesNotApply('no login to renew');
+        if (first === undefined) throw new DoesNotApply('there is no login to renew');
         current = await rotate(service, first);
         if (current === first && (await rotates(service)))
-          throw new Error('the same refresh token came back');
-        return current === first ? 'renewed; the realm does not rotate' : 'renewed by a new one';
+          throw new Error('the service returned the same refresh token');
+        return current === first
+          ? 'renewed; the realm does not rotate refresh tokens'
+          : 'replaced by a new one';
       }),
     ];
     if (options.deep !== true) return checks;
     const reuse = await row('reuse', 'a used refresh token is refused', () =>
-      presentAgain(service, first, current),
+      presentUsed(service, first, current),
     );
     return [...checks, reuse];
   } finally {
@@ -54,24 +56,27 @@ async function rotate(service: ServiceUnderTest, refreshToken: string): Promise<
   return readRefreshToken(await token(service, { grant_type: 'refresh_token', refresh_token: refreshToken }));
 }
 
-/** Reuse is refused with 400 `invalid_grant` (spec "Errors"), and ends the session that it belonged to. */
-async function presentAgain(
+/** The service must reject the reuse with 400 `invalid_grant`, which also ends the session. */
+async function presentUsed(
   service: ServiceUnderTest,
   used: string | undefined,
   current: string | undefined,
 ): Promise<string> {
-  if (used === undefined || current === undefined) throw new DoesNotApply('no login to renew');
-  if (used === current || !(await rotates(service))) throw new DoesNotApply('the realm does not rotate');
+  if (used === undefined || current === undefined) throw new DoesNotApply('there is no login to renew');
+  if (used === current || !(await rotates(service)))
+    throw new DoesNotApply('the realm does not rotate refresh tokens');
   const answer = await token(service, { grant_type: 'refresh_token', refresh_token: used });
-  if (answer.status !== 400) throw new Error(`the reuse was answered ${answer.status}, and 400 was expected`);
+  if (answer.status !== 400)
+    throw new Error(`the service responded ${answer.status} to the reuse, but 400 was expected`);
   const { error } = parseObject(answer, 'the token endpoint');
-  if (error !== 'invalid_grant') throw new Error(`the reuse was refused with ${JSON.stringify(error)}`);
-  return `refused: ${describeRefusal(answer)}`;
+  if (error !== 'invalid_grant')
+    throw new Error(`the service rejected the reuse with ${JSON.stringify(error)}`);
+  return `refused: ${renderRefusal(answer)}`;
 }
 
 /**
- * Keycloak leaves rotation off where the realm does not ask for it; idkit has it on (contract §5). Where the
- * administrative API does not tell, it is expected.
+ * Keycloak rotates only if the realm says so, and idkit rotates by default. Without an answer of the administrative API,
+ * rotation is expected.
  */
 async function rotates(service: ServiceUnderTest): Promise<boolean> {
   try {
@@ -92,9 +97,7 @@ async function logout(service: ServiceUnderTest, refreshToken: string): Promise<
       form: { client_id: CLIENT, refresh_token: refreshToken },
     });
   } catch {
-    service.options.reporter.note(
-      'the login of the smoke tests could not be ended; it ends by itself when idle',
-    );
+    service.options.reporter.note('the smoke tests could not log out; their session expires when it is idle');
   }
 }
 
@@ -106,8 +109,8 @@ function token(service: ServiceUnderTest, form: Record<string, string>) {
 }
 
 function readRefreshToken(answer: Awaited<ReturnType<typeof token>>): string {
-  if (answer.status !== 200) throw new Error(`the token endpoint answered ${describeRefusal(answer)}`);
+  if (answer.status !== 200) throw new Error(`the token endpoint responded ${renderRefusal(answer)}`);
   const { refresh_token: refreshToken } = parseObject(answer, 'the token endpoint');
-  if (typeof refreshToken !== 'string') throw new Error('the answer has no refresh_token');
+  if (typeof refreshToken !== 'string') throw new Error('the response has no refresh_token');
   return refreshToken;
 }

@@ -4,10 +4,7 @@ import { DoesNotApply, runCheck } from './check.ts';
 import type { SmokeCheck } from './options.ts';
 import type { ServiceUnderTest } from './service.ts';
 
-/**
- * Each application's health is UP, and its protected page answers 401 without and 200 with a valid token (spec
- * "Restore procedure" step 8, "Resource server contract").
- */
+/** Checks that each application is UP, and that its protected page needs a valid token. */
 export async function checkApplications(
   service: ServiceUnderTest,
   accessToken: string | undefined,
@@ -30,7 +27,7 @@ async function checkOne(
   const health = { id: 'application-health', title: 'the application’s health is UP', signal, ...subject };
   const guarded = {
     id: 'application-protected',
-    title: 'the protected API answers 401 without and 200 with a valid token',
+    title: 'the protected API responds 401 without and 200 with a valid token',
     signal,
     ...subject,
   };
@@ -40,13 +37,15 @@ async function checkOne(
       const answer = await service.call(application.health);
       const { status } = parseObject(answer, application.health);
       if (answer.status !== 200 || status !== 'UP') {
-        throw new Error(`${application.health} answered ${answer.status} with ${JSON.stringify(status)}`);
+        throw new Error(
+          `${application.health} responded ${answer.status} with status ${JSON.stringify(status)}`,
+        );
       }
       return application.health;
     }),
     await runCheck(guarded, async () => {
       if (application.protected === undefined) throw new DoesNotApply(absent('protected'));
-      if (accessToken === undefined) throw new DoesNotApply('no token was obtained');
+      if (accessToken === undefined) throw new DoesNotApply('there is no token');
       return checkGuarded(service, application.protected, accessToken);
     }),
   ];
@@ -54,12 +53,13 @@ async function checkOne(
 
 async function checkGuarded(service: ServiceUnderTest, url: string, accessToken: string): Promise<string> {
   const without = await service.call(url);
-  if (without.status !== 401) throw new Error(`${url} answered ${without.status} without a token, not 401`);
+  if (without.status !== 401)
+    throw new Error(`${url} responded ${without.status} instead of 401 without a token`);
   if (!/^Bearer\b/i.test(without.headers.get('www-authenticate') ?? '')) {
-    throw new Error(`${url} answered 401 without WWW-Authenticate: Bearer`);
+    throw new Error(`${url} responded 401 without WWW-Authenticate: Bearer`);
   }
   const withToken = await service.call(url, { bearer: accessToken });
   if (withToken.status !== 200)
-    throw new Error(`${url} answered ${withToken.status} with a valid token, not 200`);
+    throw new Error(`${url} responded ${withToken.status} instead of 200 with a valid token`);
   return url;
 }

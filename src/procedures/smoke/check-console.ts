@@ -1,16 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type Answer, describeRefusal, parseObject } from './call.ts';
+import { parseObject, renderRefusal, type ServiceResponse } from './call.ts';
 import { DoesNotApply, runCheck } from './check.ts';
 import type { SmokeCheck } from './options.ts';
 import { realmUrl, type ServiceUnderTest } from './service.ts';
 
 const REALM = 'master';
-/** The console's own client, on idkit and on Keycloak (facts §10). */
+/** The client of the console, on idkit and on Keycloak 26. */
 const CLIENT = 'security-admin-console';
 
 /**
- * The administrator logs in to the admin console as a browser does: its page, the login form, the code, its
- * exchange with PKCE, a call of the administrative API; then out again (spec "Post-restore checklist").
+ * Logs in to the admin console like a browser: the console's page, the login form, the code, its exchange with PKCE and
+ * one call of the administrative API. Then it logs out.
  */
 export async function checkConsole(service: ServiceUnderTest): Promise<SmokeCheck[]> {
   const check = {
@@ -27,7 +27,7 @@ async function logIn(service: ServiceUnderTest): Promise<string> {
   if (password === undefined) throw new DoesNotApply('IDKIT_ADMIN_PASSWORD is not set');
   const browser = openBrowser(service);
   const page = await browser.get(`${service.baseUrl}/admin/${REALM}/console/`);
-  if (page.status !== 200) throw new Error(`the console's page was answered ${page.status}`);
+  if (page.status !== 200) throw new Error(`the service responded ${page.status} to the page of the console`);
 
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(16).toString('base64url');
@@ -45,16 +45,16 @@ async function logIn(service: ServiceUnderTest): Promise<string> {
   });
   const oidc = `${realmUrl(service, REALM)}/protocol/openid-connect`;
   const shown = await browser.get(`${oidc}/auth?${query}`);
-  if (shown.status !== 200) throw new Error(`the login page was answered ${describe(shown)}`);
+  if (shown.status !== 200) throw new Error(`the service responded ${renderStatus(shown)} to the login page`);
   const action = findAction(shown.text);
   if (action === undefined) throw new Error('the login page has no form kc-form-login');
-  // The page names the public address, which need not be reachable from here.
+  // The page contains the public address, which this machine may not reach.
   const target = action.startsWith(publicBase) ? service.baseUrl + action.slice(publicBase.length) : action;
   if (!target.startsWith(`${service.baseUrl}/`))
     throw new Error('the login form would send the password to another address');
   const sent = await browser.post(target, { username, password: password.reveal(), credentialId: '' });
-  const answer = readAnswer(sent, redirectUri);
-  if (answer.get('state') !== state) throw new Error('the login came back without the state that was sent');
+  const answer = readRedirect(sent, redirectUri);
+  if (answer.get('state') !== state) throw new Error('the redirect after the login has another state');
 
   const tokens = await service.call(`${oidc}/token`, {
     method: 'POST',
@@ -66,7 +66,8 @@ async function logIn(service: ServiceUnderTest): Promise<string> {
       code_verifier: verifier,
     },
   });
-  if (tokens.status !== 200) throw new Error(`the code was refused: ${describeRefusal(tokens)}`);
+  if (tokens.status !== 200)
+    throw new Error(`the token endpoint rejected the code: ${renderRefusal(tokens)}`);
   const { access_token: accessToken, refresh_token: refreshToken } = parseObject(
     tokens,
     'the token endpoint',
@@ -86,19 +87,20 @@ async function logIn(service: ServiceUnderTest): Promise<string> {
   }
 }
 
-/** What the issuer says: the base URL that the service gives to browsers. */
+/** Returns the base URL of browsers, which the issuer contains. */
 async function findPublicBase(service: ServiceUnderTest): Promise<string> {
   const answer = await service.call(`${realmUrl(service, REALM)}/.well-known/openid-configuration`);
   const { issuer } = parseObject(answer, 'discovery');
   const suffix = `/realms/${REALM}`;
-  if (typeof issuer !== 'string' || !issuer.endsWith(suffix)) throw new Error('discovery names no issuer');
+  if (typeof issuer !== 'string' || !issuer.endsWith(suffix))
+    throw new Error('the discovery document has no issuer of the realm');
   return issuer.slice(0, -suffix.length);
 }
 
-/** Requests that keep cookies, as one browser does. Redirects are not followed. */
+/** Keeps cookies like one browser. Does not follow redirects. */
 function openBrowser(service: ServiceUnderTest) {
   const jar = new Map<string, string>();
-  const send = async (url: string, form?: Record<string, string>): Promise<Answer> => {
+  const send = async (url: string, form?: Record<string, string>): Promise<ServiceResponse> => {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
     const answer = await service.call(url, {
       ...(form === undefined ? {} : { method: 'POST', form }),
@@ -116,28 +118,32 @@ function openBrowser(service: ServiceUnderTest) {
   };
 }
 
-/** Where the login form is sent. */
+/** Returns the address of the login form. */
 function findAction(page: string): string | undefined {
   const form = /<form\b[^>]*\bid="kc-form-login"[^>]*>/.exec(page)?.[0];
   return /\baction="([^"]+)"/.exec(form ?? '')?.[1]?.replaceAll('&amp;', '&');
 }
 
-/** The parameters of the redirect to the console; anything else is told in words. */
-function readAnswer(sent: Answer, redirectUri: string): URLSearchParams {
+/** Returns the parameters of the redirect to the console. @throws Error with the fault */
+function readRedirect(sent: ServiceResponse, redirectUri: string): URLSearchParams {
   if (sent.status === 200)
-    throw new Error('the login form was shown again: the password was refused, or more is asked');
+    throw new Error(
+      'the service showed the login form again: it rejected the password or needs another factor',
+    );
   const location = sent.headers.get('location') ?? '';
   if (sent.status !== 302 || !location.startsWith(redirectUri)) {
-    const more = location.includes('/login-actions/') ? 'the account has required actions' : describe(sent);
-    throw new Error(`the login did not end at the console: ${more}`);
+    const more = location.includes('/login-actions/')
+      ? 'the account has required actions'
+      : renderStatus(sent);
+    throw new Error(`the login did not lead to the console: ${more}`);
   }
   const parameters = new URL(location).searchParams;
   if (!parameters.has('code'))
-    throw new Error(`the login was refused: ${parameters.get('error') ?? 'no code'}`);
+    throw new Error(`the service rejected the login: ${parameters.get('error') ?? 'it returned no code'}`);
   return parameters;
 }
 
-function describe({ status, headers }: Answer): string {
+function renderStatus({ status, headers }: ServiceResponse): string {
   const location = headers.get('location');
   return location === null ? String(status) : `${status} to ${location.split('?', 1)[0]}`;
 }

@@ -5,17 +5,17 @@ import { DoesNotApply, runCheck } from './check.ts';
 import type { SmokeCheck } from './options.ts';
 import type { ServiceUnderTest } from './service.ts';
 
-/** Readiness answers status UP (spec "Post-restore checklist"). */
+/** Checks that readiness reports UP. */
 export async function checkReadiness(service: ServiceUnderTest): Promise<SmokeCheck[]> {
   const { settings, options } = service;
-  const check = { id: 'readiness', title: 'readiness answers status UP', signal: options.signal };
+  const check = { id: 'readiness', title: 'readiness reports UP', signal: options.signal };
   return [
     await runCheck(check, async () => {
       const url = await healthUrl(settings, service.baseUrl, options.baseUrl);
       const answer = await service.call(`${url}/health/ready`);
       const { status } = parseObject(answer, '/health/ready');
       if (answer.status !== 200 || status !== 'UP') {
-        throw new Error(`/health/ready answered ${answer.status} with status ${JSON.stringify(status)}`);
+        throw new Error(`/health/ready responded ${answer.status} with status ${JSON.stringify(status)}`);
       }
       return `${url}/health/ready`;
     }),
@@ -23,9 +23,9 @@ export async function checkReadiness(service: ServiceUnderTest): Promise<SmokeCh
 }
 
 /**
- * Where the short health is: on idkit's base URL, on Keycloak's management listener.
+ * Returns the address of the short health: idkit's base URL, or Keycloak's management listener.
  *
- * @throws DoesNotApply for a Keycloak whose management address is not known
+ * @throws DoesNotApply for a Keycloak whose management address is unknown
  */
 export async function healthUrl(
   settings: Settings,

@@ -3,7 +3,7 @@ import { DoesNotApply, runCheck } from './check.ts';
 import type { SmokeCheck } from './options.ts';
 import { realmUrl, type ServiceUnderTest } from './service.ts';
 
-/** The discovery document of each realm is JSON with an `issuer` (spec "Restore procedure" step 8). */
+/** Checks that the discovery document of each realm is JSON with an `issuer`. */
 export function checkDiscovery(service: ServiceUnderTest): Promise<SmokeCheck[]> {
   return Promise.all(
     service.realms.map(({ realm, enabled }) =>
@@ -23,35 +23,36 @@ export function checkDiscovery(service: ServiceUnderTest): Promise<SmokeCheck[]>
   );
 }
 
-/** The issuer that discovery tells, once it is the one that belongs to the realm. @throws Error with the fault */
+/** Returns the issuer of the discovery document. @throws Error if it does not belong to the realm */
 export async function readIssuer(service: ServiceUnderTest, realm: string): Promise<string> {
   const answer = await service.call(`${realmUrl(service, realm)}/.well-known/openid-configuration`);
-  if (answer.status !== 200) throw new Error(`discovery answered ${answer.status}`);
+  if (answer.status !== 200)
+    throw new Error(`the service responded ${answer.status} to the discovery document`);
   const { issuer } = parseObject(answer, 'discovery');
   if (typeof issuer !== 'string' || issuer === '') throw new Error('the document has no issuer');
   const { baseUrl } = service.settings;
   const path = `/realms/${encodeURIComponent(realm)}`;
   if (baseUrl !== null && service.options.baseUrl === undefined && issuer !== `${baseUrl}${path}`) {
-    throw new Error(`the issuer is ${issuer}, and baseUrl makes it ${baseUrl}${path}`);
+    throw new Error(`the issuer is ${issuer}, but baseUrl requires ${baseUrl}${path}`);
   }
   if (!issuer.endsWith(path)) throw new Error(`the issuer ${issuer} does not end with ${path}`);
   return issuer;
 }
 
-/** User counts per realm match expectations (spec "Post-restore checklist"). */
+/** Compares the user count of each realm with the expectation. */
 export async function checkUsers(service: ServiceUnderTest): Promise<SmokeCheck[]> {
   const { expectation, signal } = service.options;
   const row = { id: 'user-count', title: 'the realm has as many users as expected', signal };
   if (expectation === undefined) {
-    return [await runCheck(row, async () => Promise.reject(new DoesNotApply('no expectation')))];
+    return [await runCheck(row, async () => Promise.reject(new DoesNotApply('there is no expectation')))];
   }
   return Promise.all(
     expectation.map(({ realm, users }) =>
       runCheck({ ...row, subject: realm }, async () => {
         if (service.admin === undefined) throw new DoesNotApply(service.adminFault);
-        const found = await service.admin.countUsers(realm);
-        if (found !== users) throw new Error(`${found} users, and ${users} were expected`);
-        return `${found} users`;
+        const count = await service.admin.countUsers(realm);
+        if (count !== users) throw new Error(`${count} users, but ${users} were expected`);
+        return `${count} users`;
       }),
     ),
   );

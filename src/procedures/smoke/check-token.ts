@@ -1,20 +1,17 @@
-import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
-import { describeRefusal, parseObject } from './call.ts';
+import { createLocalJWKSet, decodeJwt, type JWTPayload, jwtVerify } from 'jose';
+import { parseObject, renderRefusal } from './call.ts';
 import { DoesNotApply, runCheck } from './check.ts';
 import { readIssuer } from './check-realms.ts';
 import type { SmokeCheck } from './options.ts';
 import { realmUrl, type ServiceUnderTest } from './service.ts';
 
-/** The checks of one client credentials token, and the token for the applications. */
+/** The checks of one client credentials token. The applications are checked with the token. */
 export interface TokenChecks {
   checks: SmokeCheck[];
   accessToken: string | undefined;
 }
 
-/**
- * A client credentials token is obtained (spec "Restore procedure" step 8) and holds what a resource server looks
- * at: signature, `iss`, `aud`, `exp` (spec "Authentication" 6).
- */
+/** Obtains a client credentials token and checks its signature, `iss`, `aud` and `exp` like a resource server. */
 export async function checkToken(service: ServiceUnderTest): Promise<TokenChecks> {
   const { settings, options } = service;
   const { realm, clientId } = settings.smoke;
@@ -31,25 +28,24 @@ export async function checkToken(service: ServiceUnderTest): Promise<TokenChecks
     await row('token-signature', 'the token’s signature verifies against the published keys', async () => {
       const verified = await verifySignature(service, needed(accessToken));
       payload = verified.payload;
-      return `${verified.protectedHeader.alg}, key ${verified.protectedHeader.kid ?? 'without a name'}`;
+      return `${verified.protectedHeader.alg}, key ${verified.protectedHeader.kid ?? 'without an id'}`;
     }),
     await row('token-issuer', 'the token’s iss is the realm’s issuer', async () => {
       const issuer = await readIssuer(service, realm);
       const { iss } = verifiedClaims(payload);
-      if (iss !== issuer) throw new Error(`iss is ${iss}, and discovery says ${issuer}`);
+      if (iss !== issuer) throw new Error(`iss is ${iss}, but the discovery document says ${issuer}`);
       return issuer;
     }),
     await row('token-audience', 'the token’s aud names its audience', async () => {
       const { aud } = verifiedClaims(payload);
-      if (aud === undefined)
-        throw new DoesNotApply('the client’s roles and scopes give the token no audience');
+      if (aud === undefined) throw new DoesNotApply('the client has no role or scope that adds an audience');
       const audiences = Array.isArray(aud) ? aud : [aud];
       if (audiences.length === 0 || audiences.some((name) => typeof name !== 'string' || name === '')) {
-        throw new Error('aud is neither a name nor a list of names');
+        throw new Error('aud is not a name or a list of names');
       }
       return audiences.join(' ');
     }),
-    await row('token-expiry', 'the token’s exp lies ahead', async () => {
+    await row('token-expiry', 'the token has not expired', async () => {
       const { exp } = verifiedClaims(payload);
       const left = (exp ?? 0) - Math.floor(options.clock.now() / 1000);
       if (left <= 0)
@@ -69,33 +65,36 @@ async function obtainToken(service: ServiceUnderTest): Promise<string> {
     form: { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret.reveal() },
   });
   if (answer.status !== 200) {
-    const refusal = describeRefusal(answer);
-    // idkit makes the client at its first start, and Keycloak knows nothing of it.
-    const way =
+    const refusal = renderRefusal(answer);
+    // idkit creates the client at its first start. On Keycloak the operator creates it.
+    const advice =
       kind === 'keycloak' && refusal.includes('invalid_client')
-        ? `; where there is no such client yet, idkit admin client create ${clientId} --realm ${realm} makes it`
+        ? `; if the client does not exist, create it with idkit admin client create ${clientId} --realm ${realm}`
         : '';
-    throw new Error(`the token endpoint answered ${refusal}${way}`);
+    throw new Error(`the token endpoint responded ${refusal}${advice}`);
   }
   const { access_token: token } = parseObject(answer, 'the token endpoint');
-  if (typeof token !== 'string' || token === '') throw new Error('the answer has no access_token');
+  if (typeof token !== 'string' || token === '') throw new Error('the response has no access_token');
   return token;
 }
 
 async function verifySignature(service: ServiceUnderTest, token: string) {
   const { realm } = service.settings.smoke;
   const answer = await service.call(`${realmUrl(service, realm)}/protocol/openid-connect/certs`);
-  if (answer.status !== 200) throw new Error(`certs answered ${answer.status}`);
-  const keys = parseObject(answer, 'certs') as unknown as JSONWebKeySet;
-  return jwtVerify(token, createLocalJWKSet(keys), { currentDate: new Date(service.options.clock.now()) });
+  if (answer.status !== 200) throw new Error(`the service responded ${answer.status} to certs`);
+  const { keys } = parseObject(answer, 'certs');
+  if (!Array.isArray(keys)) throw new Error('certs responded without keys');
+  return jwtVerify(token, createLocalJWKSet({ keys }), {
+    currentDate: new Date(service.options.clock.now()),
+  });
 }
 
 function needed(token: string | undefined): string {
-  if (token === undefined) throw new DoesNotApply('no token was obtained');
+  if (token === undefined) throw new DoesNotApply('there is no token');
   return token;
 }
 
 function verifiedClaims(payload: JWTPayload | undefined): JWTPayload {
-  if (payload === undefined) throw new DoesNotApply('no token was verified');
+  if (payload === undefined) throw new DoesNotApply('there is no verified token');
   return payload;
 }

@@ -1,12 +1,12 @@
 import { checkInterrupted } from '../run.ts';
 import type { SmokeCheck } from './options.ts';
 
-/** Thrown by a check that has nothing to test here; the message says why. */
+/** A check throws this error if it does not apply. The message is the reason. */
 export class DoesNotApply extends Error {}
 
 /**
- * Runs one check. `test` gives back the evidence; what it throws is the fault, and `DoesNotApply` says why there
- * is nothing to test. Only an interrupt is passed on.
+ * Runs one check. `test` returns the evidence. An error of `test` makes the check fail, and `DoesNotApply` skips it.
+ * Only an interrupt is thrown.
  */
 export async function runCheck(
   check: { id: string; title: string; subject?: string; signal: AbortSignal },

@@ -1,6 +1,6 @@
 import type { SmokeCheck, SmokeResult } from './options.ts';
 
-/** JUnit XML of the checks, as CI servers read it. Times are in seconds. */
+/** Renders the checks as JUnit XML for CI servers. Times are in seconds. */
 export function renderJunit(result: SmokeResult): string {
   const milliseconds = result.checks.reduce((sum, check) => sum + check.milliseconds, 0);
   const suite = [
@@ -33,7 +33,7 @@ function toSeconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(3);
 }
 
-/** XML 1.0 allows no control characters but tab, LF and CR, not even escaped (XML 1.0 §2.2). */
+/** XML 1.0 §2.2 forbids control characters, even escaped ones. Only tab, LF and CR are allowed. */
 function escapeXml(text: string): string {
   return text
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')

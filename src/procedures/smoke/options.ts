@@ -5,25 +5,25 @@ import type { ProcedureOptions, ProcedureResult, StepDescription } from '../run.
 export interface SmokeCheck {
   /** Stable, for example `discovery` or `token-signature`. */
   id: string;
-  /** What is true when it passes. */
+  /** The rule that the check tests. */
   title: string;
-  /** The realm or application that it was about. */
+  /** The realm or application that was checked. */
   subject?: string;
   outcome: 'passed' | 'failed' | 'not-applicable';
-  /** Evidence, the fault, or why it does not apply. */
+  /** The evidence, the fault, or the reason why the check does not apply. */
   detail: string;
   milliseconds: number;
 }
 
 export interface SmokeOptions extends ProcedureOptions {
   baseUrl?: string;
-  /** `settings.realms`, or every realm of the service, unless told. */
+  /** Default: `settings.realms`, or every realm of the service. */
   realms?: readonly string[];
-  /** Also present a used refresh token once and see it refused. */
+  /** Also presents a rotated refresh token, which the service must reject. */
   deep?: boolean;
-  /** User counts that must hold; absent: the counts do not apply. */
+  /** Expected user counts. Without them the counts are not checked. */
   expectation?: readonly RealmCount[];
-  /** Milliseconds for one call; 10,000 unless told. */
+  /** Timeout of one call. Default: 10,000. */
   timeoutMilliseconds?: number;
 }
 
@@ -35,46 +35,46 @@ export interface SmokeResult extends ProcedureResult {
   notApplicable: number;
 }
 
-/** The smoke tests in order: the specification's three, then what its post-restore checklist adds. */
+/** The smoke tests in order. */
 export const SMOKE_STEPS = [
   {
     id: 'find',
     title: 'Find the service',
-    why: 'no service at all is another fault than a service that fails',
+    why: 'a missing service is a different fault than a failing service',
   },
   {
     id: 'discovery',
     title: 'Read the discovery document of each realm',
-    why: 'every client begins there, and its issuer must be the one in the tokens',
+    why: 'every client starts with it, and its issuer must match the tokens',
   },
   {
     id: 'token',
     title: 'Obtain a client credentials token and verify it',
-    why: 'a token that does not verify against the published keys is refused everywhere',
+    why: 'applications reject tokens that do not verify with the published keys',
   },
   {
     id: 'readiness',
-    title: 'Ask the service whether it is ready',
-    why: 'the proxy and the orchestrator send traffic by this answer',
+    title: 'Check the readiness of the service',
+    why: 'the proxy and the orchestrator only send traffic to a ready service',
   },
   {
     id: 'administrator',
-    title: 'Log in as the machine’s administrator, rotate once, end the login',
-    why: 'backup and restore need that login, and rotation is what holds every session together',
+    title: 'Log in as the administrator of .env, rotate once, log out',
+    why: 'backup and restore need that login, and every session depends on rotation',
   },
   {
     id: 'console',
-    title: 'Log in to the admin console by its login form, and out again',
-    why: 'people administer there, and page, form, code and PKCE fail in other ways than a token does',
+    title: 'Log in to the admin console through its login form, and log out',
+    why: 'people use it, and the page, the form, the code and PKCE have their own faults',
   },
   {
     id: 'users',
-    title: 'Compare the user count of each realm with what is expected',
+    title: 'Compare the user count of each realm with the expectation',
     why: 'a realm without its users looks healthy from outside',
   },
   {
     id: 'applications',
-    title: 'Ask the applications for their health and a protected page',
-    why: 'they verify tokens with keys that they fetched from here',
+    title: 'Check the health and a protected page of each application',
+    why: 'applications verify tokens with the keys of this service',
   },
 ] as const satisfies readonly StepDescription[];

@@ -12,9 +12,9 @@ import { SMOKE_STEPS } from './options.ts';
 import { findService } from './service.ts';
 
 /**
- * Runs the smoke tests against a running service. A failing check is a finding, never an exception.
+ * Runs the smoke tests against a running service. A failed check is a finding and never an exception.
  *
- * @throws IDKIT_UNREACHABLE where no service answers, IDKIT_FAILED where not one check could be run
+ * @throws IDKIT_UNREACHABLE if no service responds. If every check was skipped, the failure of the result is IDKIT_FAILED.
  */
 export async function smoke(settings: Settings, options: SmokeOptions): Promise<SmokeResult> {
   const run = beginRun(SMOKE_STEPS, options);
@@ -48,7 +48,8 @@ export async function smoke(settings: Settings, options: SmokeOptions): Promise<
       ...users,
       ...applications,
     ];
-    for (const check of checks) if (check.outcome === 'failed') run.finding('SMOKE_FAILED', tell(check));
+    for (const check of checks)
+      if (check.outcome === 'failed') run.finding('SMOKE_FAILED', renderCheck(check));
     return conclude(service.baseUrl, checks, run.findings);
   } finally {
     await service.admin?.logout().catch(() => undefined);
@@ -71,8 +72,8 @@ function conclude(
     notApplicable: count('not-applicable'),
   };
   if (result.passed + result.failed > 0) return result;
-  const failure = new IdkitError('IDKIT_FAILED', 'not one smoke check could be run', {
-    hints: ['give the credentials of the administrator and of the smoke client in .env or the environment'],
+  const failure = new IdkitError('IDKIT_FAILED', 'every smoke check was skipped', {
+    hints: ['set the credentials of the administrator and of the smoke client in .env or the environment'],
   });
   return { ...result, failure };
 }
@@ -84,7 +85,7 @@ function summarize(checks: readonly SmokeCheck[]): string {
   return passed > 0 ? `${passed} passed` : 'nothing applies';
 }
 
-function tell(check: SmokeCheck): string {
+function renderCheck(check: SmokeCheck): string {
   const subject = check.subject === undefined ? '' : ` (${check.subject})`;
   return `${check.title}${subject}: ${check.detail}`;
 }

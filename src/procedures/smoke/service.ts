@@ -2,27 +2,27 @@ import { type AdminClient, connectAdmin } from '../../client/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { findServiceUrl, openPlatformService } from '../../platform/open.ts';
-import { type Answer, type CallOptions, call } from './call.ts';
+import { type CallOptions, call, type ServiceResponse } from './call.ts';
 import type { SmokeOptions } from './options.ts';
 
-/** The service under test and what the checks share. */
+/** The service under test and the values that its checks share. */
 export interface ServiceUnderTest {
   settings: Settings;
   options: SmokeOptions;
-  /** Where the service is found, without a trailing slash. */
+  /** Without a trailing slash. */
   baseUrl: string;
-  call(url: string, options?: Omit<CallOptions, 'signal' | 'timeoutMilliseconds'>): Promise<Answer>;
-  /** Undefined where nobody could log in; `adminFault` says why. */
+  call(url: string, options?: Omit<CallOptions, 'signal' | 'timeoutMilliseconds'>): Promise<ServiceResponse>;
+  /** Undefined if the login failed. `adminFault` is the reason. */
   admin: AdminClient | undefined;
   adminFault: string;
-  /** The realms to look at; `enabled` undefined where nothing told. */
+  /** The realms to check. An unknown `enabled` is absent. */
   realms: readonly { realm: string; enabled?: boolean }[];
 }
 
 /**
- * Finds the service (contract §3, "Finding the service") and its realms.
+ * Finds the service and its realms. A rejected login is not an error here, because a separate check reports it.
  *
- * @throws IDKIT_UNREACHABLE where nothing answers there, IDKIT_CREDENTIALS never: a login is a check of its own
+ * @throws IDKIT_UNREACHABLE
  */
 export async function findService(settings: Settings, options: SmokeOptions): Promise<ServiceUnderTest> {
   const baseUrl = await locateService(settings, options.baseUrl);
@@ -35,7 +35,7 @@ export async function findService(settings: Settings, options: SmokeOptions): Pr
   return { settings, options, baseUrl, call: callService, admin, adminFault, realms };
 }
 
-/** A login that fails is a check's matter, not the end of all. */
+/** Returns a failed login as `adminFault`. */
 async function logIn(
   settings: Settings,
   connection: { baseUrl: string; signal: AbortSignal; timeoutMilliseconds: number },
@@ -50,7 +50,7 @@ async function logIn(
   }
 }
 
-/** `--base-url`, else where the service is found. */
+/** Returns the base URL of the flag, or that of the running service. */
 async function locateService(settings: Settings, flag: string | undefined): Promise<string> {
   if (flag !== undefined) return flag.replace(/\/+$/, '');
   return findServiceUrl(settings, await openPlatformService(settings));
@@ -75,13 +75,13 @@ async function findRealms(admin: AdminClient | undefined): Promise<ServiceUnderT
     const records = await admin.listRealms();
     return records.map(({ realm, enabled }) => ({ realm, ...(enabled === undefined ? {} : { enabled }) }));
   } catch (error) {
-    // A login that fails is told by the administrator's own check.
+    // The check of the administrator reports a failed login.
     if (error instanceof IdkitError && error.code !== 'IDKIT_BUG') return undefined;
     throw error;
   }
 }
 
-/** `{base}/realms/{realm}` with the realm as one path segment. */
+/** Returns `{base}/realms/{realm}` with the realm as one path segment. */
 export function realmUrl(service: { baseUrl: string }, realm: string): string {
   return `${service.baseUrl}/realms/${encodeURIComponent(realm)}`;
 }

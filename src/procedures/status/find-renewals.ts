@@ -7,12 +7,12 @@ import type { StatusReport } from './report.ts';
 
 type Renewals = NonNullable<StatusReport['realms'][number]['renewals']>;
 
-/** Specification, Limits: failed renewals above 5 % within 5 minutes. */
+/** The limit of failed renewals within 5 minutes. */
 const ALERT_SHARE = 0.05;
 
 const SERIES = /^idkit_renewals_recent\{realm="((?:[^"\\]|\\.)*)",outcome="(good|failed)"\} (\d+)$/gm;
 
-/** Refreshes of the last five minutes by realm, from the service's metrics; empty if it shows none. */
+/** Reads the refreshes of the last five minutes per realm from the metrics. Empty, with a note, if they are unavailable. */
 export async function findRenewals(
   settings: Settings,
   baseUrl: string,
@@ -21,7 +21,7 @@ export async function findRenewals(
 ): Promise<ReadonlyMap<string, Renewals>> {
   if (settings.service === 'keycloak') return new Map();
   const unknown = (why: string): ReadonlyMap<string, Renewals> => {
-    options.reporter.note(`how many renewals fail is not known: ${why}`);
+    options.reporter.note(`the rate of failed renewals is unknown: ${why}`);
     return new Map();
   };
   const management = await (await openPlatform(settings)).service.managementUrl();
@@ -29,14 +29,14 @@ export async function findRenewals(
   if (url === undefined) return unknown('the service has no management listener for this machine');
   try {
     const { status, text } = await call(`${url}/metrics`, { signal: options.signal, timeoutMilliseconds });
-    return status === 200 ? parseRenewals(text) : unknown(`${url}/metrics answers ${status}`);
+    return status === 200 ? parseRenewals(text) : unknown(`${url}/metrics responds ${status}`);
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     return unknown(error.message);
   }
 }
 
-/** The gauge `idkit_renewals_recent` of a Prometheus text. */
+/** Parses the gauge `idkit_renewals_recent` of a Prometheus text. */
 export function parseRenewals(text: string): ReadonlyMap<string, Renewals> {
   const byRealm = new Map<string, { good: number; failed: number }>();
   for (const [, label, outcome, count] of text.matchAll(SERIES)) {
@@ -48,14 +48,14 @@ export function parseRenewals(text: string): ReadonlyMap<string, Renewals> {
   return byRealm;
 }
 
-/** A finding for each realm above the specification's threshold. */
+/** Returns a finding for each realm above the limit. */
 export function judgeRenewals(realms: StatusReport['realms']): readonly Finding[] {
   return realms.flatMap(({ realm, renewals }) => {
     const { good, failed } = renewals ?? { good: 0, failed: 0 };
     const all = good + failed;
     if (all === 0 || failed / all <= ALERT_SHARE) return [];
     const share = Math.round((100 * failed) / all);
-    const message = `realm ${realm}: ${failed} of ${all} renewals failed within 5 minutes (${share} %, threshold 5 %)`;
+    const message = `realm ${realm}: ${failed} of ${all} renewals failed within 5 minutes (${share} %, the limit is 5 %)`;
     return [{ code: 'RENEWALS_FAILING', message }];
   });
 }

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { AdminClient } from '../../client/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, isJsonObject } from '../../core/index.ts';
 import { findWildcards } from './find-wildcards.ts';
 import type { StatusReport } from './report.ts';
 
@@ -8,8 +8,8 @@ type RealmStatus = StatusReport['realms'][number];
 
 const DAY_MILLISECONDS = 86_400_000;
 
-/** Users and signing keys with their ages, realm by realm. */
-export async function describeRealms(admin: AdminClient, now: number): Promise<readonly RealmStatus[]> {
+/** Reads the users, keys and redirect URIs of each realm. */
+export async function readRealms(admin: AdminClient, now: number): Promise<readonly RealmStatus[]> {
   const realms: RealmStatus[] = [];
   for (const record of await admin.listRealms()) {
     realms.push({
@@ -23,12 +23,13 @@ export async function describeRealms(admin: AdminClient, now: number): Promise<r
   return realms;
 }
 
-/** `GET …/keys` (facts §7); without the right to see them there are none to tell. */
+/** Calls `GET …/keys`. Returns no keys if the administrator may not see them. */
 async function listKeys(admin: AdminClient, realm: string, now: number): Promise<RealmStatus['keys']> {
   try {
     const { body } = await admin.call('GET', `/${encodeURIComponent(realm)}/keys`);
-    const keys = (body as { keys?: readonly Record<string, unknown>[] } | undefined)?.keys ?? [];
+    const keys = isJsonObject(body) && Array.isArray(body['keys']) ? body['keys'] : [];
     return keys
+      .filter(isJsonObject)
       .filter(({ use, status }) => use === 'SIG' && status === 'ACTIVE')
       .map((key) => {
         const created = certificateStart(key['certificate']);
@@ -45,7 +46,7 @@ async function listKeys(admin: AdminClient, realm: string, now: number): Promise
   }
 }
 
-/** A key's certificate is made with it, and tells since when it is valid. Base64 of its DER form. */
+/** Returns the start of validity of a key's certificate, which is the age of the key. Input: Base64 of the DER form. */
 function certificateStart(certificate: unknown): number | undefined {
   if (typeof certificate !== 'string' || certificate === '') return undefined;
   try {

@@ -13,18 +13,18 @@ export interface StatusReport extends ProcedureResult {
     detail?: string;
   };
   database: { kind: string; location: string };
-  /** The containers, on a platform that has some. */
+  /** Absent on a platform without containers. */
   parts?: readonly Component[];
   realms: readonly {
     realm: string;
     users?: number;
-    /** The active signing key's algorithm and age in days, where the service tells. */
+    /** The active signing keys. Empty if the service does not list them. */
     keys: readonly { kid: string; algorithm: string; status: string; ageDays?: number }[];
-    /** Refreshes within the last five minutes, where the service tells. */
+    /** Refreshes within the last five minutes. Absent if the service does not report them. */
     renewals?: { good: number; failed: number };
-    /** Redirect URIs of its clients that end in a wildcard, where the service tells. */
+    /** Redirect URIs of clients that end in a wildcard. Empty if the service does not list them. */
     wildcards: readonly { clientId: string; redirectUri: string }[];
-    /** What the realm asks for and idkit does not enforce. */
+    /** Settings of the realm that idkit does not enforce. */
     unenforced: readonly string[];
   }[];
   lastBackup?: { name: string; ageSeconds: number; bytes: number; sealed: boolean };

@@ -11,25 +11,25 @@ import { call, parseObject } from '../smoke/call.ts';
 import { healthUrl } from '../smoke/check-readiness.ts';
 import { findRenewals, judgeRenewals } from './find-renewals.ts';
 import { judgeWildcards } from './find-wildcards.ts';
-import { describeRealms } from './read-realms.ts';
+import { readRealms } from './read-realms.ts';
 import type { StatusReport } from './report.ts';
 
-/** Milliseconds for one call: a screen must not hang on a service that does. */
-const PATIENCE = 5_000;
+/** Timeout of one call in milliseconds. A hanging service must not delay the screen. */
+const TIMEOUT = 5_000;
 
-/** Everything about the platform on one screen; whatever cannot be known is left out, and only damage throws. */
+/** Reports the platform on one screen. Unknown values are left out. */
 export async function status(settings: Settings, options: ProcedureOptions): Promise<StatusReport> {
   await checkPlatform(settings);
   await checkDefined(settings);
   const platform = await openPlatform(settings);
   const description = platform.info();
   const { baseUrl, parts, findings: faults } = await findParts(platform);
-  const health = await askHealth(settings, baseUrl, options);
+  const health = await fetchHealth(settings, baseUrl, options);
   const unenforced = await findUnenforced(platform, options);
-  const asked = baseUrl === undefined ? [] : await askRealms(settings, baseUrl, options);
+  const known = baseUrl === undefined ? [] : await fetchRealms(settings, baseUrl, options);
   const renewals =
-    baseUrl === undefined ? new Map() : await findRenewals(settings, baseUrl, options, PATIENCE);
-  const realms = joinRealms(asked, unenforced).map((row) => {
+    baseUrl === undefined ? new Map() : await findRenewals(settings, baseUrl, options, TIMEOUT);
+  const realms = joinRealms(known, unenforced).map((row) => {
     const figures = renewals.get(row.realm);
     return figures === undefined ? row : { ...row, renewals: figures };
   });
@@ -74,7 +74,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
   };
 }
 
-/** A root that cannot be read must not hide the rest. */
+/** An unreadable backup root must not hide the rest, so it is a finding. */
 async function findBackups(
   settings: Settings,
   { clock }: ProcedureOptions,
@@ -87,25 +87,27 @@ async function findBackups(
   }
 }
 
-/** Where the database cannot be read, nothing is known of it, and a note says why. */
+/** Returns no demands, with a note, if the database is unreadable. */
 async function findUnenforced(platform: Platform, options: ProcedureOptions): Promise<readonly Demand[]> {
   try {
     return await platform.database.listUnenforced();
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
-    options.reporter.note(`what realms ask for and is not enforced is not known: ${error.message}`);
+    options.reporter.note(
+      `idkit could not read which settings of the realms it does not enforce: ${error.message}`,
+    );
     return [];
   }
 }
 
 type Demand = Awaited<ReturnType<Platform['database']['listUnenforced']>>[number];
 
-/** Each realm with what it asks for and does not get; a stopped service tells of no more than these. */
-function joinRealms(asked: StatusReport['realms'], demands: readonly Demand[]): StatusReport['realms'] {
+/** Adds the unenforced settings to each realm. They come from the database, so they are known without a service. */
+function joinRealms(known: StatusReport['realms'], demands: readonly Demand[]): StatusReport['realms'] {
   const missing = new Set(demands.map(({ realm }) => realm));
-  for (const { realm } of asked) missing.delete(realm);
+  for (const { realm } of known) missing.delete(realm);
   const all = [
-    ...asked,
+    ...known,
     ...[...missing].map((realm) => ({ realm, keys: [], wildcards: [], unenforced: [] })),
   ];
   return all.map((row) => ({
@@ -116,7 +118,7 @@ function joinRealms(asked: StatusReport['realms'], demands: readonly Demand[]): 
   }));
 }
 
-async function askHealth(
+async function fetchHealth(
   settings: Settings,
   baseUrl: string | undefined,
   options: ProcedureOptions,
@@ -126,7 +128,7 @@ async function askHealth(
     const url = await healthUrl(settings, baseUrl, undefined);
     const answer = await call(`${url}/health/ready`, {
       signal: options.signal,
-      timeoutMilliseconds: PATIENCE,
+      timeoutMilliseconds: TIMEOUT,
     });
     return { health: parseObject(answer, '/health/ready')['status'] === 'UP' ? 'UP' : 'DOWN' };
   } catch (error) {
@@ -134,14 +136,14 @@ async function askHealth(
   }
 }
 
-async function askRealms(
+async function fetchRealms(
   settings: Settings,
   baseUrl: string,
   options: ProcedureOptions,
 ): Promise<StatusReport['realms']> {
   const { username, password } = settings.administrator;
   if (password === undefined) {
-    options.reporter.note('IDKIT_ADMIN_PASSWORD is not set, so nothing is known of the realms');
+    options.reporter.note('IDKIT_ADMIN_PASSWORD is not set, so the realms are unknown');
     return [];
   }
   let admin: AdminClient | undefined;
@@ -151,29 +153,28 @@ async function askRealms(
       username,
       password,
       signal: options.signal,
-      timeoutMilliseconds: PATIENCE,
+      timeoutMilliseconds: TIMEOUT,
     });
-    return await describeRealms(admin, options.clock.now());
+    return await readRealms(admin, options.clock.now());
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
-    options.reporter.note(`nothing is known of the realms: ${error.message}`);
+    options.reporter.note(`the realms are unknown: ${error.message}`);
     return [];
   } finally {
     await admin?.logout().catch(() => undefined);
   }
 }
 
-/** What runs of a platform, as its engine tells. */
 interface FoundParts {
   baseUrl?: string;
   parts: readonly Component[];
   findings: readonly Finding[];
 }
 
-/** Restarts by the engine itself from which a part is told of: one may be the machine's own. */
+/** A part with at least this many restarts by the engine is a finding. A reboot causes one restart. */
 const MANY_RESTARTS = 3;
 
-/** Where the service answers and how each part is; an engine that does not tell is a finding, and nothing is known. */
+/** Returns the base URL and the parts. If the engine does not respond, returns a finding instead. */
 async function findParts(platform: Platform): Promise<FoundParts> {
   try {
     const baseUrl = await platform.service.baseUrl();
@@ -188,11 +189,11 @@ async function findParts(platform: Platform): Promise<FoundParts> {
 function judgePart({ name, health, restarts, detail }: Component): readonly Finding[] {
   const findings: Finding[] = [];
   if (health === 'DOWN')
-    findings.push({ code: 'PART_DOWN', message: `${name} is not up: ${detail ?? 'no reason is known'}` });
+    findings.push({ code: 'PART_DOWN', message: `${name} is not up: ${detail ?? 'the reason is unknown'}` });
   if (restarts >= MANY_RESTARTS)
     findings.push({
       code: 'PART_RESTARTS',
-      message: `${name} was started again ${restarts} times by the engine`,
+      message: `the engine restarted ${name} ${restarts} times`,
     });
   return findings;
 }

@@ -12,20 +12,19 @@ import type { Settings } from '../../config/index.ts';
 import { backupRoot } from '../platform.ts';
 import type { VerifyOptions } from './options.ts';
 
-/** The sets to verify and where they belong. */
 export interface FoundSets {
-  /** The backup root; for an explicit set the directory that it lies in. */
+  /** The backup root, or the parent directory of an explicit set. */
   root: string;
   sets: readonly SetHandle[];
-  /** The newest set that can be restored, when it began, in milliseconds; undefined where there is none. */
+  /** The newest set that can be restored. `startedAt` is a Unix time in milliseconds. */
   newest?: { name: string; startedAt: number };
-  /** Sets dated more than an hour ahead. */
+  /** Names of sets that are dated more than an hour ahead. */
   future: readonly string[];
-  /** Explicitly named by the operator. */
+  /** The operator named the set. */
   explicit: boolean;
 }
 
-/** @throws IDKIT_NOT_FOUND for an explicit set that does not exist */
+/** @throws IDKIT_NOT_FOUND if the explicit set does not exist */
 export async function findSets(settings: Settings, options: VerifyOptions): Promise<FoundSets> {
   if (options.set !== undefined) return findExplicit(options.set, options.clock.now());
   const root = backupRoot(settings, options.root);
@@ -44,8 +43,8 @@ export async function findSets(settings: Settings, options: VerifyOptions): Prom
 }
 
 /**
- * The newest sealed set with the database before the newest one; undefined if there is none. An unsealed set after it
- * is not one of an older idkit.
+ * Returns the name of the newest sealed set before the newest one, if there is one. An unsealed set after it does not
+ * come from an older idkit.
  */
 export async function findSealedBefore({ root, newest, explicit }: FoundSets): Promise<string | undefined> {
   if (newest === undefined || explicit) return undefined;

@@ -5,7 +5,7 @@ import { newestSchemaVersion } from '../../platform/open.ts';
 import type { Run } from '../run.ts';
 import type { SetVerdict, VERIFY_STEPS, VerifyOptions } from './options.ts';
 
-/** Reads every byte of one set and gives its verdict for the result; `keptIn` is the root that remembers it. */
+/** Reads every byte of one set and returns its verdict. If `keptIn` is a backup root, the verdict is kept there. */
 export async function judgeSet(
   set: SetHandle,
   options: VerifyOptions,
@@ -37,18 +37,20 @@ export async function judgeSet(
   };
 }
 
-/** A dump that this idkit could not restore is whole all the same (contract §3, verify). */
+/** A dump of a newer idkit is not damaged, although this idkit cannot restore it. */
 async function notesOnSchema({ dump }: Verdict): Promise<readonly string[]> {
   const schema = dump?.schemaVersion;
-  // Keycloak counts its schemas otherwise, and idkit brings none of them forward.
+  // Keycloak has other schema versions, and idkit does not migrate them.
   if (schema === undefined || dump?.postgres?.keycloakVersion !== undefined) return [];
   const newest = await newestSchemaVersion();
   return schema > newest
-    ? [`the dump has schema ${schema}, newer than this idkit's ${newest}; a newer idkit restores it`]
+    ? [
+        `the dump has schema ${schema}, but this idkit only knows schemas up to ${newest}; a newer idkit restores it`,
+      ]
     : [];
 }
 
-/** Remembers the verdict in `ROOT/.state/NAME.json`, never inside the set (contract §3, verify). */
+/** Keeps the verdict in `ROOT/.state/NAME.json`, never inside the set. */
 export async function keepVerdict(
   root: string,
   name: string,
@@ -66,20 +68,20 @@ export async function keepVerdict(
     });
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
-    options.reporter.note(`the verdict over ${name} is not kept: ${error.message}`);
+    options.reporter.note(`the verdict of ${name} is not kept: ${error.message}`);
   }
 }
 
 /**
- * What an opened env.gpg is worth. Something that is no environment file is damage, for nothing can be restored
- * from it; a key that this idkit does not know may be one of a newer idkit, as a newer schema is.
+ * Judges a decrypted env.gpg. If it is not an environment file, the set is damaged. An unknown key is only a note,
+ * because it may belong to a newer idkit.
  */
 export function judgeEnvironment(plain: Uint8Array): { fault?: string; note?: string } {
-  const text = 'the text';
-  const read = settingFault(() => parseEnvContent(plain, text));
-  if (read.fault !== undefined) return { fault: `it holds no environment file: ${read.fault}` };
-  const { fault } = settingFault(() => checkEnvKeys(read.value, text));
-  return fault === undefined ? {} : { note: `restore will refuse it: ${fault}` };
+  const place = 'the text';
+  const parsed = settingFault(() => parseEnvContent(plain, place));
+  if (parsed.fault !== undefined) return { fault: `it is not an environment file: ${parsed.fault}` };
+  const { fault } = settingFault(() => checkEnvKeys(parsed.value, place));
+  return fault === undefined ? {} : { note: `restore will reject it: ${fault}` };
 }
 
 function settingFault<T>(work: () => T): { value: T; fault?: undefined } | { fault: string } {

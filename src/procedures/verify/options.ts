@@ -4,35 +4,34 @@ import type { DrillResult } from '../drill/options.ts';
 import type { ProcedureOptions, ProcedureResult, StepDescription } from '../run.ts';
 
 export interface VerifyOptions extends ProcedureOptions {
-  /** One set by its directory; wins over `all`. */
+  /** Directory of one set. Takes precedence over `all`. */
   set?: string;
-  /** The backup root; `settings.backup.root` unless told. */
+  /** The backup root. Default: `settings.backup.root`. */
   root?: string;
-  /** Every set of the root; otherwise the newest that can be restored. */
+  /** Verifies every set of the root. Default: only the newest one that can be restored. */
   all?: boolean;
   maxAgeSeconds?: number;
-  /** Absent: env.gpg and the seal are checked but not opened, and a note says so. */
+  /** Without it env.gpg and the seal are checked but not decrypted, and a note says so. */
   passphrase?: Secret;
-  /** Also restore the set in isolation. */
+  /** Also restores the set in isolation. */
   drill?: boolean;
-  /** What counts as the process environment of the drill; this process's unless told. */
+  /** Environment variables of the drill. Default: those of this process. */
   env?: NodeJS.ProcessEnv;
 }
 
-/** The verdict over one set. */
 export interface SetVerdict {
   name: string;
   dir: string;
   verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable';
-  /** Whether who made it knew the passphrase. */
+  /** Shows whether the author of the set knew the passphrase. */
   seal: SealState;
-  /** Why it is not good. */
+  /** Absent for a good set. */
   code?: ErrorCode;
   problems: readonly string[];
-  /** What to do about them, beyond what holds for every bad set. */
+  /** Advice on these problems. General advice is in the failure of the result. */
   hints: readonly string[];
   notes: readonly string[];
-  /** Seconds since the set was begun; undefined where its name tells no time. */
+  /** Undefined if the name of the set is not a time. */
   ageSeconds?: number;
   files: number;
   bytes: number;
@@ -40,26 +39,26 @@ export interface SetVerdict {
 
 export interface VerifyResult extends ProcedureResult {
   sets: readonly SetVerdict[];
-  /** The one line for people and cron. */
+  /** One line for people and cron. */
   verdict: string;
   drill?: DrillResult;
 }
 
-/** The verification in order (spec "Backup verification"). */
+/** The verification in order. */
 export const VERIFY_STEPS = [
   {
     id: 'find',
     title: 'Find the sets to verify',
-    why: 'no set, or one that is too old, is the commonest way to have no backup',
+    why: 'a missing or outdated set is the most frequent fault of backups',
   },
   {
     id: 'read',
     title: 'Read every byte of each set and compare it with checksums and manifest',
-    why: 'a disk that rots says nothing until it is read',
+    why: 'a decaying disk reports no error until it is read',
   },
   {
     id: 'drill',
     title: 'Restore the set in isolation',
-    why: 'only a restore proves that a set restores',
+    why: 'only a restore proves that a set can be restored',
   },
 ] as const satisfies readonly StepDescription[];

@@ -14,8 +14,8 @@ import { VERIFY_STEPS } from './options.ts';
 import { renderVerdict, worstFault } from './verdict.ts';
 
 /**
- * Verifies sets from their bytes alone. A bad set is told in the result, so that the others are still read; a
- * missing or too old backup is a finding.
+ * Verifies sets from their bytes alone. A bad set becomes the failure of the result, so the others are still read. A
+ * missing or outdated backup is a finding.
  *
  * @throws IDKIT_NOT_FOUND for an explicit set that does not exist, IDKIT_LOCKED, IDKIT_SETTING for a drill without
  *   a passphrase
@@ -23,7 +23,7 @@ import { renderVerdict, worstFault } from './verdict.ts';
 export async function verify(settings: Settings, options: VerifyOptions): Promise<VerifyResult> {
   const { passphrase } = options;
   if (options.drill === true && passphrase === undefined) {
-    throw new IdkitError('IDKIT_SETTING', 'a drill decrypts env.gpg, and no passphrase is given');
+    throw new IdkitError('IDKIT_SETTING', 'a drill decrypts env.gpg, but the passphrase is missing');
   }
   const run = beginRun(VERIFY_STEPS, options);
   const found = await run.step(
@@ -60,7 +60,7 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
       ({ outcome }) => outcome,
     );
   } catch (error) {
-    // The set is whole all the same, and the result says so.
+    // The set is intact, so the result keeps its verdict.
     if (!(error instanceof IdkitError) || error.code !== 'IDKIT_UNSEALED') throw error;
     return { ...result, findings: run.findings, failure: error };
   }
@@ -72,7 +72,7 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
   };
 }
 
-/** The newest set lost its seal, or somebody put it there: a backup with a passphrase seals what it makes. */
+/** Backups with a passphrase are sealed. So the newest set lost its seal, or another person put it there. */
 async function checkSealed(
   found: FoundSets,
   sets: readonly SetVerdict[],
@@ -84,11 +84,11 @@ async function checkSealed(
   if (before === undefined) return;
   run.finding(
     'SET_UNSEALED',
-    `the newest backup, ${latest.name}, is unsealed, and ${before} before it is sealed: it was made without a passphrase, or by somebody else`,
+    `the newest backup, ${latest.name}, is unsealed although the earlier ${before} is sealed: it was made without a passphrase or by another person`,
   );
 }
 
-/** A missing, too old or future-dated set is a finding (contract §3, verify). */
+/** A missing, outdated or future-dated set is a finding. */
 function checkAge(
   found: FoundSets,
   options: VerifyOptions,
@@ -100,9 +100,12 @@ function checkAge(
   const { newest } = found;
   if (newest === undefined) {
     if (!found.explicit) {
-      run.finding('BACKUP_MISSING', `${found.root} holds no backup set that can be restored`);
+      run.finding('BACKUP_MISSING', `${found.root} has no backup set that can be restored`);
     } else if (options.maxAgeSeconds !== undefined) {
-      run.finding('AGE_UNKNOWN', `the name ${found.sets[0]?.name} tells no time, so its age is not known`);
+      run.finding(
+        'AGE_UNKNOWN',
+        `the name ${found.sets[0]?.name} is not a time, so the age of the set is unknown`,
+      );
     }
     return;
   }
@@ -110,7 +113,7 @@ function checkAge(
   if (options.maxAgeSeconds !== undefined && age > options.maxAgeSeconds) {
     run.finding(
       'BACKUP_TOO_OLD',
-      `the newest backup, ${newest.name}, is ${renderAge(age)} old, and ${renderAge(options.maxAgeSeconds)} are allowed`,
+      `the newest backup, ${newest.name}, is ${renderAge(age)} old, but the limit is ${renderAge(options.maxAgeSeconds)}`,
     );
   }
 }

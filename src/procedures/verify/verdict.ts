@@ -3,7 +3,7 @@ import { renderAge, renderBytes } from '../units.ts';
 import type { FoundSets } from './find-sets.ts';
 import type { SetVerdict } from './options.ts';
 
-/** From worst to best; damage wins over a passphrase, that over a cipher (contract §3, verify). */
+/** From worst to best. The worst verdict of all sets decides the exit code. */
 const WORST_FIRST = ['damaged', 'passphrase', 'unreadable'] as const;
 
 const CODES = {
@@ -13,51 +13,51 @@ const CODES = {
 } as const;
 
 const HINTS = {
-  damaged: ['restore from another set; idkit backups list shows what there is', 'make a new backup now'],
+  damaged: ['restore from another set; idkit backups list shows the sets', 'make a new backup now'],
   passphrase: [],
   unreadable: [],
 } as const;
 
-/** The fault to end with; undefined where every set is good. */
+/** Returns the error to end with, or undefined if every set is good. */
 export function worstFault(sets: readonly SetVerdict[]): IdkitError | undefined {
   for (const verdict of WORST_FIRST) {
     const bad = sets.filter((set) => set.verdict === verdict);
     if (bad.length === 0) continue;
-    const told = bad.map(({ name, problems }) => `${name}: ${problems.join('; ')}`).join('; ');
-    return new IdkitError(CODES[verdict], told, {
+    const message = bad.map(({ name, problems }) => `${name}: ${problems.join('; ')}`).join('; ');
+    return new IdkitError(CODES[verdict], message, {
       hints: [...new Set([...bad.flatMap(({ hints }) => hints), ...HINTS[verdict]])],
     });
   }
   return undefined;
 }
 
-/** The one line for people and cron. */
+/** Renders one line for people and cron. */
 export function renderVerdict(found: FoundSets, sets: readonly SetVerdict[]): string {
-  if (sets.length === 0) return `missing: no backup that can be restored in ${found.root}`;
+  if (sets.length === 0) return `missing: ${found.root} has no backup that can be restored`;
   const bad = WORST_FIRST.flatMap((verdict) => {
     const such = sets.filter((set) => set.verdict === verdict);
     const [only] = such;
     if (only === undefined) return [];
-    if (such.length === 1) return [`${verdict}: ${describeSet(only)}`];
+    if (such.length === 1) return [`${verdict}: ${renderSet(only)}`];
     return [`${verdict}: ${such.length} of ${sets.length} sets: ${such.map(({ name }) => name).join(', ')}`];
   });
   if (bad.length > 0) return bad.join('; ');
   return renderGood(sets);
 }
 
-/** Good, and whether anything shows that nobody else made it so. */
+/** Also says whether the seals prove the origin of the sets. */
 function renderGood(sets: readonly SetVerdict[]): string {
   const [first, last] = [sets[0], sets.at(-1)];
   const unsealed = sets.filter(({ seal }) => seal === 'unsealed').length;
   const one = first !== undefined && first === last;
-  const sizes = one ? describeSet(first) : `${sets.length} sets, ${first?.name} to ${last?.name}`;
+  const sizes = one ? renderSet(first) : `${sets.length} sets, ${first?.name} to ${last?.name}`;
   const which = unsealed === 0 ? '' : one ? ', unsealed' : `, ${unsealed} of them unsealed`;
   if (sets.some(({ seal }) => seal === 'not checked'))
     return `good, not authenticated: no passphrase (${sizes}${which})`;
   return `good: ${sizes}${which}`;
 }
 
-function describeSet({ name, files, bytes, ageSeconds }: SetVerdict): string {
+function renderSet({ name, files, bytes, ageSeconds }: SetVerdict): string {
   const age = ageSeconds === undefined || ageSeconds < 0 ? '' : `, ${renderAge(ageSeconds)} old`;
   return `${name}, ${files} files, ${renderBytes(bytes)}${age}`;
 }

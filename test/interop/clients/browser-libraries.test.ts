@@ -72,7 +72,7 @@ test('client libraries in a browser', async (t) => {
     await context.close();
   });
 
-  await t.test('keycloak-js: another tab is logged in silently; its logout ends the first', async () => {
+  await t.test('keycloak-js: another tab logs in silently, and its logout ends the first', async () => {
     const context = await browser.newContext();
     const page = await openTab(context, pages.keycloak.origin);
     await says(page, 'nobody');

@@ -16,7 +16,7 @@ const code = (name: string) => (error: unknown) => (error as { code?: string }).
 const readManifest = async (dir: string) => JSON.parse(await readFile(join(dir, 'manifest.json'), 'utf8'));
 
 describe('backup', () => {
-  it('makes a whole set while the service runs, realm files over HTTP (contract §4)', async (t) => {
+  it('makes a complete set while the service runs, with realm files over HTTP', async (t) => {
     if (!hasProgram(t, 'sha256sum')) return;
     const platform = await makePlatform(t, ['acme']);
     await platform.serve();
@@ -67,7 +67,7 @@ describe('backup', () => {
     assert.ok(stopped.name > served.name, 'names are unique and increasing');
   });
 
-  it('fails before it does anything where no passphrase is given (contract §2)', async (t) => {
+  it('fails before it begins without a passphrase', async (t) => {
     const platform = await makePlatform(t);
     const before = await fingerprint(platform.dir);
     await assert.rejects(
@@ -77,7 +77,7 @@ describe('backup', () => {
     assert.deepEqual(await fingerprint(platform.dir), before);
   });
 
-  it('names what config/ must not give away as findings, and archives the rest (contract §3)', async (t) => {
+  it('reports the files of config/ that must be left out as findings, and archives the rest', async (t) => {
     if (!hasProgram(t, 'mkfifo')) return;
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
@@ -100,7 +100,7 @@ describe('backup', () => {
     ]);
   });
 
-  it('says that the master key comes from elsewhere than .env (contract §1)', async (t) => {
+  it('reports a master key that is not from .env', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const settings = await platform.load();
@@ -114,7 +114,7 @@ describe('backup', () => {
     );
   });
 
-  it('says that the master key does not open the store, and leaves out what it cannot read', async (t) => {
+  it('reports a master key that does not open the database, and leaves out the realms', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const settings = await platform.load();
@@ -127,7 +127,7 @@ describe('backup', () => {
     assert.deepEqual(result.parts, ['database', 'config', 'env']);
   });
 
-  it('says that the administrator of .env is refused, and takes realm files from the snapshot', async (t) => {
+  it('reports that the service rejects the administrator of .env, and takes realm files from the snapshot', async (t) => {
     const platform = await makePlatform(t);
     await platform.serve();
     const settings = await platform.load();
@@ -142,7 +142,7 @@ describe('backup', () => {
     assert.equal(result.realmSource, 'snapshot');
   });
 
-  it('makes just the parts of --only, and the manifest lists them', async (t) => {
+  it('makes only the parts of --only, and the manifest lists them', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     for (const part of ['database', 'realms', 'config', 'env'] as const) {
@@ -156,7 +156,7 @@ describe('backup', () => {
     }
   });
 
-  it('takes a configured realm that does not exist as a finding, and no others', async (t) => {
+  it('reports a configured realm that does not exist as a finding', async (t) => {
     const platform = await makePlatform(t, ['acme', 'globex']);
     await platform.serve();
     const settings = { ...(await platform.load()), realms: ['acme', 'nowhere'] };
@@ -169,7 +169,7 @@ describe('backup', () => {
     assert.deepEqual(files, ['realm-acme.json']);
   });
 
-  it('follows the newest set where the clock stands behind it, with a finding', async (t) => {
+  it('follows the newest set if the clock is behind it, with a finding', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const settings = await platform.load();
@@ -183,7 +183,7 @@ describe('backup', () => {
     );
   });
 
-  it('leaves sets dated more than an hour ahead alone, with a note', async (t) => {
+  it('ignores sets that are dated more than an hour ahead, with a note', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     await mkdir(join(platform.dir, 'backups/20990101_000000'));
@@ -195,7 +195,7 @@ describe('backup', () => {
     assert.ok(findEntry(join(platform.dir, 'backups/20990101_000000')));
   });
 
-  it('deletes sets past their age, never the newest good one', async (t) => {
+  it('deletes expired sets, but never the newest good one', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const settings = await platform.load();
@@ -207,7 +207,7 @@ describe('backup', () => {
     assert.deepEqual(fresh.pruned, [old.name, partial.name]);
   });
 
-  it('keeps versions of configuration and environment beside the sets, new ones when they changed', async (t) => {
+  it('keeps versions of configuration and environment next to the sets, and adds changed ones', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const run = async () =>
@@ -227,7 +227,7 @@ describe('backup', () => {
     assert.deepEqual([await count('config', '.tar.gz'), await count('env', '.gpg')], [2, 2]);
   });
 
-  it('refuses a root that another procedure works in, at once (11)', async (t) => {
+  it('immediately rejects a root that another procedure has locked (11)', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const settings = await platform.load();
@@ -237,7 +237,7 @@ describe('backup', () => {
     await backup(settings, { ...procedureOptions(), only: ['config'] });
   });
 
-  it('ends with IDKIT_NO_SPACE on a full disk, and leaves the root as it was (19)', async (t) => {
+  it('ends with IDKIT_NO_SPACE on a full disk, and leaves the root unchanged (19)', async (t) => {
     const platform = await makePlatform(t, ['acme']);
     await (await platform.serve()).close();
     const settings = await platform.load();
@@ -269,7 +269,7 @@ describe('backup', () => {
     }
   });
 
-  it('killed after any step, publishes a whole set or none, and the next run cleans up', async (t) => {
+  it('killed after any step, publishes a complete set or none, and the next run cleans up', async (t) => {
     if (!hasProgram(t, 'sha256sum')) return;
     const platform = await makePlatform(t);
     await (await platform.serve()).close();

@@ -11,7 +11,7 @@ import { changedSinceBackup } from '../restored-state.ts';
 
 const codes = (findings: readonly { code: string }[]) => findings.map(({ code }) => code);
 
-describe('backup (contract §3)', () => {
+describe('backup', () => {
   it('"prunes nothing when it failed itself"', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const root = join(platform.dir, 'backups');
@@ -42,8 +42,8 @@ describe('backup (contract §3)', () => {
     const options = { ...procedureOptions({ failpoint }), passphrase: PASSPHRASE };
     const set = await backup(settings, options);
     assert.deepEqual(set.findings, []);
-    const told = 'the realm late ü was made after the snapshot; the dump does not hold it';
-    assert.ok(options.reported.notes.includes(told), String(options.reported.notes));
+    const note = 'the realm late ü was created after the snapshot; the dump does not contain it';
+    assert.ok(options.reported.notes.includes(note), String(options.reported.notes));
     const { sets } = await verify(settings, { ...procedureOptions(), set: set.dir, passphrase: PASSPHRASE });
     assert.equal(sets[0]?.verdict, 'good');
     const manifest = JSON.parse(await readFile(join(set.dir, 'manifest.json'), 'utf8'));
@@ -53,7 +53,7 @@ describe('backup (contract §3)', () => {
     ]);
   });
 
-  it('"Checksums are copied last": a mirrored set that is not whole has none', async (t) => {
+  it('"Checksums are copied last": an incomplete mirrored set has none', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const mirror = await makeDirectory(t, 'mirror');
     const soon = Date.now() + 60_000;
@@ -69,8 +69,8 @@ describe('backup (contract §3)', () => {
   });
 });
 
-describe('partial sets (contract §3, backup)', () => {
-  it('count for no age; "partial sets are verified by name"', async (t) => {
+describe('partial sets', () => {
+  it('do not count for the age; "partial sets are verified by name"', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const settings = await platform.load();
     const later = { now: () => Date.now() + 30 * 3600_000 };

@@ -10,7 +10,7 @@ import { hasProgram } from '../../interop/system-program.ts';
 import { makeDirectory, makePlatform, PASSPHRASE, procedureOptions } from '../platform.ts';
 
 describe('the mirror', () => {
-  it('holds every set, checksums last, and is never pruned', async (t) => {
+  it('contains every set, checksums last, and is never pruned', async (t) => {
     if (!hasProgram(t, 'sha256sum')) return;
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
@@ -34,7 +34,7 @@ describe('the mirror', () => {
     assert.equal(versions.length, 2, 'a week had passed');
   });
 
-  it('that fails is a finding, and the local set is published', async (t) => {
+  it('is a finding if it fails, and the local set is published', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const file = join(await makeDirectory(t, 'mirror'), 'file');
@@ -51,7 +51,7 @@ describe('the mirror', () => {
     assert.ok(findEntry(join(result.dir, 'checksums.sha256')));
   });
 
-  it('never overwrites a set that it holds, and says that it differs', async (t) => {
+  it('never overwrites a set of the target, and reports that it differs', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const settings = await platform.load();
@@ -64,7 +64,7 @@ describe('the mirror', () => {
     assert.ok(findEntry(join(mirror, second.name, 'checksums.sha256')));
   });
 
-  it('goes by rsync to [user@]host:path, checksums in the last pass', async (t) => {
+  it('uses rsync for [user@]host:path, with the checksums in the last pass', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const mirror = await makeDirectory(t, 'mirror');
@@ -76,7 +76,7 @@ describe('the mirror', () => {
       t.skip('needs rsync');
       return;
     }
-    // In place of ssh: drops the options and the host, and runs the command here.
+    // Replaces ssh: drops the options and the host, and runs the command on this machine.
     const shell = join(bin, 'shell');
     await writeFile(shell, `#!/bin/sh\nenv >> ${join(bin, 'seen')}\nshift\nexec "$@"\n`);
     await chmod(shell, 0o755);
@@ -101,7 +101,7 @@ describe('the mirror', () => {
     assert.doesNotMatch(seen, /^IDKIT_/m, 'ssh sees no secret of idkit');
   });
 
-  it('copies no foreign file that lies among the versions, nor a directory that a link leads to', async (t) => {
+  it('copies no foreign file from the versions, and no directory behind a link', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const settings = await platform.load();
@@ -119,7 +119,7 @@ describe('the mirror', () => {
     assert.deepEqual(names.toSorted(), [`${result.name}.tar.gz`, `${result.name}.tar.gz.sha256`]);
   });
 
-  it('copies nothing that a link in the root leads to, and hangs on no FIFO', async (t) => {
+  it('copies no file behind a link in the root, and does not hang on a FIFO', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const settings = await platform.load();

@@ -8,7 +8,7 @@ import { drill, restore, verify } from '../../../src/procedures/index.ts';
 import { fingerprint, makeDirectory, PASSPHRASE, procedureOptions } from '../platform.ts';
 import { changedSinceBackup, NEW, readState } from '../restored-state.ts';
 
-/** Does work while nobody can write below a directory; skips where root cannot mount it so. */
+/** Runs `work` while a directory is mounted read-only. Skips the test without the right to mount. */
 async function whileReadOnly(t: TestContext, dir: string, work: () => Promise<void>): Promise<void> {
   const isRoot = process.getuid?.() === 0;
   const mount = (...args: string[]) => execFileSync('mount', [...args, dir], { stdio: 'ignore' });
@@ -31,7 +31,7 @@ async function whileReadOnly(t: TestContext, dir: string, work: () => Promise<vo
   }
 }
 
-/** Of a directory and those in it. */
+/** Names and modes of a directory and its subdirectories. */
 async function changeModes(dir: string, mode: number): Promise<void> {
   await chmod(dir, mode);
   for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
@@ -39,8 +39,8 @@ async function changeModes(dir: string, mode: number): Promise<void> {
   }
 }
 
-describe('"where the root cannot be written, verify and restore go on without its lock and verdict, with a note" (contract §3, Locks)', () => {
-  it('verify, restore and drill from a root that cannot be written', async (t) => {
+describe('a root that is not writable: verify and restore run without its lock and verdict, with a note', () => {
+  it('verify, restore and drill from a root that is not writable', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const root = join(await makeDirectory(t, 'disc'), 'root');
     await cp(join(platform.dir, 'backups'), root, { recursive: true });
@@ -50,7 +50,7 @@ describe('"where the root cannot be written, verify and restore go on without it
       const options = () => ({ ...procedureOptions(), passphrase: PASSPHRASE, env: {} });
       const noted = ({ reported }: ReturnType<typeof options>, command: string) =>
         reported.notes.filter((note) =>
-          note.startsWith(`${root} cannot be written, so ${command} goes on without its lock`),
+          note.startsWith(`${root} is not writable, so ${command} runs without its lock`),
         ).length;
 
       const verified = options();
@@ -70,7 +70,7 @@ describe('"where the root cannot be written, verify and restore go on without it
     });
   });
 
-  it('a platform’s own root that cannot be written', async (t) => {
+  it('a platform’s own root that is not writable', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const root = join(platform.dir, 'backups');
     await whileReadOnly(t, root, async () => {

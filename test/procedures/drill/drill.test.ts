@@ -13,11 +13,11 @@ import { copyKeycloakSet, fingerprint, makePlatform, PASSPHRASE, procedureOption
 import { changedSinceBackup, NEW, readState } from '../restored-state.ts';
 import { spawnProcedure } from '../spawn-procedure.ts';
 
-// A temporary directory of this file's own, so that drills of other test files are not counted.
+// This file uses a separate temporary directory, so it does not count the drills of other test files.
 process.env['TMPDIR'] = mkdtempSync(join(tmpdir(), 'idkit-test-drills-'));
 after(() => rmSync(tmpdir(), { recursive: true, force: true }));
 
-/** What a drill may write in the live directory: the root's lock and the kept reports. */
+/** Paths that a drill may write in the live directory: the root's lock and the reports. */
 const isState = (path: string) => /\.lock(\.json)?$/.test(path) || path.startsWith('backups/.state');
 const listDrills = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('idkit-drill-'));
 const options = () => ({ ...procedureOptions(), passphrase: PASSPHRASE, env: {} });
@@ -44,7 +44,7 @@ describe('drill', () => {
     }
   });
 
-  it('needs no file that .env names for the password of the database', async (t) => {
+  it('does not need the password file that .env names', async (t) => {
     const { platform } = await changedSinceBackup(t);
     await appendFile(join(platform.dir, '.env'), 'IDKIT_DATABASE_PASSWORD_FILE=data/db-password\n');
     await writeFile(join(platform.dir, 'data/db-password'), 'of the live one');
@@ -52,7 +52,7 @@ describe('drill', () => {
     assert.equal((await drill(await platform.load(), options())).outcome, 'passed');
   });
 
-  it('sends no logout token, which the real keys sign, to any application', async (t) => {
+  it('sends no logout token to an application, because the real keys sign it', async (t) => {
     const { platform } = await changedSinceBackup(t);
     let called = 0;
     const application = createServer((_, response) => {
@@ -88,7 +88,7 @@ describe('drill', () => {
     assert.equal(called, 0);
   });
 
-  it('works beside the running service', async (t) => {
+  it('works while the service runs', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const service = await platform.serve();
     const result = await drill(await platform.load(), options());
@@ -96,7 +96,7 @@ describe('drill', () => {
     assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
   });
 
-  it('leaves what --keep asks for and names it, also when the next drill tidies up (contract §3)', async (t) => {
+  it('keeps the platform with --keep and names it, and the next drill does not remove it', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const ended = await spawnProcedure(['drill', platform.dir, '--flag', 'keep']);
     assert.equal(ended.code, 0, ended.stderr);
@@ -127,7 +127,7 @@ describe('drill', () => {
     assert.deepEqual(await fingerprint(platform.dir, isState), before);
   });
 
-  it('that fails says why, reports, and leaves nothing behind', async (t) => {
+  it('reports the reason of a failure, and leaves nothing behind', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await writeFile(join(set.dir, 'config.tar.gz'), 'x');
     const drills = await listDrills();
@@ -138,7 +138,7 @@ describe('drill', () => {
     assert.deepEqual(await listDrills(), drills);
   });
 
-  it('refuses a dump of another kind (14), and a drill without a passphrase (2)', async (t) => {
+  it('rejects a dump of another kind (14) and a missing passphrase (2)', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const { root, dir, passphrase } = await copyKeycloakSet(t);
     const before = await fingerprint(root);
@@ -153,7 +153,7 @@ describe('drill', () => {
     await assert.rejects(drill(await platform.load(), procedureOptions()), { code: 'IDKIT_SETTING' });
   });
 
-  it('leaves nothing behind after SIGTERM (143); what a killed one left goes with the next', async (t) => {
+  it('leaves nothing behind after SIGTERM (143); the next drill removes the leftovers of a killed one', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const drills = await listDrills();
     const ended = await spawnProcedure(['drill', platform.dir], (step, kill) => {
@@ -168,7 +168,7 @@ describe('drill', () => {
     assert.deepEqual(await listDrills(), drills);
   });
 
-  it('is the last part of verify --drill', async (t) => {
+  it('is the last step of verify --drill', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const result = await verify(await platform.load(), { ...options(), drill: true });
     assert.equal(result.drill?.outcome, 'passed');

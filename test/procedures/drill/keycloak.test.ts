@@ -9,12 +9,12 @@ import { copyKeycloakSet, makeDirectory, procedureOptions } from '../platform.ts
 
 const skip = missingPostgres() ?? false;
 
-test('a drill of Keycloak loads, checks and counts its database in a place of its own; Keycloak is not started', {
+test('a drill of Keycloak loads, checks and counts its database in isolation, without a Keycloak', {
   skip,
 }, async (t) => {
   const { dir, passphrase } = await copyKeycloakSet(t);
   const platform = await makeDirectory(t, 'drill-keycloak');
-  // Nothing of the live platform is asked: nobody listens at either address.
+  // The drill must not contact the live platform: no program listens at either address.
   const yaml =
     'service: keycloak\ndatabase: postgres://keycloak@127.0.0.1:1/keycloak\nlisten: { port: 1 }\nkeycloak: { start: "false", stop: "false" }\n';
   await writeFile(join(platform, 'idkit.yaml'), yaml);

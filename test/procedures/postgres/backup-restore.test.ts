@@ -17,7 +17,7 @@ import { NEW, OLD } from '../restored-state.ts';
 import { listAnew, putContent } from '../tampered-set.ts';
 
 describeOnPostgres('a platform on a postgres:// database', (platforms) => {
-  it('is backed up while it serves and while it stands, verified, and restored with the password of its role', async (t) => {
+  it('is backed up with and without its service, verified, and restored with the password of its role', async (t) => {
     const platform = await platforms.fresh(t);
     const { dir, set } = platform;
     assert.deepEqual(await platform.readState(), OLD);
@@ -30,8 +30,11 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     assert.deepEqual(await platform.readState(), NEW);
     assert.equal(await platform.password(), 'new');
     assert.deepEqual(await platform.databases(), ['idkit']);
-    // A server hears a little later of who has gone.
-    await waitUntil('nobody is left at the server', async () => (await platform.clients()).length === 0);
+    // The server notices a closed connection a little later.
+    await waitUntil(
+      'no client is connected to the server',
+      async () => (await platform.clients()).length === 0,
+    );
     assert.deepEqual(
       (await readdir(dir, { recursive: true })).filter((path) => /\.pre-|restore-/.test(path)),
       [],
@@ -47,15 +50,15 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     } finally {
       await service.close();
     }
-    const stood = await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
-    assert.deepEqual([stood.findings, stood.realmSource], [[], 'snapshot']);
+    const stopped = await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
+    assert.deepEqual([stopped.findings, stopped.realmSource], [[], 'snapshot']);
     const verified = await verify(await platform.load(), {
       ...procedureOptions(),
       passphrase: PASSPHRASE,
       all: true,
     });
     assert.deepEqual(verified.findings, []);
-    const manifest = JSON.parse(await readFile(join(stood.dir, 'manifest.json'), 'utf8'));
+    const manifest = JSON.parse(await readFile(join(stopped.dir, 'manifest.json'), 'utf8'));
     assert.equal(manifest.database.kind, 'postgres');
     assert.deepEqual(
       manifest.realms.map(({ realm, users }: { realm: string; users: number }) => [realm, users]),
@@ -63,7 +66,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     );
   });
 
-  it('a replica on another machine, which only its lock in the database tells of, refuses a restore (11)', async (t) => {
+  it('a replica on another machine prevents a restore through its lock in the database (11)', async (t) => {
     const platform = await platforms.fresh(t);
     const elsewhere = await platforms.fresh(t);
     const service = await startService(await elsewhere.load());
@@ -79,7 +82,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     }
   });
 
-  it('in place needs the name of the database, empties it, and keeps what is its own', async (t) => {
+  it('a restore in place needs the name of the database, empties it, and keeps its settings', async (t) => {
     const platform = await platforms.fresh(t);
     const { set: from } = platform;
     await assert.rejects(restore(await platform.load(), restoreOptions({ from, inPlace: 'other' })), {
@@ -96,7 +99,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     assert.match(own.reported.notes.join('\n'), /emptied now/);
   });
 
-  it('in place for a role that may not make databases: what is in the database goes, and the set is loaded', async (t) => {
+  it('a restore in place works for a role without CREATEDB', async (t) => {
     const platform = await platforms.fresh(t);
     const { set: from } = platform;
     await runSql(platforms.server, 'ALTER ROLE idkit NOCREATEDB');
@@ -113,10 +116,10 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     assert.deepEqual(await platform.readState(), NEW);
   });
 
-  it('in place that fails once the database is emptied is 17; --resume loads it again, --abort has nothing to bring back', async (t) => {
+  it('a restore in place that fails after it emptied the database is 17; --resume loads the set again, --abort is 17', async (t) => {
     const platform = await platforms.fresh(t);
     const { set: from } = platform;
-    // The load loses its connection as soon as it makes its first tables.
+    // The load loses its connection when it creates its first tables.
     const falls = runSql(
       platforms.server,
       `DO $$ BEGIN FOR look IN 1..30000 LOOP
@@ -141,16 +144,16 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     assert.deepEqual(await platform.readState(), NEW);
   });
 
-  it('is told of a password that does not stand in .env: of the environment, a file, libpq’s password file (contract §1)', async (t) => {
+  it('backup reports a password outside of .env: in the environment, a file or libpq’s password file', async (t) => {
     const { dir } = await platforms.fresh(t);
     const files = { env: join(dir, '.env'), yaml: join(dir, 'idkit.yaml'), pass: join(dir, 'data/db-pass') };
     const bare = (await readFile(files.env, 'utf8')).replace(/^IDKIT_DATABASE_PASSWORD=.*\n/m, '');
     const find = async (env: NodeJS.ProcessEnv = {}) => {
       const settings = await loadSettings({ dir, env });
-      const { findings } = await backup(settings, { ...told(), only: ['env'] });
+      const { findings } = await backup(settings, { ...withPassphrase(), only: ['env'] });
       return findings.map(({ code, message }) => `${code} ${message.split(', but')[0]}`);
     };
-    const told = () => ({ ...procedureOptions(), passphrase: PASSPHRASE });
+    const withPassphrase = () => ({ ...procedureOptions(), passphrase: PASSPHRASE });
     assert.deepEqual(await find(), []);
     await writeFile(files.env, bare);
     assert.deepEqual(await find({ IDKIT_DATABASE_PASSWORD: 'Role-Before-1' }), [
@@ -171,7 +174,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     ]);
   });
 
-  it('gives its .env to a set of its own while the database is down (0, a note) or refuses the password (3)', async (t) => {
+  it('backs up its .env while the database is stopped (0, a note) or rejects the password (3)', async (t) => {
     const { dir } = await platforms.fresh(t);
     const findings = async () => {
       const options = { ...procedureOptions(), passphrase: PASSPHRASE, only: ['config', 'env'] as const };
@@ -188,7 +191,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     assert.match(notes, /could not check whether the master key opens the database/);
   });
 
-  it('gets another master key while no service is on it, on whatever machine, and serves with it', async (t) => {
+  it('gets another master key only without a service on any machine, and serves with it', async (t) => {
     const platform = await platforms.fresh(t);
     const elsewhere = await platforms.fresh(t);
     const service = await startService(await platform.load());
@@ -210,15 +213,15 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     await (await openPlatform(await platform.load())).database.checkMasterKey();
   });
 
-  it('a set whose dump has lost its realms, its users or its schema’s version is damaged, whatever its checksums say (13)', async (t) => {
+  it('a set whose dump has no realms, users or schema version is damaged, even with correct checksums (13)', async (t) => {
     const { set, load } = await platforms.fresh(t);
     const whole = gunzipSync(await readFile(join(set, 'keycloak-db.sql.gz'))).toString('latin1');
-    const told = {
+    const messages = {
       realm: /has no realms with users, but manifest\.json counts them/,
       account: /has no realms with users, but manifest\.json counts them/,
       idkit_schema: /has no schema version, but manifest\.json says \d+/,
     };
-    for (const [table, message] of Object.entries(told)) {
+    for (const [table, message] of Object.entries(messages)) {
       const rows = new RegExp(`\\nCOPY public\\.${table} \\([\\s\\S]*?\\n\\\\\\.\\n`);
       const less = whole.replace(rows, '\n');
       assert.ok(less.length < whole.length);
@@ -229,7 +232,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     }
   });
 
-  it('a set of ordinary tools whose dump has its rows as INSERTs is restored, and its key is checked once it is loaded', async (t) => {
+  it('a set of ordinary tools with INSERT statements is restored, and its key is checked after the load', async (t) => {
     const platform = await platforms.fresh(t);
     const { server } = platforms;
     const env = { PATH: process.env['PATH'], PGPASSWORD: server.password };
@@ -244,7 +247,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     await assert.rejects(restore(await platform.load(), wrong), { exitCode: 12 });
     assert.deepEqual(await platform.readState(), OLD);
     assert.deepEqual(await platform.databases(), ['idkit']);
-    // In place it would be too late by then.
+    // In place the check would come too late.
     const inPlace = restoreOptions({ from: platform.set, inPlace: 'idkit' });
     await assert.rejects(restore(await platform.load(), inPlace), { exitCode: 14, message: /INSERT/ });
     assert.deepEqual(await platform.readState(), OLD);
@@ -256,7 +259,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     assert.equal(await platform.password(), 'new');
   });
 
-  it('what somebody planted in the live database is named with its line, and no set is published (13)', async (t) => {
+  it('backup names the line of a foreign object in the live database, and publishes no set (13)', async (t) => {
     const platform = await platforms.fresh(t);
     await runSql(
       platforms.server,
@@ -278,10 +281,10 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     );
   });
 
-  it('on an empty server the role’s database and its settings come from the set', async (t) => {
+  it('on an empty server a restore creates the database from the set', async (t) => {
     const platform = await platforms.fresh(t);
     await runSql(platforms.server, 'DROP DATABASE idkit');
-    // A new host has the password of the set from the start.
+    // On a new host the role has the password of the set from the start.
     const env = await readFile(join(platform.dir, '.env'), 'utf8');
     await runSql(platforms.server, `ALTER ROLE idkit PASSWORD 'Role-Of-The-Set-1'`);
     await writeFile(join(platform.dir, '.env'), env.replace(/^IDKIT_DATABASE_PASSWORD=.*\n/m, ''));

@@ -17,7 +17,7 @@ import { describeOnPostgres } from '../postgres-platform.ts';
 import { OLD } from '../restored-state.ts';
 import { spawnProcedure } from '../spawn-procedure.ts';
 
-// Other tests drill at the same time: those of this file have a place of their own, which servers can enter.
+// Other tests drill in parallel, so the drills of this file use a separate directory that servers can enter.
 const place = mkdtempSync(join(tmpdir(), 'idkit-drills-'));
 chmodSync(place, 0o711);
 process.env['TMPDIR'] = place;
@@ -25,7 +25,7 @@ after(() => rmSync(place, { recursive: true, force: true }));
 
 const drills = () => readdirSync(place).filter((name) => name.startsWith('idkit-drill-'));
 
-/** Servers that run on a directory of these drills. */
+/** Returns the servers that run on a directory of these drills. */
 function servers(): readonly string[] {
   const mark = join(place, 'idkit-drill-');
   return readdirSync('/proc').flatMap((pid) => {
@@ -40,7 +40,7 @@ function servers(): readonly string[] {
 }
 
 describeOnPostgres('a drill of a set of Postgres', (platforms) => {
-  it('runs on a server of its own, touches nothing of the live one, and leaves nothing', async (t) => {
+  it('runs on a separate server, does not touch the live one, and leaves nothing behind', async (t) => {
     const platform = await platforms.fresh(t);
     const { databases } = platform;
     const settings = await platform.load();
@@ -55,7 +55,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     assert.deepEqual(servers(), []);
   });
 
-  it('loads and serves as a role that may log in and no more', async (t) => {
+  it('loads and serves as a role that may only log in', async (t) => {
     const scratch = await openScratchCluster(await makeDirectory(t, 'drill'), 0, systemRandom);
     assert.ok(scratch !== undefined);
     const host = decodeURIComponent(scratch.url.split('?host=')[1]!);
@@ -94,7 +94,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
       );
   });
 
-  it('on a disk without room for a server is 19, and leaves nothing', async (t) => {
+  it('on a disk without space for a server is 19, and leaves nothing behind', async (t) => {
     const platform = await platforms.fresh(t);
     await onSmallDisk(t, '8m', async (dir) => {
       process.env['TMPDIR'] = dir;
@@ -105,7 +105,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     process.env['TMPDIR'] = place;
   });
 
-  it('killed in the middle, takes its server with it', async (t) => {
+  it('that is killed also ends its server', async (t) => {
     const platform = await platforms.fresh(t);
     const ended = await spawnProcedure(['drill', platform.dir], (step, kill) => {
       if (step === 'restore') setTimeout(() => kill('SIGKILL'), 700);
@@ -117,13 +117,13 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     });
   });
 
-  it('without the programs of a server: a database of a new name beside the live one, which goes with it', async (t) => {
+  it('without the programs of a server uses a new database on the live server, and drops it', async (t) => {
     const platform = await platforms.fresh(t);
     const settings = await platform.load();
     const scratch = await openScratchBeside(settings, systemRandom);
     const database = { kind: 'postgres' as const, url: scratch.url };
-    const beside = { ...settings, database, databasePassword: scratch.password };
-    const runtime = await openPlatform(beside);
+    const isolated = { ...settings, database, databasePassword: scratch.password };
+    const runtime = await openPlatform(isolated);
     const live = await openPlatform(settings);
     const chunks: Buffer[] = [];
     await live.database.dump(async (chunk) => void chunks.push(Buffer.from(chunk)), { signal: never });
@@ -138,7 +138,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     assert.deepEqual(await platform.databases(), ['idkit']);
     assert.deepEqual(await platform.readState(), OLD);
     assert.equal(await platform.password(), 'old');
-    // What a dead drill of this machine left goes with the next one.
+    // The next drill drops the database of a dead one of this machine.
     await runSql(
       platforms.server,
       `CREATE DATABASE "${there[1]!.replace(/_\d+_/, '_999999999_')}" OWNER idkit`,
@@ -147,7 +147,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     assert.deepEqual(await platform.databases(), ['idkit']);
   });
 
-  it('a server older than the dump’s is not taken', async (t) => {
+  it('does not use a server that is older than the dump’s', async (t) => {
     assert.equal(
       await openScratchCluster(join(await makeDirectory(t, 'drill')), 99, systemRandom),
       undefined,

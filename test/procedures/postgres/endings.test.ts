@@ -14,7 +14,7 @@ import { waitUntil } from '../../wait-until.ts';
 import { PASSPHRASE, restoreOptions } from '../platform.ts';
 import { describeOnPostgres } from '../postgres-platform.ts';
 
-/** A server that the kernel drops every new connection to: nobody takes those that wait already. */
+/** Starts a server that accepts no connection, so the kernel drops new ones once the queue is full. */
 async function startBlackHole(t: TestContext): Promise<number> {
   const script = `const server = require('node:net').createServer();
     server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
@@ -39,7 +39,7 @@ async function startBlackHole(t: TestContext): Promise<number> {
 }
 
 describeOnPostgres('how work on a postgres:// database ends', (platforms) => {
-  it('pg_dump and psql end with a backup that is killed (SIGKILL)', async (t) => {
+  it('pg_dump and psql end with a killed backup (SIGKILL)', async (t) => {
     const { dir } = await platforms.fresh(t);
     const locker = new Client({ ...connectionOf(platforms.server), database: 'idkit' });
     await locker.connect();
@@ -71,7 +71,7 @@ describeOnPostgres('how work on a postgres:// database ends', (platforms) => {
     await waitUntil('both have ended', () => !programs.some(isThere), { seconds: 20 });
   });
 
-  it('a primary that drops every packet is given up after connect_timeout, by commands and by serve (15)', async (t) => {
+  it('commands and serve give up a primary that drops every packet after connect_timeout (15)', async (t) => {
     const platform = await platforms.fresh(t);
     const yaml = join(platform.dir, 'idkit.yaml');
     const port = await startBlackHole(t);
@@ -92,7 +92,7 @@ describeOnPostgres('how work on a postgres:// database ends', (platforms) => {
     assert.deepEqual((await backup(await platform.load(), restoreOptions())).findings, []);
   });
 
-  it('a restore that ends with findings (3) leaves what --abort needs and nothing else; the next good backup removes that', async (t) => {
+  it('a restore with findings (3) leaves only what --abort needs, until the next good backup', async (t) => {
     const platform = await platforms.fresh(t);
     const env = join(platform.dir, '.env');
     const text = await readFile(env, 'utf8');

@@ -9,7 +9,7 @@ import { describeOnPostgres } from '../postgres-platform.ts';
 import { NEW, OLD } from '../restored-state.ts';
 import { changeDump, makeUnsealed } from '../tampered-set.ts';
 
-/** Changes a row of the dump under new checksums, without the passphrase. */
+/** Changes a row of the dump and writes new checksums, without the passphrase. */
 async function plant(dir: string): Promise<void> {
   const seal = await readFile(join(dir, SET_FILES.seal));
   await changeDump({ dir }, (sql) => sql.replace(/\tadmin\t/, '\tnimda\t'));
@@ -17,7 +17,7 @@ async function plant(dir: string): Promise<void> {
 }
 
 describeOnPostgres('the seal of a set of Postgres', (platforms) => {
-  it('does not hold for a dump that was altered under new checksums (13), and nothing is touched', async (t) => {
+  it('does not hold for a dump that was changed with new checksums (13), and nothing is touched', async (t) => {
     const platform = await platforms.fresh(t);
     await plant(platform.set);
     const settings = await platform.load();
@@ -34,7 +34,7 @@ describeOnPostgres('the seal of a set of Postgres', (platforms) => {
     assert.deepEqual([await platform.readState(), await platform.databases()], [OLD, ['idkit']]);
   });
 
-  it('is missing: restore ends with 2 before it asks the server, and continues with --trust-unsealed', async (t) => {
+  it('is missing: restore ends with 2 before it contacts the server, and continues with --trust-unsealed', async (t) => {
     const platform = await platforms.fresh(t);
     await makeUnsealed({ dir: platform.set });
     const settings = await platform.load();
@@ -52,7 +52,7 @@ describeOnPostgres('the seal of a set of Postgres', (platforms) => {
     assert.deepEqual(await platform.readState(), NEW);
   });
 
-  it('holds for what is loaded: a dump that changes after it was verified is 13, in place as well', async (t) => {
+  it('covers the load: a dump that changes after its verification is 13, also in place', async (t) => {
     for (const inPlace of [undefined, 'idkit']) {
       const platform = await platforms.fresh(t);
       const other = join(await makeDirectory(t, 'other'), basename(platform.set));

@@ -14,9 +14,9 @@ import { procedureOptions, restoreOptions } from '../platform.ts';
 import { describeOnPostgres } from '../postgres-platform.ts';
 import { NEW } from '../restored-state.ts';
 
-describeOnPostgres('who is kept out of a postgres:// database', (platforms) => {
+describeOnPostgres('programs that are kept out of a postgres:// database', (platforms) => {
   for (const inPlace of [false, true])
-    it(`serve that starts while a restore ${inPlace ? 'in place ' : ''}is at work is refused (11), and the restore succeeds`, async (t) => {
+    it(`serve that starts during a restore${inPlace ? ' in place' : ''} is rejected (11), and the restore succeeds`, async (t) => {
       const platform = await platforms.fresh(t);
       // A role whose password the restore does not change.
       const replica = 'CREATE ROLE replica LOGIN PASSWORD $$Replica-Role-1$$ IN ROLE idkit';
@@ -43,9 +43,9 @@ describeOnPostgres('who is kept out of a postgres:// database', (platforms) => {
         }
       };
       let serving: Promise<void> | undefined;
-      const told = procedureOptions();
+      const { reporter: recording } = procedureOptions();
       const reporter = {
-        ...told.reporter,
+        ...recording,
         stepStarted: ({ id }: { id: string }) => {
           step = id;
           if (id === 'stage') serving = serve();
@@ -73,7 +73,7 @@ describeOnPostgres('who is kept out of a postgres:// database', (platforms) => {
       await (await startService(elsewhere)).close();
     });
 
-  it('serve with workers is refused as one process is (11)', async (t) => {
+  it('serve with workers is rejected like a single process (11)', async (t) => {
     const { dir } = await platforms.fresh(t);
     const { port, user, password } = platforms.server;
     const url = `postgres://${user}@127.0.0.1:${port}/idkit`;
@@ -87,7 +87,7 @@ describeOnPostgres('who is kept out of a postgres:// database', (platforms) => {
     }
   });
 
-  it('containers without a definition, in the platform or in the set, are refused before anything is touched (2)', async (t) => {
+  it('a platform in containers without a compose.yaml, its own or that of the set, is rejected before any change (2)', async (t) => {
     const platform = await platforms.fresh(t);
     await writeFile(
       join(platform.dir, 'idkit.yaml'),
@@ -100,7 +100,7 @@ describeOnPostgres('who is kept out of a postgres:// database', (platforms) => {
     assert.deepEqual((await platform.readState()).database, 'old');
   });
 
-  it('no command gives the password to a server that asks for it in the clear (12)', async (t) => {
+  it('no command sends the password to a server that requests it in plain text (12)', async (t) => {
     const platform = await platforms.fresh(t);
     const { dir, set } = platform;
     const server = await startHostile(t, ({ say }) => say('R', CLEARTEXT));

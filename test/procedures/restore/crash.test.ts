@@ -15,13 +15,13 @@ const options = (own: Partial<RestoreOptions>): RestoreOptions => ({
   ...own,
 });
 
-/** Nothing of any restore is left in the platform directory. */
+/** Checks that the platform directory has no trace of a restore. */
 async function checkNoTrace(dir: string, when: string): Promise<void> {
   const left = (await readdir(dir, { recursive: true })).filter((path) => /\.pre-|restore-/.test(path));
   assert.deepEqual(left, [], when);
 }
 
-describe('a restore killed after any step (spec "Restore procedure", contract §3)', () => {
+describe('a restore killed after any step', () => {
   const swapped = RESTORE_STEPS.findIndex(({ id }) => id === 'swap');
   const finished = RESTORE_STEPS.findIndex(({ id }) => id === 'finish');
 
@@ -64,7 +64,7 @@ describe('a restore killed after any step (spec "Restore procedure", contract §
     });
   }
 
-  it('also at random moments: the rerun, else --resume, succeeds', async (t) => {
+  it('at random times: the rerun or --resume succeeds', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     for (const step of ['stage', 'load', 'swap', 'smoke']) {
       await spawnProcedure(['restore', platform.dir, '--from', set.dir], (begun, kill) => {
@@ -80,22 +80,22 @@ describe('a restore killed after any step (spec "Restore procedure", contract §
     }
   });
 
-  it('two at once: one proceeds, the other exits 11 at once', async (t) => {
+  it('of two parallel restores one proceeds and the other exits 11 immediately', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
-    // Whoever holds the lock stands still with it until the other has ended.
+    // The holder of the lock waits until the other process has ended.
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'verify', '--signal', 'SIGSTOP'];
     const begun = new Set<(signal: NodeJS.Signals) => void>();
     const both = [1, 2].map(() => spawnProcedure(args, (_, kill) => begun.add(kill)));
     await Promise.race([...both, sleep(60_000, undefined, { ref: false })]);
-    const goOn = setInterval(() => {
+    const resuming = setInterval(() => {
       for (const kill of begun) kill('SIGCONT');
     }, 50);
-    const ended = await Promise.all(both).finally(() => clearInterval(goOn));
+    const ended = await Promise.all(both).finally(() => clearInterval(resuming));
     assert.deepEqual(ended.map(({ code }) => code).toSorted(), [0, 11]);
     assert.deepEqual(await readState(platform.dir), NEW);
   });
 
-  it('SIGTERM in the middle brings the old state back (143)', async (t) => {
+  it('SIGTERM rolls back (143)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'swap', '--signal', 'SIGTERM'];
     const ended = await spawnProcedure(args);

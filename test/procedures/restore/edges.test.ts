@@ -19,7 +19,7 @@ const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
 });
 const isLock = (path: string) => path.includes('.lock');
 
-/** Writes a file of zeros that leaves `free` bytes on its disk. */
+/** Fills a disk with zeros until `free` bytes are left. */
 async function fillUp(file: string, free = 0): Promise<void> {
   const { bavail, bsize } = await statfs(join(file, '..'));
   await writeFile(file, Buffer.alloc(Math.max(0, bavail * bsize - free))).catch((error: unknown) => {
@@ -27,7 +27,7 @@ async function fillUp(file: string, free = 0): Promise<void> {
   });
 }
 
-describe('what is restored into (contract §3, restore)', () => {
+describe('the target of a restore', () => {
   it('"a platform directory that has idkit.yaml says it itself; it and compose.yaml stay, and differences from the set’s are notes"', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const compose = join(platform.dir, 'compose.yaml');
@@ -71,7 +71,7 @@ describe('what is restored into (contract §3, restore)', () => {
   });
 });
 
-describe('".env and config/ are replaced as wholes by rename" (contract §3, restore)', () => {
+describe('".env and config/ are replaced as wholes by rename"', () => {
   it('nothing of the old ones stays in them, and "the old ones [are] kept as .pre-ID until the end"', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await writeFile(join(platform.dir, 'config/added'), 'since');
@@ -111,8 +111,8 @@ describe('".env and config/ are replaced as wholes by rename" (contract §3, res
   });
 });
 
-describe('"A failure in steps 1 to 6 brings the old state back (16)" (contract §3, restore)', () => {
-  it('where the administrator of the restored .env is not one of the restored database', async (t) => {
+describe('"A failure in steps 1 to 6 brings the old state back (16)"', () => {
+  it('if the administrator of the restored .env is not in the restored database', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const env = (await readEnv(platform.dir)).replace(/^IDKIT_ADMIN_PASSWORD=.*$/m, 'IDKIT_ADMIN_PASSWORD=x');
     await putEnvironment(set, env);
@@ -135,7 +135,7 @@ describe('"A failure in steps 1 to 6 brings the old state back (16)" (contract �
   });
 });
 
-describe('"Out of room is 19 with the old state intact" (contract §3, restore)', () => {
+describe('"Out of room is 19 with the old state intact"', () => {
   for (const step of ['preflight', 'stage']) {
     it(`also where the disk fills up after "${step}"`, async (t) => {
       const { set } = await changedSinceBackup(t, ['acme']);
@@ -188,7 +188,7 @@ describe('"Out of room is 19 with the old state intact" (contract §3, restore)'
   });
 });
 
-describe('--resume and --abort (contract §3, restore)', () => {
+describe('--resume and --abort', () => {
   it('need the service stopped (11) as a restore does, and touch nothing', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'swap'];
@@ -222,7 +222,7 @@ describe('--resume and --abort (contract §3, restore)', () => {
   });
 });
 
-describe('".pre-ID is kept until --abort or the next good backup" (contract §3, restore)', () => {
+describe('".pre-ID is kept until --abort or the next good backup"', () => {
   it('a partial backup is not one', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await writeFile(

@@ -12,7 +12,7 @@ import { copyKeycloakSet, makeDirectory, PASSPHRASE, procedureOptions } from '..
 import { changedSinceBackup } from '../restored-state.ts';
 import { putContent, sealByHand } from '../tampered-set.ts';
 
-/** Something that listens, and counts who comes. */
+/** Starts a listener that counts its connections. */
 async function listen(t: TestContext): Promise<{ port: number; seen(): number }> {
   let seen = 0;
   const server = createServer((socket) => {
@@ -24,7 +24,7 @@ async function listen(t: TestContext): Promise<{ port: number; seen(): number }>
   return { port: (server.address() as { port: number }).port, seen: () => seen };
 }
 
-/** A set of Keycloak whose definition names commands, images and addresses, and an empty place to restore it into. */
+/** Returns a Keycloak set with commands, images and addresses in its definition, and an empty target. */
 async function makeBringing(t: TestContext, more: readonly string[] = []) {
   const { dir, passphrase } = await copyKeycloakSet(t);
   const [database, http] = [await listen(t), await listen(t)];

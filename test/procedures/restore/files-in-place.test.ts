@@ -43,8 +43,8 @@ async function look({ dir }: Places): Promise<(string | undefined)[]> {
 const OLD = ['old', 'old', undefined];
 const NEW = ['new', 'new', 'new'];
 
-describe('replacing files as wholes by rename (contract §3, restore)', () => {
-  it('puts everything in place, and a second call changes nothing', async (t) => {
+describe('replacing files with renames', () => {
+  it('puts every item into place, and a second call changes nothing', async (t) => {
     const places = await stage(t);
     await replaceItems(places, ITEMS);
     assert.deepEqual(await look(places), NEW);
@@ -53,7 +53,7 @@ describe('replacing files as wholes by rename (contract §3, restore)', () => {
     assert.equal(await readFile(previousPath(places, '.env'), 'utf8'), 'old');
   });
 
-  it('brings everything back, and a second call changes nothing', async (t) => {
+  it('puts every item back, and a second call changes nothing', async (t) => {
     const places = await stage(t);
     await replaceItems(places, ITEMS);
     await putItemsBack(places, ITEMS);
@@ -66,8 +66,8 @@ describe('replacing files as wholes by rename (contract §3, restore)', () => {
     assert.deepEqual(await look(places), OLD);
   });
 
-  it('goes on and goes back from every point between two renames', async (t) => {
-    // The renames in order; a run is cut off before each of them.
+  it('can continue and roll back between any two renames', async (t) => {
+    // The renames in order. A run is interrupted before each of them.
     const renames = (places: Places) =>
       ITEMS.flatMap(({ name, had }) => [
         ...(had ? [[join(places.dir, name), previousPath(places, name)]] : []),
@@ -84,7 +84,7 @@ describe('replacing files as wholes by rename (contract §3, restore)', () => {
     }
   });
 
-  it('leaves nothing behind but what is told to stay', async (t) => {
+  it('leaves only the items behind that must stay', async (t) => {
     const places = await stage(t);
     await replaceItems(places, ITEMS);
     await removeStaging(places);

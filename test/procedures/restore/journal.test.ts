@@ -25,7 +25,7 @@ const JOURNAL: Journal = {
   expectation: [],
 };
 
-/** How a journal that somebody put there is refused. */
+/** Returns the error for a journal that another program put there. */
 async function refusal(dir: string): Promise<string> {
   const error = await listJournals(dir).then(
     () => assert.fail('the journal is believed'),
@@ -35,7 +35,7 @@ async function refusal(dir: string): Promise<string> {
   return error.message;
 }
 
-test('a journal that another user can have written moves and removes nothing: it is refused before', async (t) => {
+test('a journal that another user can have written is rejected before it moves or removes a file', async (t) => {
   const dir = await makeDirectory(t, 'data');
   const file = journalFile(dir, JOURNAL.id);
   await putJournal(dir, JOURNAL);
@@ -51,19 +51,19 @@ test('a journal that another user can have written moves and removes nothing: it
   assert.match(await refusal(dir), /is not trusted: it is a link$/);
 });
 
-test('a journal of another user is refused', {
+test('a journal of another user is rejected', {
   skip: process.getuid?.() !== 0 && 'needs root',
 }, async (t) => {
   const dir = await makeDirectory(t, 'data');
   await putJournal(dir, JOURNAL);
   await chown(journalFile(dir, JOURNAL.id), 65_534, 65_534);
   assert.match(await refusal(dir), /is not trusted: it belongs to another user \(65534\)$/);
-  // The owner of the directory may be another than who runs this.
+  // The directory may belong to another user than the one who runs this test.
   await chown(dir, 65_534, 65_534);
   assert.deepEqual(await listJournals(dir), [JOURNAL]);
 });
 
-test('a journal names nothing but what a restore replaces', async (t) => {
+test('a journal with an item that no restore replaces is rejected', async (t) => {
   const dir = await makeDirectory(t, 'data');
   for (const name of ['../victim', 'data', '.env/../../victim', '']) {
     await writeFile(

@@ -9,7 +9,7 @@ import { startService } from '../../../src/service/index.ts';
 import { makeDirectory, PASSPHRASE, procedureOptions } from '../platform.ts';
 import { changedSinceBackup, NEW, readState } from '../restored-state.ts';
 
-/** False, and the test skipped, where one of the programs is missing; a failure where all are required. */
+/** Returns false and skips the test if a program is missing. Fails if every program is required. */
 function hasPrograms(t: TestContext, programs: readonly string[]): boolean {
   for (const program of programs) {
     try {
@@ -23,8 +23,8 @@ function hasPrograms(t: TestContext, programs: readonly string[]): boolean {
   return true;
 }
 
-describe('a set without idkit (contract §4)', () => {
-  it('is restored with gunzip, sqlite3, tar, gpg and sha256sum alone', async (t) => {
+describe('a set without idkit', () => {
+  it('can be restored with gunzip, sqlite3, tar, gpg and sha256sum alone', async (t) => {
     if (!hasPrograms(t, ['gunzip', 'sqlite3', 'tar', 'gpg', 'sha256sum'])) return;
     const { set } = await changedSinceBackup(t, ['acme']);
     const dir = join(await makeDirectory(t, 'by-hand'), 'idkit');
@@ -44,7 +44,7 @@ describe('a set without idkit (contract §4)', () => {
         --output "$TARGET/.env" --decrypt env.gpg
       sqlite3 "$TARGET/data/idkit.db" 'PRAGMA integrity_check'
     `;
-    const told = execFileSync('sh', ['-c', script], {
+    const output = execFileSync('sh', ['-c', script], {
       encoding: 'utf8',
       env: {
         PATH: process.env['PATH'],
@@ -58,7 +58,7 @@ describe('a set without idkit (contract §4)', () => {
     t.after(() =>
       execFileSync('sh', ['-c', 'gpgconf --kill all || true'], { env: { ...process.env, GNUPGHOME: home } }),
     );
-    assert.equal(told.trim(), 'ok');
+    assert.equal(output.trim(), 'ok');
     assert.deepEqual(await readState(dir), NEW);
 
     const settings = await loadSettings({ dir, env: {}, flags: { 'listen.port': '0' } });

@@ -29,16 +29,16 @@ const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
 });
 const OTHER_KEY = Buffer.alloc(32, 7).toString('base64');
 const isLock = (path: string) => /\.lock(\.json)?$/.test(path);
-/** A running service writes there. */
+/** A running service writes into this directory. */
 const isData = (path: string) => isLock(path) || path.startsWith('data');
 
 type Place = Awaited<ReturnType<typeof changedSinceBackup>>;
 
-/** Restores, and in a dry run: both refuse alike, and nothing of the platform changes. */
+/** Checks that a restore and a dry run are rejected with the same code and change nothing. Returns the texts. */
 async function refuses({ platform }: Place, own: Partial<RestoreOptions>, code: string): Promise<string> {
   const settings = await platform.load();
   const before = await fingerprint(platform.dir, isData);
-  let told = '';
+  let texts = '';
   for (const dryRun of [true, false]) {
     const run = options({ ...own, dryRun });
     const refused = await restore(settings, run).then(
@@ -46,24 +46,24 @@ async function refuses({ platform }: Place, own: Partial<RestoreOptions>, code: 
       (error: Error & { code: string; hints: readonly string[] }) => error,
     );
     assert.equal(refused.code, code, refused.message);
-    told = [refused.message, ...refused.hints].join('\n');
+    texts = [refused.message, ...refused.hints].join('\n');
   }
   assert.deepEqual(await fingerprint(platform.dir, isData), before);
-  return told;
+  return texts;
 }
 
-/** Puts other bytes in the place of a file; gives back what takes the change away. */
+/** Replaces the bytes of a file. Returns a function that undoes the change. */
 async function spoil({ set }: Place, name: string, bytes: Uint8Array): Promise<() => Promise<void>> {
   const good = await readFile(join(set.dir, name));
   await writeFile(join(set.dir, name), bytes);
   return () => writeFile(join(set.dir, name), good);
 }
 
-describe('the order of a restore’s preflight (contract §3, restore)', () => {
+describe('the order of a restore’s preflight', () => {
   it('"usage (2); the set exists (10); no other procedure runs (11); the set is whole (13, 12, 14); the service is stopped (11); the dump’s kind and version fit and the master key opens it (14, 12; …); room (19). Up to here nothing was touched."', async (t) => {
     const place = await changedSinceBackup(t);
     const { platform, set } = place;
-    // Everything is wrong at once, and put right one by one.
+    // Every fault is present, and they are corrected one by one.
     await changeManifest(set, (all) => ({ ...all, database: { ...all.database!, bytes: 1e15 } }));
     const good = new Map<string, Buffer>();
     for (const name of [SET_FILES.dump, SET_FILES.manifest, SET_FILES.checksums, SET_FILES.seal])
@@ -97,8 +97,8 @@ describe('the order of a restore’s preflight (contract §3, restore)', () => {
   });
 });
 
-describe('"the dump’s kind and version fit" (contract §3, restore)', () => {
-  it('a newer schema is 14 without a manifest as well: the dump tells its own', async (t) => {
+describe('"the dump’s kind and version fit"', () => {
+  it('a newer schema is also 14 without a manifest, because the dump contains its schema version', async (t) => {
     const place = await changedSinceBackup(t);
     await listAnew(place.set, { [SET_FILES.manifest]: undefined });
     const planned = await restore(
@@ -107,8 +107,8 @@ describe('"the dump’s kind and version fit" (contract §3, restore)', () => {
     );
     assert.equal(planned.outcome, 'planned');
     await makeNewer(place.set, 999);
-    const told = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
-    assert.match(told, /schema 999, newer than version \d+ of this idkit\nnothing was touched\n/);
+    const texts = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
+    assert.match(texts, /schema 999, newer than version \d+ of this idkit\nnothing was touched\n/);
   });
 
   it('"an older schema is migrated in the side database"', async (t) => {
@@ -128,18 +128,18 @@ describe('"the dump’s kind and version fit" (contract §3, restore)', () => {
   it('a database of another program is 14', async (t) => {
     const place = await changedSinceBackup(t);
     await makeNewer(place.set, 0);
-    const told = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
-    assert.match(told, /another program/);
+    const texts = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
+    assert.match(texts, /another program/);
   });
 
-  it('a dump of idkit’s own service does not fit a platform whose service is Keycloak (14)', async (t) => {
+  it('a dump of idkit’s service does not fit a platform with Keycloak (14)', async (t) => {
     const place = await changedSinceBackup(t);
     await writeFile(join(place.platform.dir, 'idkit.yaml'), 'service: keycloak\n');
-    const told = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
-    assert.match(told, /service: keycloak/);
+    const texts = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
+    assert.match(texts, /service: keycloak/);
   });
 
-  it('a clean host takes the set’s own definition into account: one that makes no platform is refused with nothing made', async (t) => {
+  it('on a clean host a definition of the set that makes no valid platform is rejected, and nothing is created', async (t) => {
     const { platform } = await changedSinceBackup(t);
     await writeFile(join(platform.dir, 'idkit.yaml'), 'realms: [master]\n');
     const settings = await platform.load();
@@ -161,11 +161,11 @@ describe('"the dump’s kind and version fit" (contract §3, restore)', () => {
   });
 });
 
-describe('"and the master key opens it" (contract §3, restore)', () => {
+describe('"and the master key opens it"', () => {
   const withKey = (text: string, key: string) =>
     text.replace(/^IDKIT_MASTER_KEY=.*$/m, key === '' ? '' : `IDKIT_MASTER_KEY=${key}`);
 
-  it('the key of the .env in force after the restore counts: the set’s, or with --keep-env the one in place', async (t) => {
+  it('the key of the restored .env counts, or with --keep-env that of the present one', async (t) => {
     const place = await changedSinceBackup(t);
     const { platform, set } = place;
     const own = await readFile(join(platform.dir, '.env'), 'utf8');
@@ -183,20 +183,20 @@ describe('"and the master key opens it" (contract §3, restore)', () => {
     assert.equal((await restore(await platform.load(), keeping)).outcome, 'planned');
   });
 
-  it('the process environment wins over .env (contract §2), both ways', async (t) => {
+  it('the process environment overrides .env, in both cases', async (t) => {
     const place = await changedSinceBackup(t);
     const { platform, set } = place;
     const own = await readFile(join(platform.dir, '.env'), 'utf8');
     const key = /^IDKIT_MASTER_KEY=(.*)$/m.exec(own)![1]!;
     const env = { IDKIT_MASTER_KEY: OTHER_KEY };
-    const told = await refuses(place, { from: set.dir, env }, 'IDKIT_MASTER_KEY_WRONG');
-    assert.match(told, /IDKIT_MASTER_KEY of the process environment overrides \.env/);
+    const texts = await refuses(place, { from: set.dir, env }, 'IDKIT_MASTER_KEY_WRONG');
+    assert.match(texts, /IDKIT_MASTER_KEY of the process environment overrides \.env/);
     await putEnvironment(set, withKey(own, OTHER_KEY));
     const right = options({ from: set.dir, dryRun: true, env: { IDKIT_MASTER_KEY: key } });
     assert.equal((await restore(await platform.load(), right)).outcome, 'planned');
   });
 
-  it('no key, or one that is none, is told as the setting that it is (2)', async (t) => {
+  it('a missing or malformed key is an error of the setting (2)', async (t) => {
     const place = await changedSinceBackup(t);
     const own = await readFile(join(place.platform.dir, '.env'), 'utf8');
     for (const [key, code] of [
@@ -234,7 +234,7 @@ describe('"and the master key opens it" (contract §3, restore)', () => {
   });
 });
 
-describe('an env.gpg that opens to something that is no environment file', () => {
+describe('an env.gpg that does not contain an environment file', () => {
   it('is damage (13) for verify, and for restore at its preflight: "the set is whole (13, 12, 14)"', async (t) => {
     const place = await changedSinceBackup(t);
     const { platform, set } = place;
@@ -254,7 +254,7 @@ describe('an env.gpg that opens to something that is no environment file', () =>
       assert.match(verdict, /^damaged: /);
       assert.match(await refuses(place, { from: set.dir }, 'IDKIT_DAMAGED'), why);
     }
-    // Nothing of it is wanted with --keep-env, and nothing of it is opened.
+    // With --keep-env the restore does not decrypt it.
     const kept = await restore(await platform.load(), options({ from: set.dir, keepEnv: true }));
     assert.equal(kept.outcome, 'restored');
   });
@@ -266,7 +266,7 @@ describe('an env.gpg that opens to something that is no environment file', () =>
     const { failure, sets } = await verify(await place.platform.load(), options());
     assert.equal(failure, undefined);
     assert.match(String(sets[0]?.notes), /env\.gpg: .*unknown key IDKIT_FROM_THE_FUTURE/);
-    const told = await refuses(place, { from: place.set.dir }, 'IDKIT_SETTING');
-    assert.match(told, /^env\.gpg contains the unknown key IDKIT_FROM_THE_FUTURE\nnothing was touched/);
+    const texts = await refuses(place, { from: place.set.dir }, 'IDKIT_SETTING');
+    assert.match(texts, /^env\.gpg holds the unknown key IDKIT_FROM_THE_FUTURE\nnothing was touched/);
   });
 });

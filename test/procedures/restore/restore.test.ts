@@ -27,11 +27,11 @@ const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
   env: {},
   ...own,
 });
-/** Locks come and go with every procedure. */
+/** Every procedure creates and removes locks. */
 const isLock = (path: string) => /\.lock(\.json)?$/.test(path);
 
 describe('restore', () => {
-  it('puts database, environment and configuration back as wholes, checks them, and leaves no trace', async (t) => {
+  it('replaces database, environment and configuration completely, checks them, and leaves no trace', async (t) => {
     const { platform, set } = await changedSinceBackup(t, ['acme']);
     assert.deepEqual(await readState(platform.dir), OLD);
     const own = procedureOptions();
@@ -50,7 +50,7 @@ describe('restore', () => {
     await (await platform.serve()).close();
   });
 
-  it('tells every row of the specification’s checklist with done, failed or why it does not apply', async (t) => {
+  it('reports every row of the checklist as done, failed or not applicable with the reason', async (t) => {
     const { platform, set } = await changedSinceBackup(t, ['acme', 'initech']);
     const { checklist } = await restore(await platform.load(), options({ from: set.dir }));
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe('restore', () => {
     for (const row of checklist) assert.ok(row.detail.length > 0, row.id);
   });
 
-  it('makes a platform on a clean host from the set alone', async (t) => {
+  it('creates a platform on a clean host from the set alone', async (t) => {
     const { set } = await changedSinceBackup(t, ['acme']);
     const dir = join(await makeDirectory(t, 'clean'), 'new place');
     const result = await restore(await loadSettings({ dir, env: {} }), options({ from: set.dir }));
@@ -79,7 +79,7 @@ describe('restore', () => {
     assert.equal(findEntry(join(dir, '.env'))!.mode & 0o777, 0o600);
   });
 
-  it('lets tokens live on: an access token verifies, an unused refresh token is renewed', async (t) => {
+  it('keeps tokens valid: an access token verifies, an unused refresh token is renewed', async (t) => {
     const platform = await makePlatform(t);
     // The issuer is part of a token, so the service must come back under the same address.
     const port = String(await freePort());
@@ -123,13 +123,13 @@ describe('restore', () => {
     assert.equal(renewed.status, 200);
   });
 
-  it('keeps .env or config/ where it is told to', async (t) => {
+  it('keeps .env with --keep-env and config/ with --keep-config', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await restore(await platform.load(), options({ from: set.dir, keepEnv: true, keepConfig: true }));
     assert.deepEqual(await readState(platform.dir), { database: 'new', env: 'old', config: 'old' });
   });
 
-  it('leaves the platform’s own idkit.yaml, and notes that it differs (contract §3)', async (t) => {
+  it('keeps the platform’s own idkit.yaml, and notes that it differs', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const yaml = `${await readFile(join(platform.dir, 'idkit.yaml'), 'utf8')}\n# mine\n`;
     await writeFile(join(platform.dir, 'idkit.yaml'), yaml);
@@ -139,7 +139,7 @@ describe('restore', () => {
     assert.ok(own.reported.notes.some((note) => note.startsWith('idkit.yaml differs')));
   });
 
-  it('keeps the old config/ aside, and names it, where it held what no backup holds', async (t) => {
+  it('keeps and names the previous config/ if it has files that no backup contains', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await symlink('/etc/hostname', join(platform.dir, 'config/outside'));
     const result = await restore(await platform.load(), options({ from: set.dir }));
@@ -149,7 +149,7 @@ describe('restore', () => {
     assert.deepEqual(await readState(platform.dir), NEW);
   });
 
-  it('does nothing but check and plan in a dry run', async (t) => {
+  it('only checks and plans in a dry run', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const before = await fingerprint(platform.dir, isLock);
     const result = await restore(await platform.load(), options({ from: set.dir, dryRun: true }));
@@ -159,7 +159,7 @@ describe('restore', () => {
   });
 });
 
-describe('restore refuses, with nothing touched,', () => {
+describe('restore rejects, with nothing touched,', () => {
   const refuses = async (
     t: Parameters<typeof changedSinceBackup>[0],
     expected: string,
@@ -173,7 +173,7 @@ describe('restore refuses, with nothing touched,', () => {
     assert.deepEqual(await fingerprint(place.platform.dir, isLock), before);
   };
 
-  it('without a set (2), and without a passphrase (2)', async (t) => {
+  it('a missing set (2) and a missing passphrase (2)', async (t) => {
     const settings = await loadSettings({ dir: join(await makeDirectory(t, 'none'), 'x'), env: {} });
     const { passphrase: _, ...without } = options({ from: '/nowhere' });
     await assert.rejects(restore(settings, without), code('IDKIT_SETTING'));
@@ -184,7 +184,7 @@ describe('restore refuses, with nothing touched,', () => {
   it('a set that does not exist (10)', (t) =>
     refuses(t, 'IDKIT_NOT_FOUND', async () => ({ from: '/nowhere/20260101_000000' })));
 
-  it('while another procedure works in the root (11)', (t) =>
+  it('a root that another procedure has locked (11)', (t) =>
     refuses(t, 'IDKIT_LOCKED', async ({ platform }) => {
       const lock = await lockRoot(join(platform.dir, 'backups'), 'exclusive', 'backup');
       t.after(() => lock.release());
@@ -212,7 +212,7 @@ describe('restore refuses, with nothing touched,', () => {
     }
   });
 
-  it('a set without the environment (2), unless .env is kept', async (t) => {
+  it('a set without the environment (2), but not with --keep-env', async (t) => {
     await refuses(t, 'IDKIT_USAGE', async ({ platform }) => {
       const set = await backup(await platform.load(), { ...procedureOptions(), only: ['database'] });
       await writeFile(join(set.dir, 'keycloak-db.sql.gz'), 'x');
@@ -225,7 +225,7 @@ describe('restore refuses, with nothing touched,', () => {
     });
   });
 
-  it('what the operator does not confirm', (t) =>
+  it('a restore that the operator does not confirm', (t) =>
     refuses(t, 'IDKIT_USAGE', async () => ({ confirm: async () => false })));
 
   it('an interrupt during the preflight (130)', (t) =>
@@ -243,7 +243,7 @@ describe('restore refuses, with nothing touched,', () => {
       return { from: dir, passphrase, trustUnsealed: true };
     }));
 
-  it('while the service runs, and says how to stop it (11)', async (t) => {
+  it('a running service, and says how to stop it (11)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await platform.serve();
     const skip = (path: string) => path.startsWith('data') || isLock(path);
@@ -258,7 +258,7 @@ describe('restore refuses, with nothing touched,', () => {
   });
 });
 
-describe('restore brings the old state back', () => {
+describe('restore rolls back', () => {
   const fails = async (
     t: Parameters<typeof changedSinceBackup>[0],
     step: string,
@@ -291,15 +291,15 @@ describe('restore brings the old state back', () => {
   };
 
   for (const step of ['stage', 'load', 'check', 'swap', 'start']) {
-    it(`after an interrupt behind "${step}" (130)`, (t) => fails(t, step, 'IDKIT_INTERRUPTED'));
+    it(`after an interrupt after "${step}" (130)`, (t) => fails(t, step, 'IDKIT_INTERRUPTED'));
   }
 
-  it('after a step that fails once everything was swapped (16)', (t) =>
+  it('after a failure behind the swap (16)', (t) =>
     fails(t, 'swap', 'IDKIT_RESTORE_UNDONE', async () => {
       throw new Error('the power went');
     }));
 
-  it('with its own master key where the kept .env does not open the dump (12)', async (t) => {
+  it('if the kept .env does not open the dump (12)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const other = await makePlatform(t);
     await cp(join(other.dir, '.env'), join(platform.dir, '.env'));
@@ -310,7 +310,7 @@ describe('restore brings the old state back', () => {
   });
 });
 
-describe('restore with red late checks (contract §3)', () => {
+describe('a restore with failed late checks', () => {
   const red = async (t: Parameters<typeof changedSinceBackup>[0]) => {
     const { platform, set } = await changedSinceBackup(t);
     const yaml = await readFile(join(platform.dir, 'idkit.yaml'), 'utf8');
@@ -320,7 +320,7 @@ describe('restore with red late checks (contract §3)', () => {
     return { platform, set, result };
   };
 
-  it('keeps the restored state, names what failed, and lets --abort take it back', async (t) => {
+  it('keeps the restored state, names the failures, and can be rolled back with --abort', async (t) => {
     const { platform, result } = await red(t);
     assert.equal(result.outcome, 'restored');
     assert.deepEqual(
@@ -336,7 +336,7 @@ describe('restore with red late checks (contract §3)', () => {
     await assert.rejects(restore(await platform.load(), options({ abort: true })), code('IDKIT_NOT_FOUND'));
   });
 
-  it('keeps the old state aside until the next good backup', async (t) => {
+  it('keeps the previous state until the next good backup', async (t) => {
     const { platform, result } = await red(t);
     for (const path of result.kept) assert.ok(findEntry(path), path);
     await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
@@ -346,7 +346,7 @@ describe('restore with red late checks (contract §3)', () => {
 });
 
 describe('restore on a full disk', () => {
-  it('refuses where the side database has no room (19), the old state intact', async (t) => {
+  it('is rejected if the staged database has no space (19), with the old state intact', async (t) => {
     const { set } = await changedSinceBackup(t, ['acme']);
     await onSmallDisk(t, '512k', async (mount) => {
       const dir = join(mount, 'idkit');

@@ -23,12 +23,12 @@ const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
   env: {},
   ...own,
 });
-/** A drill leaves its report in the root. */
+/** A drill writes its report into the root. */
 const isTrace = (path: string) => /\.lock(\.json)?$|^backups\/\.state/.test(path);
 
 type Place = Awaited<ReturnType<typeof changedSinceBackup>>;
 
-/** Renames the set's realm in its dump, which only the seal can show. */
+/** Renames the realm in the dump of the set. Only the seal can reveal that. */
 async function plant(set: { dir: string }): Promise<void> {
   const seal = await readFile(join(set.dir, SET_FILES.seal)).catch(() => undefined);
   await changeDump(set, (sql) => sql.replaceAll('Keycloak', 'Keykloak').replace('COMMIT;', ' COMMIT;'));
@@ -76,7 +76,7 @@ describe('a set that was altered under new checksums', () => {
       );
     }
     await rm(join(set.dir, SET_FILES.seal));
-    // Without the seal its env.gpg shows it.
+    // Without the seal its env.gpg reveals the new name.
     await writeFile(file, JSON.stringify({ ...older, formatVersion: 1 }));
     await listAsThief(set);
     await assert.rejects(

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 
-/** An application behind the service: health, and a page for bearers of a token of `issuer`. */
+/** Starts an application with a health page and a page that needs a token of `issuer`. */
 export async function startApplication(
   t: TestContext,
   issuer: string,

@@ -10,7 +10,7 @@ const outcomeOf = (result: SmokeResult, id: string) =>
   result.checks.filter((check) => check.id === id).map(({ outcome }) => outcome);
 
 describe('smoke', () => {
-  it('passes every row that applies on a fresh platform, and says why the others do not', async (t) => {
+  it('passes every row that applies on a fresh platform, and explains the others', async (t) => {
     const platform = await makePlatform(t);
     const service = await platform.serve();
     const result = await smoke(await platform.load(), { ...procedureOptions(), deep: true });
@@ -34,14 +34,14 @@ describe('smoke', () => {
     assert.deepEqual(
       rest.filter(({ id }) => id !== 'token-audience').map(({ id, detail }) => [id, detail]),
       [
-        ['user-count', 'no expectation'],
+        ['user-count', 'there is no expectation'],
         ['application-health', 'no application is configured'],
         ['application-protected', 'no application is configured'],
       ],
     );
   });
 
-  it('ends the administrator’s login again: no session is left behind', async (t) => {
+  it('logs the administrator out: no session is left behind', async (t) => {
     const platform = await makePlatform(t);
     const service = await platform.serve();
     const settings = await platform.load();
@@ -57,7 +57,7 @@ describe('smoke', () => {
     else assert.equal(sessions.status, 501, 'sessions of a client are listed or named as not built');
   });
 
-  it('asks applications for their health and a protected page with and without a token', async (t) => {
+  it('checks the health and a protected page of applications, with and without a token', async (t) => {
     const platform = await makePlatform(t);
     const { baseUrl } = await platform.serve();
     const settings = await platform.load();
@@ -99,7 +99,7 @@ describe('smoke', () => {
     assert.match(result.findings[0]!.message, /1000000 were expected/);
   });
 
-  it('makes wrong credentials findings, not an end', async (t) => {
+  it('reports wrong credentials as findings, and continues', async (t) => {
     const platform = await makePlatform(t);
     await platform.serve();
     const settings = await platform.load();
@@ -125,7 +125,7 @@ describe('smoke', () => {
     assert.deepEqual(outcomeOf(result, 'discovery'), ['passed', 'failed']);
   });
 
-  it('ends with IDKIT_UNREACHABLE where no service answers (contract §3, smoke)', async (t) => {
+  it('ends with IDKIT_UNREACHABLE if no service responds', async (t) => {
     const platform = await makePlatform(t);
     await assert.rejects(
       smoke(await platform.load(), { ...procedureOptions(), baseUrl: 'http://127.0.0.1:9' }),
@@ -133,11 +133,11 @@ describe('smoke', () => {
     );
   });
 
-  it('is a failure (1) where not one check could be run (issue "Zero checks run is a failure (1)")', async (t) => {
+  it('is a failure (1) if every check was skipped', async (t) => {
     const platform = await makePlatform(t);
     const { address } = await platform.serve();
     const bare = await loadSettings({ dir: await makeDirectory(t, 'bare'), env: {} });
-    // Nobody can log in, no realm is named, and a Keycloak's readiness is at an address that nobody told.
+    // There is no password and no realm, and the management address of this Keycloak is unknown.
     const settings: Settings = { ...bare, service: 'keycloak' };
     const result = await smoke(settings, { ...procedureOptions(), baseUrl: address, realms: [] });
     assert.deepEqual([result.passed, result.failed, result.findings], [0, 0, []]);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Gauge, Registry } from 'prom-client';
 import { judgeRenewals, parseRenewals } from '../../../src/procedures/status/find-renewals.ts';
 
-test('the figures of any realm are read back from the metrics as they were written', async () => {
+test('the figures of any realm can be parsed from the metrics', async () => {
   const name = fc.string({ minLength: 1, unit: 'binary' });
   const realms = fc.uniqueArray(fc.tuple(name, fc.nat(), fc.nat()), { selector: ([realm]) => realm });
   await fc.assert(
@@ -28,7 +28,7 @@ test('the figures of any realm are read back from the metrics as they were writt
   );
 });
 
-test('failed renewals above 5 % are a finding, 5 % are none (specification, Limits)', () => {
+test('more than 5 % of failed renewals are a finding, 5 % are not', () => {
   const judge = (good: number, failed: number) =>
     judgeRenewals([{ realm: 'shop', keys: [], wildcards: [], unenforced: [], renewals: { good, failed } }]);
   assert.deepEqual(judge(95, 5), []);
@@ -37,7 +37,7 @@ test('failed renewals above 5 % are a finding, 5 % are none (specification, Limi
   assert.deepEqual(judge(94, 6), [
     {
       code: 'RENEWALS_FAILING',
-      message: 'realm shop: 6 of 100 renewals failed within 5 minutes (6 %, threshold 5 %)',
+      message: 'realm shop: 6 of 100 renewals failed within 5 minutes (6 %, the limit is 5 %)',
     },
   ]);
 });

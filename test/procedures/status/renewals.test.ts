@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { makePlatform, refresh, startTestService } from '../../http/service.ts';
 import { runIdkit } from '../../journey/idkit.ts';
 
-/** What `idkit status` says of a service whose every renewal fails. */
+/** Returns the report of `idkit status` about a service with failed renewals only. */
 async function statusOf(t: TestContext, yaml: string) {
   const platform = makePlatform();
   t.after(() => platform.remove());
@@ -19,7 +19,7 @@ async function statusOf(t: TestContext, yaml: string) {
   return { codes: findings.map(({ code }) => code), ended };
 }
 
-test('status finds failed renewals at the management listener (specification, Limits)', async (t) => {
+test('status finds failed renewals at the management listener', async (t) => {
   const { codes, ended } = await statusOf(t, '');
   assert.ok(codes.includes('RENEWALS_FAILING'), ended.stdout);
 });
@@ -29,8 +29,8 @@ test('status finds them on the base URL if the metrics are public and there is n
   assert.ok(codes.includes('RENEWALS_FAILING'), ended.stdout);
 });
 
-test('status says that it does not know of renewals if the service shows no metrics', async (t) => {
+test('status notes that renewals are unknown if the service has no metrics', async (t) => {
   const { codes, ended } = await statusOf(t, 'listen: { managementPort: off }\n');
   assert.ok(!codes.includes('RENEWALS_FAILING'));
-  assert.match(ended.stdout + ended.stderr, /how many renewals fail is not known/);
+  assert.match(ended.stdout + ended.stderr, /the rate of failed renewals is unknown/);
 });

@@ -7,7 +7,7 @@ import { makePlatform, procedureOptions } from '../platform.ts';
 import { changedSinceBackup } from '../restored-state.ts';
 
 describe('status', () => {
-  it('tells of a running service: health, realms, users, signing keys and their ages', async (t) => {
+  it('reports a running service: health, realms, users, signing keys and their ages', async (t) => {
     const platform = await makePlatform(t, ['acme']);
     const service = await platform.serve();
     const report = await status(await platform.load(), procedureOptions());
@@ -22,7 +22,7 @@ describe('status', () => {
     assert.equal(report.lastBackup, undefined);
   });
 
-  it('names what a realm asks for and idkit does not enforce, running or stopped', async (t) => {
+  it('names the settings of a realm that idkit does not enforce, with and without the service', async (t) => {
     const platform = await makePlatform(t);
     const realm = {
       realm: 'federated',
@@ -42,7 +42,7 @@ describe('status', () => {
     assert.deepEqual(stopped.realms.find((row) => row.realm === 'federated')?.unenforced, demands);
   });
 
-  it('reports redirect URIs with a wildcard as findings, and none of the consoles’ own (issue: exact redirect matching)', async (t) => {
+  it('reports redirect URIs with a wildcard as findings, except those of the consoles', async (t) => {
     const platform = await makePlatform(t);
     const realm = {
       realm: 'open',
@@ -64,7 +64,7 @@ describe('status', () => {
     assert.match(wildcards[0]!.message, /realm open: client wide .* https:\/\/app\.example\.test\/\*;/);
   });
 
-  it('tells of a stopped one with a set: last backup, last verify, where the master key comes from', async (t) => {
+  it('reports a stopped service: last backup, last verify, source of the master key', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const report = await status(await platform.load(), procedureOptions());
     assert.equal(report.service.health, 'stopped');

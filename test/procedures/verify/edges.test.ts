@@ -9,8 +9,8 @@ import { changedSinceBackup } from '../restored-state.ts';
 
 const codes = (findings: readonly { code: string }[]) => findings.map(({ code }) => code);
 
-describe('several faults at once', () => {
-  it('"Damage (13) wins over age (3), and over everything else but usage" (contract §3, verify)', async (t) => {
+describe('several faults in one set', () => {
+  it('damage (13) takes precedence over age (3) and everything else except usage', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const settings = await platform.load();
     const { root } = settings.backup;

@@ -38,7 +38,7 @@ async function damage(set: BackupResult, name: string): Promise<void> {
 }
 
 describe('verify', () => {
-  it('finds a fresh set good in one line, and keeps its verdict beside the sets (contract §3)', async (t) => {
+  it('finds a new set good in one line, and keeps its verdict next to the sets', async (t) => {
     const { settings, set } = await backedUp(t);
     const result = await verify(settings, withPassphrase());
     assert.deepEqual([result.findings, result.failure], [[], undefined]);
@@ -63,7 +63,7 @@ describe('verify', () => {
     }
   });
 
-  it('tells a wrong passphrase (12) from damage, and says without one that env.gpg was not opened', async (t) => {
+  it('distinguishes a wrong passphrase (12) from damage, and notes without one that env.gpg was not opened', async (t) => {
     const { settings } = await backedUp(t);
     const wrong = await verify(settings, { ...procedureOptions(), passphrase: new Secret('wrong') });
     assert.equal(wrong.failure?.exitCode, 12);
@@ -73,7 +73,7 @@ describe('verify', () => {
     assert.ok(options.reported.notes.some((note) => note.includes('env.gpg')));
   });
 
-  it('takes no set, or one past --max-age, as a finding; damage wins over age', async (t) => {
+  it('reports a missing or outdated set as a finding; damage takes precedence over age', async (t) => {
     const { platform, settings, set } = await backedUp(t);
     const empty = await verify(settings, { ...procedureOptions(), root: join(platform.dir, 'nowhere') });
     assert.deepEqual(
@@ -101,7 +101,7 @@ describe('verify', () => {
     );
   });
 
-  it('takes an explicit set by any name and through a link; the root only real timestamped directories', async (t) => {
+  it('accepts an explicit set with any name and through a link; in a root only real directories with timestamps count', async (t) => {
     const { settings, set } = await backedUp(t);
     const elsewhere = join(await makeDirectory(t, 'set'), 'my set');
     await cp(set.dir, elsewhere, { recursive: true });
@@ -120,7 +120,7 @@ describe('verify', () => {
     );
   });
 
-  it('verifies partial sets by --all, and never takes one for the latest', async (t) => {
+  it('verifies partial sets with --all, and never as the latest', async (t) => {
     const { settings, set } = await backedUp(t);
     const partial = await backup(settings, { ...procedureOptions(), only: ['config'] });
     const latest = await verify(settings, withPassphrase());
@@ -138,7 +138,7 @@ describe('verify', () => {
     );
   });
 
-  it('takes a set dated ahead as a finding, and never as the latest', async (t) => {
+  it('reports a set dated ahead as a finding, and never takes it as the latest', async (t) => {
     const { settings, set } = await backedUp(t);
     await cp(set.dir, join(settings.backup.root, '20990101_000000'), { recursive: true });
     const result = await verify(settings, withPassphrase());
@@ -153,19 +153,19 @@ describe('verify', () => {
     );
   });
 
-  it('shares the root with another verify, and not with a backup (11)', async (t) => {
+  it('shares the root with another verify, but not with a backup (11)', async (t) => {
     const { settings } = await backedUp(t);
     const shared = await lockRoot(settings.backup.root, 'shared', 'verify');
     await verify(settings, procedureOptions());
     const alone = lockRoot(settings.backup.root, 'exclusive', 'backup');
-    await assert.rejects(alone, /held by verify, process /, 'the one that goes on is named');
+    await assert.rejects(alone, /held by verify, process /, 'the remaining holder is named');
     await shared.release();
     const exclusive = await lockRoot(settings.backup.root, 'exclusive', 'backup');
     t.after(() => exclusive.release());
     await assert.rejects(verify(settings, procedureOptions()), code('IDKIT_LOCKED'));
   });
 
-  it('finds the set of a real Keycloak good, and leaves nothing beside it', async (t) => {
+  it('finds the set of a real Keycloak good, and writes nothing next to it', async (t) => {
     const settings = await loadSettings({ dir: await makeDirectory(t, 'none'), env: {} });
     const { root, dir, passphrase } = await copyKeycloakSet(t);
     const before = await fingerprint(root);
@@ -176,7 +176,7 @@ describe('verify', () => {
 });
 
 describe('backups list', () => {
-  it('shows age, size, parts and the kept verdict, until the set changes', async (t) => {
+  it('shows age, size, parts and the last verdict, until the set changes', async (t) => {
     const { settings, set } = await backedUp(t);
     await verify(settings, withPassphrase());
     const [entry] = (await listBackups(settings, procedureOptions())).sets;
@@ -193,7 +193,7 @@ describe('backups list', () => {
 });
 
 describe('backups prune', () => {
-  it('decides the same in a dry run, deletes nothing foreign and follows no link', async (t) => {
+  it('makes the same decisions in a dry run, deletes no foreign file and follows no link', async (t) => {
     const { platform, settings, set } = await backedUp(t);
     const { root } = settings.backup;
     const victim = join(platform.dir, 'victim');
@@ -214,7 +214,7 @@ describe('backups prune', () => {
     assert.ok(findEntry(victim));
   });
 
-  it('never deletes the newest good set, however old and whatever bad ones follow it', async (t) => {
+  it('never deletes the newest good set, even if it is old and bad ones follow it', async (t) => {
     const { settings, set } = await backedUp(t);
     const { root } = settings.backup;
     await rename(set.dir, join(root, '20200101_000000'));
