@@ -70,7 +70,7 @@ export async function down(settings: Settings, options: ProcedureOptions): Promi
   const parts: Component[] = [];
   for (const { id } of DOWN_STEPS)
     parts.push(...(await run.step(id, () => service.stopComponents(id, { signal }), nameComponents)));
-  await service.removeComponents({ signal });
+  await service.removeNetworks({ signal });
   return { parts, milliseconds: Math.round(performance.now() - began), findings: run.findings };
 }
 
