@@ -1,6 +1,7 @@
 // Procedures: backup, verify, restore, drill, smoke and the other commands of the operator.
 // Decides the order of their steps, and what is rolled back, reported or kept when one fails.
 // Does not decide how a kind of platform works, what the format of a set is, or how a report is rendered.
+// Must not know: the kinds of platform, store, HTTP handlers, terminal.
 // Start at run.ts, then backup/options.ts and backup/runbook.ts, then restore/steps.ts.
 export {
   BACKUP_PARTS,
