@@ -32,6 +32,7 @@ const PACKAGES = ['postgresql-15', 'caddy', 'nginx-light', 'libatomic1', 'libstd
 
 /** The sources of the package. */
 const SOURCES = [
+  '.node',
   'bin',
   'build',
   'src',

@@ -77,7 +77,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
     await t.test('if the realm rotates, --deep checks that a used refresh token is rejected', async () => {
       await putMaster(keycloak, { revokeRefreshToken: true });
       const { checks } = (await succeed(['smoke', '--deep'])) as unknown as { checks: Check[] };
-      assert.equal(checks.find(({ id }) => id === 'rotation')?.detail, 'replaced by a new one');
+      assert.equal(checks.find(({ id }) => id === 'rotation')?.detail, 'renewed by a new one');
       const reuse = checks.find(({ id }) => id === 'reuse');
       assert.equal(reuse?.outcome, 'passed', JSON.stringify(reuse));
       await putMaster(keycloak, { revokeRefreshToken: false });
