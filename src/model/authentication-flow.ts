@@ -128,21 +128,11 @@ export type ClientFlow =
   | { outcome: 'runs'; authenticators: ReadonlySet<string> | undefined }
   | { outcome: 'unknown'; path: string; what: string };
 
-const read = new WeakMap<RealmSettings, ClientFlow>();
-
 /**
  * Reads the realm's `clientAuthenticationFlow` as Keycloak 26 runs it: the first required step only, otherwise every
  * alternative (`ClientAuthenticationFlow#findExecutionsToRun`). Unknown alternatives authenticate no client.
  */
-export function readClientFlow(settings: RealmSettings): ClientFlow {
-  const known = read.get(settings);
-  if (known !== undefined) return known;
-  const flow = parseClientFlow(settings);
-  read.set(settings, flow);
-  return flow;
-}
-
-function parseClientFlow({ kept }: RealmSettings): ClientFlow {
+export function readClientFlow({ kept }: RealmSettings): ClientFlow {
   const bound = kept.clientAuthenticationFlow;
   const alias = typeof bound === 'string' && bound !== '' ? bound : USUAL;
   const flow = readFlows(kept.authenticationFlows).find((one) => one.alias === alias);

@@ -11,8 +11,15 @@ export type {
 } from './claims-input.ts';
 export { mapClaims } from './map-claims.ts';
 export { readsRequestedClaims } from './requested-claims.ts';
-export { narrowRoles, permittedScopes, roleOwners } from './roles.ts';
-export { keptScopes, missingConsent, resolveRefreshScopes, resolveScopes } from './scopes.ts';
+export {
+  keptScopes,
+  missingConsent,
+  narrowRoles,
+  permittedScopes,
+  resolveRefreshScopes,
+  resolveScopes,
+  roleOwners,
+} from './scopes.ts';
 export {
   accessTokenClaims,
   accessTokenId,

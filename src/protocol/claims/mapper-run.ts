@@ -2,7 +2,7 @@ import type { ProtocolMapper } from '../../model/index.ts';
 import { claimPath, isWritable, putClaim } from './claim-path.ts';
 import { claimValue } from './claim-value.ts';
 import type { ClaimsInput, ClaimsTarget } from './claims-input.ts';
-import { rolesByOwner } from './roles.ts';
+import { rolesByOwner } from './scopes.ts';
 
 /** One document while mappers fill it. */
 export interface MapperRun {

@@ -1,5 +1,5 @@
 import { constantTimeEqual, HashingBusy } from '../../crypto/index.ts';
-import { type Client, readClientFlow } from '../../model/index.ts';
+import { type Client, type ClientFlow, type RealmSettings, readClientFlow } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import type { ProtocolContext, ProtocolRequest } from '../context.ts';
 import type { EventDraft } from '../events.ts';
@@ -40,6 +40,9 @@ export async function authenticateClient(
   return { client, method };
 }
 
+/** Every request with a client reads the flow, so the parsed form is cached. */
+const flows = new WeakMap<RealmSettings, ClientFlow>();
+
 /**
  * Checks the method against the realm's flow. For a method that is switched off, Keycloak 26.7.3 answers as if the
  * client did not exist, and it counts public clients as users of `client-secret`.
@@ -47,7 +50,11 @@ export async function authenticateClient(
  * @throws Refusal `client-unknown`, or `client-method-unsupported` for a flow that idkit does not run
  */
 function checkMethodAllowed({ realm }: RealmConfiguration, method: string): void {
-  const flow = readClientFlow(realm.settings);
+  let flow = flows.get(realm.settings);
+  if (flow === undefined) {
+    flow = readClientFlow(realm.settings);
+    flows.set(realm.settings, flow);
+  }
   if (flow.outcome === 'unknown')
     throw new Refusal('client-method-unsupported', {
       description: 'The realm demands a client authentication flow that this server does not run',
@@ -180,7 +187,7 @@ export async function withClient<T>(
     event.clientId = client.clientId;
     event.details['client_auth_method'] = authenticated.method;
     allowOrigin = undefined;
-    allowOrigin = checkOrigin(ctx, client, request.origin);
+    if (request.origin !== undefined) allowOrigin = checkOrigin(ctx, client, request.origin);
     return { result: await work(client), allowOrigin };
   } catch (error) {
     // No event: the credentials were not checked, and a flood of requests must not fill the store.
