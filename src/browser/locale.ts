@@ -34,7 +34,8 @@ export function chooseLocale(
   hints: LocaleHints = {},
 ): string {
   const locales = realmLocales(configuration);
-  if (locales.length === 1) return locales[0]!;
+  const [first = 'en'] = locales;
+  if (locales.length === 1) return first;
   const wishes = [
     request.query.get('kc_locale'),
     hints.chosen,
@@ -48,7 +49,7 @@ export function chooseLocale(
     const found = typeof wish === 'string' ? match(locales, wish) : undefined;
     if (found !== undefined) return found;
   }
-  return locales[0]!;
+  return first;
 }
 
 /** Stores a language that was chosen on this page, also for later logins. */

@@ -68,12 +68,7 @@ export function hashCost(parameters: HashParameters): number {
   return (iterations * blocks) / PER_MILLISECOND[parameters.digest];
 }
 
-const ALGORITHMS: ReadonlySet<string> = new Set<HashPolicy['algorithm']>([
-  'argon2',
-  'pbkdf2',
-  'pbkdf2-sha256',
-  'pbkdf2-sha512',
-]);
+const ALGORITHMS: readonly HashPolicy['algorithm'][] = ['argon2', 'pbkdf2', 'pbkdf2-sha256', 'pbkdf2-sha512'];
 
 /**
  * Argon2 ignores iteration counts above this one, which were meant for PBKDF2 (docs/keycloak/users.md#password-hashes).
@@ -87,7 +82,7 @@ const MOST_ARGON2_ITERATIONS = 100;
 export function hashPolicy(passwordPolicy: string | undefined): HashPolicy {
   const policy = parsePasswordPolicy(passwordPolicy);
   const named = policy.hashAlgorithm ?? 'argon2';
-  const algorithm = ALGORITHMS.has(named) ? (named as HashPolicy['algorithm']) : 'argon2';
+  const algorithm = ALGORITHMS.find((one) => one === named) ?? 'argon2';
   const iterations = policy.hashIterations;
   const usable = iterations !== undefined && iterations > 0 && iterations <= mostOf(algorithm);
   return usable ? { algorithm, iterations } : { algorithm };

@@ -195,10 +195,10 @@ async function addCertificate(
 async function generatedCurve(
   filling: Filling,
   kind: 'ecdsa' | 'eddsa' | 'ecdh',
-  curves: readonly string[],
+  curves: readonly [string, ...string[]],
 ): Promise<string | undefined> {
   const named = setting(filling, `${kind}EllipticCurveKey`);
-  const curve = named ?? curves[0]!;
+  const curve = named ?? curves[0];
   if (!curves.includes(curve)) return `'Elliptic Curve' should be one of ${curves.join(', ')}`;
   const given = readPrivateKey(secretSetting(filling, `${kind}PrivateKey`) ?? '');
   if (given !== undefined && given.export({ format: 'jwk' }).crv === curve) return undefined;

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { type JsonObject, parseJsonObject } from '../core/index.ts';
 import type { Credential } from '../model/index.ts';
 import { constantTimeEqual } from './digest.ts';
 
@@ -111,14 +112,9 @@ function fromBase32(text: string): Buffer | undefined {
 
 function whole(value: unknown, fallback: number): number {
   if (value === undefined || value === null) return fallback;
-  return Number.isSafeInteger(value) ? (value as number) : -1;
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : -1;
 }
 
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+function parseObject(text: string): JsonObject {
+  return parseJsonObject(text) ?? {};
 }

@@ -1,3 +1,4 @@
+import { type JsonObject, parseJsonObject } from '../core/index.ts';
 import type { Credential } from '../model/index.ts';
 import type { HashPolicy } from './contract.ts';
 import { type HashParameters, mostIterations, parametersFor } from './hash-parameters.ts';
@@ -107,7 +108,7 @@ export function isOutdated(stored: StoredHash, policy: HashPolicy): boolean {
   return Object.keys({ ...now, ...then }).some((name) => now[name] !== then[name]);
 }
 
-function readParameters(data: Record<string, unknown>, length: number): HashParameters | undefined {
+function readParameters(data: JsonObject, length: number): HashParameters | undefined {
   const iterations = data.hashIterations;
   if (typeof iterations !== 'number' || !Number.isInteger(iterations) || iterations < 1) return undefined;
   const digest = DIGESTS.get(String(data.algorithm));
@@ -166,11 +167,6 @@ function base64(value: unknown): Buffer | undefined {
   return Buffer.from(value, 'base64');
 }
 
-function parseObject(text: string | undefined): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text ?? '');
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+function parseObject(text: string | undefined): JsonObject {
+  return parseJsonObject(text ?? '{}') ?? {};
 }

@@ -1,3 +1,4 @@
+import { jsonFields } from '../core/index.ts';
 import type { RealmSettings } from './realm.ts';
 
 /** An authentication flow of a realm's representation: the fields that idkit reads. */
@@ -40,7 +41,7 @@ const CONDITIONS: ReadonlySet<string> = new Set(['conditional-user-configured', 
 export function readFlows(representation: unknown): readonly Flow[] {
   if (!Array.isArray(representation)) return [];
   return representation.flatMap((entry: unknown, index): Flow[] => {
-    const fields = asObject(entry);
+    const fields = jsonFields(entry);
     if (typeof fields.alias !== 'string') return [];
     const flow: Flow = {
       alias: fields.alias,
@@ -91,18 +92,13 @@ function stepsOf(
 function readExecutions(value: unknown): readonly Execution[] {
   if (!Array.isArray(value)) return [];
   return value.map((entry: unknown) => {
-    const { authenticator, flowAlias, requirement } = asObject(entry);
+    const { authenticator, flowAlias, requirement } = jsonFields(entry);
     return {
       requirement: typeof requirement === 'string' ? requirement : 'DISABLED',
       ...(typeof flowAlias === 'string' ? { flowAlias } : {}),
       ...(typeof authenticator === 'string' && typeof flowAlias !== 'string' ? { authenticator } : {}),
     };
   });
-}
-
-/** Returns the fields of a JSON object, or none for any other value. */
-export function asObject(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 /**
@@ -153,7 +149,10 @@ export function readClientFlow({ kept }: RealmSettings): ClientFlow {
       (requirement !== 'ALTERNATIVE' && !(requirement === 'REQUIRED' && AUTHENTICATORS.has(authenticator))),
   );
   if (strange.length === 0)
-    return { outcome: 'runs', authenticators: new Set(steps.map(({ authenticator }) => authenticator!)) };
+    return {
+      outcome: 'runs',
+      authenticators: new Set(steps.flatMap(({ authenticator }) => authenticator ?? [])),
+    };
   const names = strange.map(
     ({ authenticator, flowAlias, requirement }) =>
       `${authenticator ?? `flow ${flowAlias ?? '?'}`} ${requirement}`,

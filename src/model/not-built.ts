@@ -1,4 +1,4 @@
-import { asObject } from './authentication-flow.ts';
+import { jsonFields } from '../core/index.ts';
 import type { RealmSettings, Unenforced } from './realm.ts';
 
 /** Numbers of users who cannot log in until something happens. */
@@ -34,7 +34,7 @@ export function listNotBuilt(
       '$.verifyEmail',
       `e-mail verification${keptOut(settings.verifyEmail ? waiting.unverified : 0)}`,
     ),
-    ...feature(hasText(asObject(kept['smtpServer'])['host']), '$.smtpServer', 'mail server'),
+    ...feature(hasText(jsonFields(kept['smtpServer'])['host']), '$.smtpServer', 'mail server'),
     ...themes(kept),
     ...languages(kept),
     ...(requiredActions === undefined ? [] : missingActions(settings, waiting, requiredActions)),
@@ -67,7 +67,7 @@ function missingActions(
   waiting: WaitingUsers,
   built: ReadonlySet<string>,
 ): readonly Unenforced[] {
-  const providers = Array.isArray(kept['requiredActions']) ? kept['requiredActions'].map(asObject) : [];
+  const providers = Array.isArray(kept['requiredActions']) ? kept['requiredActions'].map(jsonFields) : [];
   const switchedOff = new Set(providers.flatMap(({ alias, enabled }) => (enabled === false ? [alias] : [])));
   const given = new Set(
     providers.flatMap(({ alias, enabled, defaultAction }) =>

@@ -103,10 +103,13 @@ export function checkPassword(
   const { length, maxLength, digits, lowerCase, upperCase, specialChars } = policy;
   if (length !== undefined && password.length < length) refuse('MinLength', length);
   if (maxLength !== undefined && password.length > maxLength) refuse('MaxLength', maxLength);
-  if (below(digits, password, /\p{Nd}/gu)) refuse('MinDigits', digits!);
-  if (below(lowerCase, password, /\p{Ll}/gu)) refuse('MinLowerCaseChars', lowerCase!);
-  if (below(upperCase, password, /\p{Lu}/gu)) refuse('MinUpperCaseChars', upperCase!);
-  if (below(specialChars, password, /[^\p{L}\p{Nd}]/gu)) refuse('MinSpecialChars', specialChars!);
+  const atLeast = (least: number | undefined, kind: RegExp, name: keyof typeof MESSAGES) => {
+    if (least !== undefined && (password.match(kind)?.length ?? 0) < least) refuse(name, least);
+  };
+  atLeast(digits, /\p{Nd}/gu, 'MinDigits');
+  atLeast(lowerCase, /\p{Ll}/gu, 'MinLowerCaseChars');
+  atLeast(upperCase, /\p{Lu}/gu, 'MinUpperCaseChars');
+  atLeast(specialChars, /[^\p{L}\p{Nd}]/gu, 'MinSpecialChars');
   const lower = password.toLowerCase();
   const user = username.toLowerCase();
   if (policy.notUsername && lower === user) refuse('NotUsername');
@@ -140,10 +143,6 @@ const MESSAGES = {
   RegexPattern: 'Invalid password: fails to match regex pattern(s).',
   History: 'Invalid password: must not be equal to any of last {0} passwords.',
 } as const;
-
-function below(least: number | undefined, password: string, kind: RegExp): boolean {
-  return least !== undefined && (password.match(kind)?.length ?? 0) < least;
-}
 
 function isFlag(name: string): name is 'notUsername' | 'notContainsUsername' | 'notEmail' {
   return (FLAGS as ReadonlySet<string>).has(name);

@@ -1,4 +1,5 @@
-import { asObject, type Flow, listUnknownSteps, readClientFlow, readFlows } from './authentication-flow.ts';
+import { jsonFields } from '../core/index.ts';
+import { type Flow, listUnknownSteps, readClientFlow, readFlows } from './authentication-flow.ts';
 import type { Client } from './client.ts';
 import { parsePasswordPolicy } from './password-policy.ts';
 import type { Component, Realm, RealmSettings, Unenforced } from './realm.ts';
@@ -87,7 +88,7 @@ function identityProviders(value: unknown): readonly Unenforced[] {
 
 /** A policy may forbid the request, or demand more of its client. */
 function clientPolicies(value: unknown): readonly Unenforced[] {
-  return entries(asObject(value).policies).flatMap((policy, index) =>
+  return entries(jsonFields(value).policies).flatMap((policy, index) =>
     policy.enabled === false
       ? []
       : [
@@ -179,7 +180,7 @@ function boundToClient(
 }
 
 function entries(value: unknown): readonly Readonly<Record<string, unknown>>[] {
-  return Array.isArray(value) ? value.map(asObject) : [];
+  return Array.isArray(value) ? value.map(jsonFields) : [];
 }
 
 function text(value: unknown): string {

@@ -49,7 +49,8 @@ const MOST_OF_A_DETAIL = 2550;
 function shorten(details: Record<string, string>): void {
   for (const name in details) {
     const most = name === 'username' ? MOST_CHARACTERS : MOST_OF_A_DETAIL;
-    if (details[name]!.length > most) details[name] = details[name]!.slice(0, most);
+    const value = details[name] ?? '';
+    if (value.length > most) details[name] = value.slice(0, most);
   }
 }
 

@@ -76,7 +76,10 @@ export async function accountRepresentation(
   const fields = listProfileFields(configuration, user);
   const shown = new Map(fields.map(({ name, value }) => [name, value]));
   const own: Partial<Record<(typeof FIELDS)[number], string>> = {};
-  for (const name of FIELDS) if (shown.get(name)) own[name] = shown.get(name)!;
+  for (const name of FIELDS) {
+    const value = shown.get(name);
+    if (value) own[name] = value;
+  }
   const attributes = Object.fromEntries(
     fields
       .filter(({ name }) => !FIELDS.some((field) => field === name))

@@ -36,8 +36,9 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
       return refuse('invalidRequestMessage', 'invalid_request');
     event.clientId = clientId;
     const client = await ctx.store.findClient(call.configuration.realm.id, clientId);
-    const wrong = findClientFault(client);
-    if (client === undefined || wrong !== undefined) return refuse(wrong!.key, wrong!.event, wrong!.more);
+    if (client === undefined) return refuse('clientNotFoundMessage', 'client_not_found');
+    const fault = findClientFault(client);
+    if (fault !== undefined) return refuse(fault.key, fault.event, fault.more);
 
     // 2. The parameters, outside and inside a request object.
     const object = readRequestObject(call, client, sent);
@@ -68,9 +69,8 @@ type PageOptions = { name?: PageAnswerName; values?: Readonly<Record<string, str
 
 /** Returns why no user can log in to a client (docs/keycloak/login.md#errors-shown-as-a-page). */
 function findClientFault(
-  client: Client | undefined,
+  client: Client,
 ): { key: RuleMessageKey; event: string; more?: PageOptions } | undefined {
-  if (client === undefined) return { key: 'clientNotFoundMessage', event: 'client_not_found' };
   if (!client.enabled) return { key: 'clientDisabledMessage', event: 'client_disabled' };
   if (client.bearerOnly)
     return { key: 'bearerOnlyMessage', event: 'not_allowed', more: { name: 'bearer-only-client' } };

@@ -70,7 +70,7 @@ function matches(pattern: string, uri: string): boolean {
   if (!pattern.endsWith('*') || pattern.includes('?') || !mayBeUnderWildcard(uri)) return false;
   if (pattern === '*') return true;
   const prefix = pattern.slice(0, -1);
-  const path = uri.split('?', 1)[0]!;
+  const [path = ''] = uri.split('?', 1);
   if (`${path}/` === prefix) return true;
   return path.startsWith(prefix) && hasSameAuthority(prefix, path);
 }

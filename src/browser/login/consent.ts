@@ -6,12 +6,17 @@ import { CONSENT_STEP, continueLogin, findNextStep, refuseLogin } from './contin
 import { showStep } from './login-page.ts';
 import { stepUrl, storeStep } from './login-row.ts';
 import { answerGone, findOpenLogin } from './open-login.ts';
-import { type ConsentNeed, findConsentNeed, findProgress, type LoginInProgress } from './progress.ts';
+import {
+  type ConsentNeed,
+  findConsentNeed,
+  findProgress,
+  type LoginInProgress,
+  type StoredLogin,
+} from './progress.ts';
 
 /** Returns the page that asks the user for the consent. `${key}` in a text names a text of the pages. */
-export function consentPage(call: BrowserCall, login: LoginInProgress, need: ConsentNeed): BrowserAnswer {
-  const { client, user } = login;
-  const row = login.row!;
+export function consentPage(call: BrowserCall, login: StoredLogin, need: ConsentNeed): BrowserAnswer {
+  const { client, user, row } = login;
   const { policyUri, tosUri } = client.attributes;
   const execution = CONSENT_STEP;
   const form = stepUrl(call, client, row, { path: 'consent', execution, code: row.formCode });

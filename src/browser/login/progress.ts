@@ -31,6 +31,9 @@ export interface LoginInProgress {
   row?: AuthenticationSession;
 }
 
+/** A proved login with its row. */
+export type StoredLogin = LoginInProgress & { row: AuthenticationSession };
+
 /** Returns the Unix time in seconds at which the user proved themselves. */
 export function provedAt(proof: Proof): number {
   return proof.by === 'session' ? proof.sso.authenticatedAt : proof.authenticatedAt;
@@ -44,7 +47,7 @@ export async function findProgress(
   call: BrowserCall,
   client: Client,
   row: AuthenticationSession,
-): Promise<LoginInProgress | undefined> {
+): Promise<StoredLogin | undefined> {
   const stage = stageOf(row);
   if (stage.at !== 'proved') return undefined;
   const { userId, authenticatedAt, by } = stage;

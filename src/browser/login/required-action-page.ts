@@ -8,7 +8,7 @@ import { continueLogin, findNextStep, refuseLogin } from './continue-login.ts';
 import { showStep } from './login-page.ts';
 import { stepUrl, storeStep } from './login-row.ts';
 import { answerGone, findOpenLogin } from './open-login.ts';
-import { findConsentNeed, findProgress, type LoginInProgress } from './progress.ts';
+import { findConsentNeed, findProgress, type StoredLogin } from './progress.ts';
 import { stageOf } from './stage.ts';
 
 /** `GET …/login-actions/required-action`: the page of the pending step. */
@@ -51,7 +51,7 @@ export const submitRequiredAction: BrowserEndpoint = (ctx, request) =>
     }
   });
 
-async function showNext(call: BrowserCall, login: LoginInProgress): Promise<BrowserAnswer> {
+async function showNext(call: BrowserCall, login: StoredLogin): Promise<BrowserAnswer> {
   const next = await findNextStep(call, login);
   if (next.step === 'action') return showAction(call, login, next.action);
   const need = next.step === 'consent' ? await findConsentNeed(call, login) : undefined;
@@ -60,14 +60,13 @@ async function showNext(call: BrowserCall, login: LoginInProgress): Promise<Brow
 
 function showAction(
   call: BrowserCall,
-  login: LoginInProgress,
+  login: StoredLogin,
   name: string,
   again?: { message: PageMessage; faults?: readonly FieldFault[] },
 ): BrowserAnswer {
   const action = REQUIRED_ACTIONS.get(name);
   if (action === undefined) return refuseUnknown(call, login, name);
-  const { client, user } = login;
-  const row = login.row!;
+  const { client, user, row } = login;
   const usual: PageMessage | undefined =
     action.message === undefined ? undefined : { kind: 'warning', key: action.message };
   const message = again?.message ?? usual;
@@ -82,7 +81,7 @@ function showAction(
 }
 
 /** Rejects a user with an action that idkit does not have. An action is never skipped. */
-function refuseUnknown(call: BrowserCall, login: LoginInProgress, name: string): BrowserAnswer {
+function refuseUnknown(call: BrowserCall, login: StoredLogin, name: string): BrowserAnswer {
   const event = startLoginEvent(call, login.client);
   event.userId = login.user.id;
   event.details['username'] = login.user.username;

@@ -13,9 +13,9 @@ export async function frontChannelFrames(
   ended: SessionWithClients,
 ): Promise<readonly { client: string; url: string }[]> {
   const { session } = ended;
-  const [all] = await withOfflineClients(ctx.store, [ended]);
+  const [all = ended] = await withOfflineClients(ctx.store, [ended]);
   const clients = await Promise.all(
-    all!.clientUuids.map((uuid) => ctx.store.findClientByUuid(configuration.realm.id, uuid)),
+    all.clientUuids.map((uuid) => ctx.store.findClientByUuid(configuration.realm.id, uuid)),
   );
   return clients.flatMap((client) => {
     const url = client === undefined ? undefined : frameUrl(client, ctx.baseUrl, issuer, session.id);

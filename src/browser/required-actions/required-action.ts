@@ -1,7 +1,7 @@
 import type { FieldFault } from '../../protocol/profile/index.ts';
 import type { BrowserCall } from '../call.ts';
 import type { LoginPage } from '../contract.ts';
-import type { LoginInProgress } from '../login/progress.ts';
+import type { LoginInProgress, StoredLogin } from '../login/progress.ts';
 import type { RuleMessageKey } from '../message-keys.ts';
 import type { PageMessage } from '../page-frame.ts';
 
@@ -28,5 +28,5 @@ export interface RequiredAction {
     action: string,
     faults: readonly FieldFault[] | undefined,
   ): LoginPage;
-  submit(call: BrowserCall, login: LoginInProgress): Promise<ActionResult>;
+  submit(call: BrowserCall, login: StoredLogin): Promise<ActionResult>;
 }

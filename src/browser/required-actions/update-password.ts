@@ -68,9 +68,9 @@ export const updatePassword: RequiredAction = {
         proof: {
           by: 'password',
           password: changed.password,
-          authenticatedAt: login.row?.authenticatedAt ?? now,
+          authenticatedAt: login.row.authenticatedAt ?? now,
         },
-        row: { ...withStage(login.row!, { at: 'password' }), revision: 0 },
+        row: { ...withStage(login.row, { at: 'password' }), revision: 0 },
       },
     };
   },

@@ -35,7 +35,8 @@ export function putClaim(claims: Record<string, unknown>, path: readonly string[
     place[part] = made;
     place = made;
   }
-  const last = path.at(-1)!;
+  const last = path.at(-1);
+  if (last === undefined) return;
   const before = place[last];
   place[last] = Array.isArray(before) && Array.isArray(value) ? [...new Set([...before, ...value])] : value;
 }

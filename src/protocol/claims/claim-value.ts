@@ -1,3 +1,4 @@
+import { type JsonObject, parseJsonObject } from '../../core/index.ts';
 import type { ProtocolMapper } from '../../model/index.ts';
 
 /**
@@ -44,11 +45,6 @@ function json(text: string): unknown {
 }
 
 /** Parses JSON text as an object. Returns an empty object for anything else. */
-export function parseObject(text: string | undefined): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text ?? '{}');
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+export function parseObject(text: string | undefined): JsonObject {
+  return parseJsonObject(text ?? '{}') ?? {};
 }

@@ -60,7 +60,8 @@ function checkAudience(ctx: ProtocolContext, configuration: RealmConfiguration, 
   if (audiences.length > 1) throw refused('Multiple audiences not allowed');
   const issuer = issuerOf(ctx, configuration);
   const accepted = [issuer, `${issuer}/protocol/openid-connect/token`];
-  if (!accepted.includes(audiences[0] as string)) throw refused('Invalid token audience');
+  const only: unknown = audiences[0];
+  if (typeof only !== 'string' || !accepted.includes(only)) throw refused('Invalid token audience');
 }
 
 /** Longest lifetime of an assertion, and the clock skew that is accepted, in seconds. */

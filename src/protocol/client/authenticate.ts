@@ -139,9 +139,9 @@ export function readClientCredentials(
 
 /** Returns undefined for another scheme, for text that is not base64 or has no colon, and for invalid UTF-8. */
 function parseBasic(authorization: string | undefined): { clientId: string; secret: string } | undefined {
-  const match = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization ?? '');
-  if (match === null) return undefined;
-  const text = Buffer.from(match[1]!, 'base64').toString('utf8');
+  const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization ?? '')?.[1];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = text.indexOf(':');
   if (colon < 0) return undefined;
   const clientId = decodeFormText(text.slice(0, colon));

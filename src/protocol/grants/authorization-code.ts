@@ -23,7 +23,7 @@ export const authorizationCodeGrant: Grant = {
 
   async prove(grantRequest) {
     const { ctx, configuration, client, request, event, now } = grantRequest;
-    const code = await ctx.store.findCode(sha256(request.form.get('code')!), now);
+    const code = await ctx.store.findCode(sha256(request.form.get('code') ?? ''), now);
     if (code === undefined || code.realmId !== configuration.realm.id) throw notValid();
     event.sessionId = code.sessionId;
     event.details['code_id'] = code.sessionId;
@@ -53,7 +53,7 @@ export const authorizationCodeGrant: Grant = {
   },
 
   async abandon({ ctx, request, event, now }) {
-    const taken = await ctx.store.takeCode(sha256(request.form.get('code')!), now);
+    const taken = await ctx.store.takeCode(sha256(request.form.get('code') ?? ''), now);
     if (taken.outcome === 'gone') return;
     event.sessionId = taken.code.sessionId;
     event.details['code_id'] = taken.code.sessionId;

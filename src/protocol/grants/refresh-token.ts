@@ -24,7 +24,7 @@ export const refreshTokenGrant: Grant = {
 
   async prove(grantRequest) {
     const { ctx, configuration, client, request, event, now } = grantRequest;
-    const token = readRefreshToken(ctx, configuration, request.form.get('refresh_token')!);
+    const token = readRefreshToken(ctx, configuration, request.form.get('refresh_token') ?? '');
     addDetails(grantRequest, token);
     checkRefreshTimesAndClient(configuration, client, token, now);
     event.userId = token.userId;

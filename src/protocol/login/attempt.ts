@@ -30,7 +30,7 @@ export function onBehalfOf<C extends { passwords: Passwords }>(
  * because a provider assigns one to each customer (RFC 6177). A proxy may add a port or a zone.
  */
 export function senderOf(address: string): string {
-  const plain = withoutPort(address.trim()).split('%', 1)[0]!;
+  const [plain = ''] = withoutPort(address.trim()).split('%', 1);
   if (!isIPv6(plain)) return plain.slice(0, MOST_CHARACTERS);
   const groups = groupsOf(plain);
   const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;

@@ -1,3 +1,4 @@
+import { jsonFields, parseJsonObject } from '../../core/index.ts';
 import type { User } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 
@@ -76,9 +77,8 @@ interface WrittenAttribute {
 
 function parseProfile(text: string): readonly ProfileAttribute[] | undefined {
   try {
-    const profile = JSON.parse(text) as { attributes?: readonly WrittenAttribute[] } | null;
-    if (!Array.isArray(profile?.attributes)) return undefined;
-    return (profile.attributes as readonly WrittenAttribute[]).flatMap(readAttribute);
+    const attributes = parseJsonObject(text)?.['attributes'];
+    return Array.isArray(attributes) ? attributes.flatMap(readAttribute) : undefined;
   } catch {
     return undefined;
   }
@@ -105,10 +105,5 @@ function readAttribute(attribute: WrittenAttribute): readonly ProfileAttribute[]
 
 function readValidations(written: WrittenAttribute['validations']): ProfileAttribute['validations'] {
   if (typeof written !== 'object' || written === null) return {};
-  return Object.fromEntries(
-    Object.entries(written).map(([name, config]) => [
-      name,
-      typeof config === 'object' && config !== null ? (config as Readonly<Record<string, unknown>>) : {},
-    ]),
-  );
+  return Object.fromEntries(Object.entries(written).map(([name, config]) => [name, jsonFields(config)]));
 }

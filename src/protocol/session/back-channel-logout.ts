@@ -69,8 +69,8 @@ export function openLogoutAnnouncer(
       if (outcome === 'delivered') return;
       const next = outcome === 'refused' || pause === undefined ? 'none' : 'retry';
       if (index === 0 || next === 'none') failed({ ...why, next });
-      if (next === 'none') return;
-      if ((await wait(pause!)) === 'stopping')
+      if (next === 'none' || pause === undefined) return;
+      if ((await wait(pause)) === 'stopping')
         return failed({ detail: `the service stopped; ${why.detail}`, next: 'none' });
     }
   };

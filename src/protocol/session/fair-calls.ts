@@ -18,8 +18,9 @@ export function limitCalls(atOnce: number): <T>(owner: string, work: () => Promi
     for (const owner of waiting.keys())
       if (next === undefined || (running.get(owner) ?? 0) < (running.get(next) ?? 0)) next = owner;
     if (next === undefined) return;
-    const queue = waiting.get(next)!;
-    const start = queue.shift()!;
+    const queue = waiting.get(next);
+    const start = queue?.shift();
+    if (queue === undefined || start === undefined) return;
     if (queue.length === 0) waiting.delete(next);
     count(next, 1);
     start();
