@@ -32,14 +32,14 @@ before(async () => {
 });
 after(() => platform.close());
 
-test('a set holds config/, idkit.yaml and compose.yaml; import/ and data/ are never archived (contract §1, §3)', () => {
+test('archives config/, idkit.yaml and compose.yaml, but never import/ and data/', () => {
   const archive = gunzipSync(readFileSync(join(set, 'config.tar.gz'))).toString('latin1');
   for (const name of ['config/', 'idkit.yaml', 'compose.yaml']) assert.ok(archive.includes(name), name);
   assert.ok(readdirSync(join(platform.dir, 'data/tokens')).length > 0, 'a login is kept');
   for (const name of ['import/', 'later', 'data/', 'tokens/']) assert.ok(!archive.includes(name), name);
 });
 
-test('manifest.json holds what is beyond the specification (contract §4)', () => {
+test('manifest.json contains all fields of its contract', () => {
   const manifest = JSON.parse(readFileSync(join(set, 'manifest.json'), 'utf8'));
   assert.equal(manifest.formatVersion, 2);
   assert.equal(manifest.sealed, true);
@@ -54,7 +54,7 @@ test('manifest.json holds what is beyond the specification (contract §4)', () =
     assert.ok(JSON.stringify(manifest.steps).includes(`"${step}"`), step);
 });
 
-test('"the passphrase: exactly one source; two at once, or one that cannot be read or is empty, is exit 2" (contract §3)', async () => {
+test('accepts exactly one source of the passphrase; two sources, an unreadable one and an empty one are exit 2', async () => {
   const empty = join(platform.cwd, 'empty');
   writeFileSync(empty, '\nsecond line\n');
   const [value, file, command] = ['', '_FILE', '_COMMAND'].map((end) => `IDKIT_BACKUP_PASSPHRASE${end}`) as [
@@ -84,7 +84,7 @@ test('"the passphrase: exactly one source; two at once, or one that cannot be re
   assert.deepEqual(readdirSync(root), before, 'nothing was begun');
 });
 
-test('"a passphrase file or command gives its first line, without the line end" (contract §2)', async () => {
+test('reads the first line of a passphrase file or command, without the newline', async () => {
   const file = join(platform.cwd, 'passphrase');
   writeFileSync(file, `${PASSPHRASE.IDKIT_BACKUP_PASSPHRASE}\r\nsecond line\n`);
   for (const env of [
@@ -98,7 +98,7 @@ test('"a passphrase file or command gives its first line, without the line end" 
   assert.equal(wrong.code, 12, '"Wrong passphrase is 12"');
 });
 
-test('a passphrase that is "refused when found in .env" stops every command (contract §2)', async (t) => {
+test('refuses a passphrase in .env in every command', async (t) => {
   const cwd = makeDirectory(t);
   initPlatform(join(cwd, 'idkit'), { env: {} });
   writeFileSync(join(cwd, 'idkit/.env'), 'IDKIT_BACKUP_PASSPHRASE_FILE=/etc/passphrase\n', { flag: 'a' });
@@ -109,7 +109,7 @@ test('a passphrase that is "refused when found in .env" stops every command (con
   }
 });
 
-test('"backup had to leave something out" is exit 3: files named .env*, and a mirror that fails, the set published (contract §3)', async () => {
+test('ends with exit 3 and publishes the set if it leaves out a file named .env*, or if the mirror fails', async () => {
   const secret = join(platform.dir, 'config/.env.local');
   writeFileSync(secret, 'SECRET=1');
   const mirror = join(platform.cwd, 'a file');
@@ -133,7 +133,7 @@ test('"backup had to leave something out" is exit 3: files named .env*, and a mi
   rmSync(secret);
 });
 
-test('backup takes --to, --keep-days, --mirror and --only (contract §3)', async (t) => {
+test('backup accepts --to, --keep-days, --mirror and --only', async (t) => {
   const dir = makeDirectory(t);
   const old = join(dir, 'root/20260101_000000');
   cpSync(set, old, { recursive: true });
@@ -149,7 +149,7 @@ test('backup takes --to, --keep-days, --mirror and --only (contract §3)', async
   assert.ok(existsSync(join(dir, 'mirror', String(name), 'checksums.sha256')));
 });
 
-test('"verify DIR and verify --root need no platform directory" (contract §3)', async (t) => {
+test('verify DIR and verify --root need no platform directory', async (t) => {
   const cwd = makeDirectory(t);
   const copies = join(cwd, 'copies');
   cpSync(set, join(copies, basename(set)), { recursive: true });
@@ -170,7 +170,7 @@ test('"verify DIR and verify --root need no platform directory" (contract §3)',
   assert.deepEqual([none.code, codesOf(none.result())], [3, ['BACKUP_MISSING']], '"No set at all: 3"');
 });
 
-test('"prune off a terminal needs --yes (--dry-run does not)", asks on one, and excludes other procedures (contract §3)', async (t) => {
+test('prune needs --yes or --dry-run without a terminal, asks on a terminal, and excludes other procedures', async (t) => {
   const copies = makeDirectory(t);
   const old = join(copies, '20260101_000000');
   cpSync(set, old, { recursive: true });

@@ -10,9 +10,9 @@ import { initPlatform, settingDocs } from '../../src/config/index.ts';
 import { EXIT_CODES } from '../../src/core/index.ts';
 import { run } from './run.ts';
 
-// The golden lists of what scripts and people may rely on. A name may be added here, never renamed or taken away.
+// The names that scripts and people rely on. A name may be added here, but never renamed or removed.
 
-/** Command: its flags beside the global ones. */
+/** Each command with its own flags. */
 const COMMANDS: Record<string, readonly string[]> = {
   init: ['--runtime', '--service'],
   serve: ['--host', '--port', '--database', '--base-url', '--tls-cert', '--tls-key', '--management-port'],
@@ -103,7 +103,7 @@ const YAML = {
   limits: { bodyBytes: 1048576, adminBodyBytes: 67108864 },
 };
 
-/** Keys that the contract leaves free and idkit adds. */
+/** Keys that idkit adds to those of the contract. */
 const OWN_YAML = {
   outbound: { privateAddresses: [] },
   admin: { protectAdministrators: true },
@@ -124,12 +124,12 @@ function leaves(
 
 const found = leaves(program);
 
-test('every command of the contract exists, and no other (contract §3)', () => {
+test('every command of the contract exists, and no other', () => {
   assert.deepEqual(found.map(({ path }) => path).sort(), Object.keys(COMMANDS).sort());
 });
 
 for (const { path, command } of found) {
-  test(`idkit ${path} has the contract's flags, a description and examples (contract §3)`, () => {
+  test(`idkit ${path} has the contract's flags, a description and examples`, () => {
     const flags = command
       .createHelp()
       .visibleOptions(command)
@@ -139,7 +139,7 @@ for (const { path, command } of found) {
   });
 }
 
-/** `idkit` itself and the commands that only hold others. */
+/** `idkit` itself and the groups of commands. */
 const GROUPS = [
   '',
   'admin',
@@ -154,7 +154,7 @@ const GROUPS = [
   'completion',
 ];
 
-test('every command but help ends its help with examples (issue "help with examples for each command")', async () => {
+test('every command but help ends its help with examples', async () => {
   const commands = found.map(({ path }) => path).filter((path) => path !== 'help');
   for (const path of [...commands, ...GROUPS]) {
     const { code, stdout } = await run([...path.split(' ').filter((word) => word !== ''), '--help']);
@@ -164,7 +164,7 @@ test('every command but help ends its help with examples (issue "help with examp
   }
 });
 
-test('"Secrets come by environment, file, command or terminal prompt, never by an argument" (contract §2)', () => {
+test('no command accepts a secret as an argument', () => {
   const secret = /pass(word|phrase|wd)?\b|secret|token|credential|otp|master-key/i;
   for (const { path, command } of found) {
     for (const { long, required, optional } of command.options) {
@@ -176,17 +176,17 @@ test('"Secrets come by environment, file, command or terminal prompt, never by a
   }
 });
 
-test('smoke-test is another name for smoke (contract §3)', async () => {
+test('smoke-test is another name for smoke', async () => {
   const { stdout } = await run(['smoke-test', '--help']);
   assert.match(stdout, /^Usage: idkit smoke\|smoke-test/);
 });
 
-test('the global flags are those of the contract (contract §3)', () => {
+test('the global flags are those of the contract', () => {
   const flags = program.options.map((option) => option.long).filter((flag) => flag !== '--version');
   assert.deepEqual(flags, GLOBAL_FLAGS);
 });
 
-test('up and down name serve on the embedded platform, and where there is none how to make one (contract §3)', async (t) => {
+test('up and down refer to serve on the embedded platform, and to init without a platform directory', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-up-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   for (const name of ['up', 'down']) {
@@ -202,16 +202,16 @@ test('up and down name serve on the embedded platform, and where there is none h
   }
 });
 
-test('the exit codes are those of the contract (contract §3)', () => {
+test('the exit codes are those of the contract', () => {
   assert.deepEqual(Object.keys(EXIT_CODES).map(Number), EXITS);
 });
 
-test('the environment variables are those of the contract (contract §2)', () => {
+test('the environment variables are those of the contract', () => {
   const variables = settingDocs().flatMap((row) => (row.env === undefined ? [] : [row.env]));
   assert.deepEqual([...variables].sort(), [...VARIABLES].sort());
 });
 
-test('the keys and defaults of idkit.yaml are those of the contract, and those that idkit adds (contract §1)', () => {
+test('the keys and defaults of idkit.yaml are those of the contract, and those that idkit adds', () => {
   const rows = settingDocs().filter((row) => row.environmentOnly === undefined);
   const built: Record<string, unknown> = {};
   for (const { name, default: value } of rows) {
@@ -222,7 +222,7 @@ test('the keys and defaults of idkit.yaml are those of the contract, and those t
   assert.deepEqual(built, { ...YAML, ...OWN_YAML });
 });
 
-test('the names inside a platform directory are those of the contract (contract §1)', (t) => {
+test('the names inside a platform directory are those of the contract', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-contract-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const { paths } = initPlatform(dir, { env: {} });
@@ -230,7 +230,7 @@ test('the names inside a platform directory are those of the contract (contract 
   assert.equal(paths.compose, join(dir, 'compose.yaml'));
 });
 
-test('the names of a backup set are those of the contract (contract §4)', () => {
+test('the names of a backup set are those of the contract', () => {
   assert.deepEqual(Object.values(SET_FILES), [
     'keycloak-db.sql.gz',
     'config.tar.gz',

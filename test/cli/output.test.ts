@@ -10,7 +10,7 @@ import { makeDirectory, run } from './run.ts';
 
 const BIN = PROGRAM;
 
-test('an unknown command is exit 2, and its result has "command": null (contract §3)', async () => {
+test('an unknown command is exit 2, and its result has "command": null', async () => {
   const { code, result, stderr } = await run(['frobnicate', '--json']);
   assert.equal(code, 2);
   assert.deepEqual(result(), {
@@ -27,12 +27,12 @@ test('an unknown command is exit 2, and its result has "command": null (contract
   assert.match(stderr, /^error IDKIT_USAGE: unknown command 'frobnicate'\nhint: /);
 });
 
-test('a near miss is told in a hint', async () => {
+test('suggests a similar command or flag in a hint', async () => {
   assert.match((await run(['bakup'])).stderr, /\nhint: did you mean backup\?/);
   assert.match((await run(['backup', '--jsn'])).stderr, /\nhint: did you mean --json\?/);
 });
 
-test('wrong usage is exit 2, named, and told in the JSON result with its command', async () => {
+test('wrong usage is exit 2, with its message and its command in the JSON result', async () => {
   const cases: [argv: string[], command: string | null, message: RegExp][] = [
     [['backup', '--to'], 'backup', /option '--to <root>' argument missing/],
     [['backup', '--to', ''], 'backup', /the value of --to is empty/],
@@ -83,7 +83,7 @@ test('wrong usage is exit 2, named, and told in the JSON result with its command
   }
 });
 
-test('an absent platform directory is exit 2 for what needs one (contract §3)', async (t) => {
+test('a missing platform directory is exit 2 for commands that need one', async (t) => {
   const cwd = makeDirectory(t);
   for (const argv of [
     ['backup'],
@@ -109,7 +109,7 @@ test('an absent platform directory is exit 2 for what needs one (contract §3)',
   }
 });
 
-test('a directory in the way of the platform directory is exit 2 (contract §3)', async (t) => {
+test('a directory that conflicts with the platform directory is exit 2', async (t) => {
   const cwd = makeDirectory(t);
   writeFileSync(join(cwd, 'idkit'), '');
   for (const argv of [['backup'], ['serve'], ['init']]) {

@@ -53,7 +53,7 @@ const END = {
   },
 };
 
-test('off a terminal each finished step is one plain line on stderr, the result stands on stdout (contract §3)', async () => {
+test('prints one plain line for each finished step on stderr, and the result on stdout, without a terminal', async () => {
   const { terminal, out, err } = makeTerminal(false);
   const output = await openOutput(terminal, FLAGS, {});
   tellStory(output);
@@ -65,7 +65,7 @@ test('off a terminal each finished step is one plain line on stderr, the result 
   assert.equal(out(), '/x\n');
 });
 
-test('--quiet silences progress and notes; results, findings and errors stay (contract §3)', async () => {
+test('--quiet prints no progress and no notes, but results, findings and errors', async () => {
   const { terminal, out, err } = makeTerminal(false);
   const output = await openOutput(terminal, { ...FLAGS, quiet: true }, {});
   tellStory(output);
@@ -77,7 +77,7 @@ test('--quiet silences progress and notes; results, findings and errors stay (co
   assert.equal(out(), '/x\n');
 });
 
-test('--json is one object a line on stdout, and the last is the one result (contract §3)', async () => {
+test('--json prints one object a line on stdout, and the last is the only result', async () => {
   const { terminal, out, err } = makeTerminal(true);
   const output = await openOutput(terminal, { ...FLAGS, json: true }, {});
   tellStory(output);
@@ -173,7 +173,7 @@ test('a table takes control characters out of foreign values', () => {
   );
 });
 
-test('a stack is shown with --verbose or for a bug, and nowhere else (contract §3)', async () => {
+test('prints a stack trace only with --verbose and for a bug', async () => {
   const show = async (error: IdkitError, verbose: boolean) => {
     const { terminal, err } = makeTerminal(false);
     const output = await openOutput(terminal, { ...FLAGS, verbose }, {});
@@ -211,7 +211,7 @@ test('what is thrown becomes what an operator can act on; the unknown is a bug (
   assert.equal(code(new IdkitError('IDKIT_DAMAGED', 'x'), interrupted), 'IDKIT_DAMAGED');
 });
 
-test('stdin gives its first line, and an empty one is refused', async () => {
+test('reads the first line of stdin, and refuses an empty one', async () => {
   const read = async (text: string) => {
     const { terminal } = makeTerminal(false);
     (terminal.stdin as PassThrough).end(text);

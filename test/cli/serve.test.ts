@@ -31,10 +31,10 @@ async function serve(
 const BANNER_END = 'Ctrl-C stops the service.';
 const secretsOf = (cwd: string) => parseEnvFile(readFileSync(join(cwd, 'idkit/.env'), 'utf8'));
 
-test('"on a terminal it prints the administrator’s name once, and the password where idkit generated it" (contract §1)', async (t) => {
+test('prints the administrator on a terminal, and once the password that idkit generated', async (t) => {
   const cwd = makeDirectory(t);
   const first = await serve(cwd, BANNER_END, { terminal: true });
-  assert.equal(first.code, 0, 'being stopped is its normal end (contract §3)');
+  assert.equal(first.code, 0, 'stopping is its normal end');
   const password = secretsOf(cwd).get('IDKIT_ADMIN_PASSWORD')!;
   assert.match(first.stderr, /^administrator +admin$/m);
   assert.match(first.stderr, /^console +http:\/\/127\.0\.0\.1:\d+\/admin\/$/m);
@@ -46,7 +46,7 @@ test('"on a terminal it prints the administrator’s name once, and the password
   assert.ok(!second.stderr.includes(password));
 });
 
-test('the log goes to a file that stdout is sent to, the banner to the terminal (issue, serve)', async (t) => {
+test('writes the log to a redirected stdout, and the banner to the terminal', async (t) => {
   const cwd = makeDirectory(t);
   const { stdout, stderr } = await serve(cwd, BANNER_END, { terminal: true, redirected: true });
   const password = secretsOf(cwd).get('IDKIT_ADMIN_PASSWORD')!;
@@ -59,7 +59,7 @@ test('the log goes to a file that stdout is sent to, the banner to the terminal 
   );
 });
 
-test('a password that idkit did not generate is shown nowhere; NO_COLOR is honoured (contract §1, §3)', async (t) => {
+test('never shows a password that idkit did not generate; honours NO_COLOR', async (t) => {
   const cwd = makeDirectory(t);
   const env = { IDKIT_ADMIN_USERNAME: 'root', IDKIT_ADMIN_PASSWORD: 'Given-By-A-Person-1', NO_COLOR: '1' };
   const { stdout, stderr } = await serve(cwd, BANNER_END, { env, terminal: true });
@@ -69,7 +69,7 @@ test('a password that idkit did not generate is shown nowhere; NO_COLOR is honou
   assert.ok(!stderr.includes('\u001b['));
 });
 
-test('"off a terminal only the path of .env; never into a log"; --json ends with the one result (contract §1, §3)', async (t) => {
+test('prints only the path of .env without a terminal, never the password; --json ends with one result', async (t) => {
   const cwd = makeDirectory(t);
   const database = 'sqlite:elsewhere/own.db';
   const baseUrl = 'https://login.example.test';
@@ -91,8 +91,5 @@ test('"off a terminal only the path of .env; never into a log"; --json ends with
   for (const [name, secret] of secretsOf(cwd)) {
     if (name !== 'IDKIT_ADMIN_USERNAME') assert.ok(!`${ran.stdout}${ran.stderr}`.includes(secret), name);
   }
-  assert.ok(
-    existsSync(join(cwd, 'idkit/elsewhere/serve.lock')),
-    '"serve.lock lies beside the database file" (contract §3, Locks)',
-  );
+  assert.ok(existsSync(join(cwd, 'idkit/elsewhere/serve.lock')), 'serve.lock is next to the database file');
 });

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => platform.close());
 
-test('"--base-url, else the record that the running serve keeps"; the public base URL is not for finding it (contract §3)', async () => {
+test('finds the service with --base-url, else with the record of the running serve, never with the public base URL', async () => {
   const found = await run(['smoke', '--json'], { cwd: platform.cwd });
   assert.deepEqual([found.code, found.result()['baseUrl']], [0, platform.address], found.stderr);
   assert.equal((await run(['admin', 'realm', 'list'], { cwd: platform.cwd })).code, 0);
@@ -31,7 +31,7 @@ test('"--base-url, else the record that the running serve keeps"; the public bas
   }
 });
 
-test('"else `listen` of idkit.yaml", where no record tells (contract §3)', async (t) => {
+test('finds the service with `listen` of idkit.yaml if there is no record', async (t) => {
   const cwd = makeDirectory(t);
   mkdirSync(join(cwd, 'idkit'));
   writeFileSync(join(cwd, 'idkit/idkit.yaml'), `listen: { port: ${new URL(platform.address).port} }\n`);
@@ -42,7 +42,7 @@ test('"else `listen` of idkit.yaml", where no record tells (contract §3)', asyn
   assert.deepEqual(realms.result()['realms'], [{ realm: 'master', enabled: true }], realms.stderr);
 });
 
-test('"smoke --base-url and admin --base-url need none (credentials from the environment)" (contract §3)', async (t) => {
+test('smoke --base-url and admin --base-url need no platform directory, and take credentials from the environment', async (t) => {
   const cwd = makeDirectory(t);
   const env = platform.credentials;
   const smoke = await run(['smoke', '--base-url', platform.address, '--json'], { cwd, env });
@@ -58,7 +58,7 @@ test('"smoke --base-url and admin --base-url need none (credentials from the env
   assert.deepEqual(readdirSync(cwd), [], 'nothing is kept');
 });
 
-test('"smoke found a failing check" is exit 3, told as finding: on stderr, by --realm and --junit too (contract §3)', async (t) => {
+test('a failed check of smoke is exit 3 and a finding on stderr; --realm and --junit work', async (t) => {
   const junit = join(makeDirectory(t), 'smoke.xml');
   const argv = ['smoke', '--realm', 'master', 'nowhere', '--junit', junit];
   const { code, stdout, stderr } = await run([...argv, '--quiet'], { cwd: platform.cwd });
@@ -77,7 +77,7 @@ test('"smoke found a failing check" is exit 3, told as finding: on stderr, by --
   );
 });
 
-test('"smoke without a service: 15", and --quiet keeps error and hints (contract §3)', async () => {
+test('smoke without a service is exit 15, and --quiet keeps the error and the hints', async () => {
   const { code, stdout, stderr } = await run(['smoke', '--quiet', '--base-url', NOBODY], {
     cwd: platform.cwd,
   });
@@ -87,7 +87,7 @@ test('"smoke without a service: 15", and --quiet keeps error and hints (contract
   assert.match(usage.stderr, /^error IDKIT_USAGE: .*\nhint: did you mean --json\?\n$/);
 });
 
-test('NO_COLOR is honoured by every line of a command, on a terminal (contract §3)', async () => {
+test('honours NO_COLOR on every line on a terminal', async () => {
   const color = /\u001b\[\d+m/;
   const argv = ['smoke', '--realm', 'nowhere', '--no-progress'];
   const colored = await run(argv, { cwd: platform.cwd, terminal: true });
@@ -97,7 +97,7 @@ test('NO_COLOR is honoured by every line of a command, on a terminal (contract �
   assert.doesNotMatch(plain.stderr + plain.stdout, color);
 });
 
-test('config show hides every secret of .env (contract §2)', async () => {
+test('config show hides every secret of .env', async () => {
   const env = { IDKIT_DATABASE_PASSWORD: 'of-the-database', IDKIT_MASTER_KEY_OLD: 'b2xk' };
   const shown = await run(['config', 'show'], { cwd: platform.cwd, env });
   assert.equal(shown.code, 0, shown.stderr);

@@ -29,7 +29,7 @@ function interrupt(
   });
 }
 
-test('Ctrl-C ends a command with 130 and SIGTERM with 143, told in the result (contract §3)', async (t) => {
+test('Ctrl-C ends a command with 130 and SIGTERM with 143, and the result says so', async (t) => {
   const dir = join(makeDirectory(t), 'idkit');
   initPlatform(dir, { env: {} });
   const cases: [signal: NodeJS.Signals, code: number, error: string][] = [

@@ -3,35 +3,35 @@ import { callService, pathSegment, readJson, type ServiceAnswer } from './call-s
 import type { AdminConnection } from './login.ts';
 import { openLogin } from './login.ts';
 
-/** A realm record of `GET /admin/realms` or `GET /admin/realms/{realm}`, as the service gave it. */
+/** A realm as the service returned it, with unchecked fields. */
 export interface RealmRecord {
   realm: string;
   enabled?: boolean;
   [field: string]: unknown;
 }
 
-/** Calls of the administrative API with one login kept and renewed. @throws IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_NOT_FOUND, IDKIT_FAILED */
+/** Calls the administrative API with one login, and renews it. @throws IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_NOT_FOUND, IDKIT_FAILED */
 export interface AdminClient {
-  /** The current access token, renewed 30 s before it ends. */
+  /** Returns the current access token. Renews it 30 s before it expires. */
   accessToken(): Promise<Secret>;
   listRealms(): Promise<readonly RealmRecord[]>;
   getRealm(realm: string): Promise<RealmRecord>;
   countUsers(realm: string): Promise<number>;
-  /** Any call below `/admin/realms`; `path` begins with `/`. Answers parsed JSON, or undefined for an empty body. */
+  /** @param path below `/admin/realms`, with a leading slash @returns parsed JSON, or undefined for an empty body */
   call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
     body?: unknown,
   ): Promise<{ status: number; location?: string; body: unknown }>;
-  /** Ends the login. */
+  /** Ends the session and deletes the stored login. */
   logout(): Promise<void>;
 }
 
 /**
- * Logs in by password grant, or takes up the login that `tokenFile` keeps.
+ * Logs in with the password grant, or resumes the login in `tokenFile`.
  *
- * @throws IDKIT_UNREACHABLE naming the address; IDKIT_CREDENTIALS; IDKIT_NOT_FOUND for an unknown administrative
- * realm; IDKIT_FAILED where something else than a token service answers
+ * @throws IDKIT_UNREACHABLE with the address; IDKIT_CREDENTIALS; IDKIT_NOT_FOUND for an unknown administrative realm;
+ *   IDKIT_FAILED if the address is not that of a token service
  */
 export async function connectAdmin(connection: AdminConnection): Promise<AdminClient> {
   const login = openLogin(connection);
@@ -55,7 +55,7 @@ export async function connectAdmin(connection: AdminConnection): Promise<AdminCl
   const call: AdminClient['call'] = async (method, path, body) => {
     let answer = await send(method, path, body);
     if (answer.status === 401) {
-      // The session may have been ended elsewhere while the token looked good: one new login, then it counts.
+      // The session may have been ended elsewhere before the token expired, so log in again once.
       login.forget();
       answer = await send(method, path, body);
     }
@@ -101,7 +101,7 @@ function limits(connection: AdminConnection): { signal?: AbortSignal; timeoutMil
   };
 }
 
-/** The API's three error shapes (facts §1) as one error with the words of the service. */
+/** Converts the error shapes of docs/keycloak/errors.md#error-shapes to one error with the message of the service. */
 function refused(
   answer: ServiceAnswer,
   method: string,
@@ -112,18 +112,19 @@ function refused(
   const text = describeRefusal(answer);
   switch (answer.status) {
     case 401:
+      return new IdkitError('IDKIT_CREDENTIALS', `${where} rejects the login of ${connection.username}`);
+    case 403:
       return new IdkitError(
         'IDKIT_CREDENTIALS',
-        `${where} does not accept the login of ${connection.username}`,
+        `${connection.username} has no right to ${where} (403 ${text})`,
+        {
+          hints: ['grant the user a role of realm-management, or of the client of that realm in master'],
+        },
       );
-    case 403:
-      return new IdkitError('IDKIT_CREDENTIALS', `${connection.username} may not ${where} (403 ${text})`, {
-        hints: ['the user needs a role of realm-management, or of the realm’s client in master'],
-      });
     case 404:
       return new IdkitError('IDKIT_NOT_FOUND', `${where}: ${text}`);
     default:
-      return new IdkitError('IDKIT_FAILED', `${where} was refused with ${answer.status}: ${text}`);
+      return new IdkitError('IDKIT_FAILED', `${where} failed with ${answer.status}: ${text}`);
   }
 }
 
@@ -140,5 +141,5 @@ function describeRefusal(answer: ServiceAnswer): string {
 }
 
 function unexpected(connection: AdminConnection, path: string, expected: string): IdkitError {
-  return new IdkitError('IDKIT_FAILED', `${connection.baseUrl}${path} does not answer with ${expected}`);
+  return new IdkitError('IDKIT_FAILED', `the response of ${connection.baseUrl}${path} is not ${expected}`);
 }

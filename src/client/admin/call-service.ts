@@ -1,18 +1,17 @@
 import { IdkitError } from '../../core/index.ts';
 import { fetchService } from './fetch-service.ts';
 
-/** One HTTP call. */
 export interface ServiceCall {
   method: string;
   url: string;
   headers?: Record<string, string>;
   body?: string;
   signal?: AbortSignal;
-  /** For the whole call; 10,000 unless told. */
+  /** For the whole call. Default: 10,000. */
   timeoutMilliseconds?: number;
 }
 
-/** An answer, read to its end. */
+/** A response with its complete body. */
 export interface ServiceAnswer {
   url: string;
   status: number;
@@ -23,10 +22,10 @@ export interface ServiceAnswer {
 const DEFAULT_TIMEOUT = 10_000;
 
 /**
- * Sends one request and reads the whole answer. Redirects are not followed: a login must not travel to an address
- * that nobody named.
+ * Sends one request and reads the complete response. Follows no redirects, so that credentials go only to the address
+ * that the caller named.
  *
- * @throws IDKIT_UNREACHABLE naming the address and why; the signal's own reason where the caller aborted
+ * @throws IDKIT_UNREACHABLE with the address and the cause; the reason of the signal if the caller aborted
  */
 export async function callService(call: ServiceCall): Promise<ServiceAnswer> {
   const timeout = AbortSignal.timeout(call.timeoutMilliseconds ?? DEFAULT_TIMEOUT);
@@ -49,7 +48,7 @@ export async function callService(call: ServiceCall): Promise<ServiceAnswer> {
     if (call.signal?.aborted) throw call.signal.reason;
     throw new IdkitError(
       'IDKIT_UNREACHABLE',
-      `${originOf(call.url)} cannot be reached: ${explain(error, call)}`,
+      `${originOf(call.url)} is unreachable: ${explain(error, call)}`,
       {
         hints: ['start the service with `idkit serve`, or name another address with --base-url'],
         cause: error,
@@ -58,14 +57,14 @@ export async function callService(call: ServiceCall): Promise<ServiceAnswer> {
   }
 }
 
-/** The body as JSON, or undefined where it is empty. @throws IDKIT_FAILED for any other text */
+/** Parses the body as JSON. Returns undefined for an empty body. @throws IDKIT_FAILED if the body is not JSON */
 export function readJson(answer: ServiceAnswer): unknown {
   if (answer.text === '') return undefined;
   try {
     return JSON.parse(answer.text);
   } catch (error) {
-    throw new IdkitError('IDKIT_FAILED', `${answer.url} answers ${answer.status} without JSON`, {
-      hints: ['is this the address of a token service?'],
+    throw new IdkitError('IDKIT_FAILED', `${answer.url} returned ${answer.status} without JSON`, {
+      hints: ['check that this is the address of a token service'],
       cause: error,
     });
   }
@@ -73,7 +72,7 @@ export function readJson(answer: ServiceAnswer): unknown {
 
 function explain(error: unknown, call: ServiceCall): string {
   if (error instanceof Error && error.name === 'TimeoutError') {
-    return `no answer within ${(call.timeoutMilliseconds ?? DEFAULT_TIMEOUT) / 1000} s`;
+    return `no response within ${(call.timeoutMilliseconds ?? DEFAULT_TIMEOUT) / 1000} s`;
   }
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   if (cause instanceof AggregateError && cause.errors.length > 0) return messageOf(cause.errors[0]);
@@ -89,13 +88,13 @@ function originOf(url: string): string {
 }
 
 /**
- * A name as one segment of a path. `encodeURIComponent` lets `.` and `..` pass, and a URL resolves them away.
+ * Encodes a name as one segment of a path. `encodeURIComponent` leaves `.` and `..` as they are, which a URL would resolve.
  *
- * @throws IDKIT_USAGE for what cannot be a segment
+ * @throws IDKIT_USAGE for an empty name, `.` and `..`
  */
 export function pathSegment(name: string): string {
   if (name === '' || name === '.' || name === '..') {
-    throw new IdkitError('IDKIT_USAGE', `${JSON.stringify(name)} is no name`);
+    throw new IdkitError('IDKIT_USAGE', `${JSON.stringify(name)} is not a valid name`);
   }
   return encodeURIComponent(name);
 }

@@ -4,17 +4,17 @@ import { request } from 'node:https';
 const pinned = new Map<string, string>();
 
 /**
- * From now on calls to this origin accept exactly this certificate, whatever name it carries: a service on this
- * machine is reached at its address, and its certificate is for the name that the world knows.
+ * Makes later calls to this origin accept exactly this certificate, whatever its name is. A service on this machine is
+ * called at its address, but its certificate is for its public name.
  *
  * @param origin for example `https://127.0.0.1:8443`
- * @param pem the service's own certificate, proved by the kernel lock that the service holds
+ * @param pem the certificate of the service, which its lock on the platform directory authenticates
  */
 export function pinCertificate(origin: string, pem: string): void {
   pinned.set(origin, pem);
 }
 
-/** What of `fetch` the calls to a service need. */
+/** The part of the options of `fetch` that calls to a service need. */
 export interface ServiceRequest {
   method: string;
   headers: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface ServiceRequest {
   signal: AbortSignal;
 }
 
-/** `fetch` without redirects, and with the certificate that was pinned for the origin. */
+/** As `fetch`, without redirects and with the certificate that is pinned for the origin. */
 export function fetchService(url: string, call: ServiceRequest): Promise<Response> {
   const certificate = pinned.get(URL.parse(url)?.origin ?? '');
   if (certificate !== undefined) return fetchPinned(url, call, certificate);
@@ -40,7 +40,7 @@ function fetchPinned(url: string, call: ServiceRequest, certificate: string): Pr
         agent: false,
         ca: certificate,
         allowPartialTrustChain: true,
-        // The chain ends in the pinned certificate itself, so the peer holds its key; names do not matter.
+        // The chain ends in the pinned certificate, so the peer has its key and the name does not matter.
         checkServerIdentity: () => undefined,
       },
       (answer) => {

@@ -2,19 +2,19 @@ import { IdkitError, Secret } from '../../core/index.ts';
 import { callService, pathSegment, readJson, type ServiceAnswer } from './call-service.ts';
 import { type KeptLogin, openTokenFile } from './token-file.ts';
 
-/** One administrator's login, renewed as needed. */
+/** The login of one administrator. */
 export interface Login {
-  /** An access token that is good for 30 s at least. Parallel callers share one renewal. */
+  /** Returns an access token that is valid for at least 30 s. Parallel callers share one renewal. */
   accessToken(): Promise<Secret>;
-  /** The current token was refused: the next caller renews it, whatever its clock says. */
+  /** Discards the current access token after the service rejected it. The next call renews it. */
   forget(): void;
-  /** Ends the session at the service and removes what was kept. */
+  /** Ends the session at the service and deletes the stored login. */
   logout(): Promise<void>;
 }
 
 const RENEW_BEFORE_MILLISECONDS = 30_000;
 
-/** A login that makes itself on first use: from the file, by refresh, or by the password. */
+/** Opens a login that logs in on first use: from the file, with the refresh token, or with the password. */
 export function openLogin(connection: AdminConnection): Login {
   const realm = connection.realm ?? 'master';
   const clientId = connection.clientId ?? 'admin-cli';
@@ -31,7 +31,7 @@ export function openLogin(connection: AdminConnection): Login {
 
   const renew = (): Promise<KeptLogin> =>
     file.exclusively(connection.signal, async () => {
-      // Another process may have renewed it while this one waited for the lock.
+      // Another process may have renewed the login while this one waited for the lock.
       const kept = file.read();
       if (usable(kept)) return kept;
       const fresh = (await refresh(kept ?? current)) ?? (await logIn());
@@ -97,14 +97,14 @@ function parseTokens(answer: ServiceAnswer, asked: number): KeptLogin {
   const body = (readJson(answer) ?? {}) as Record<string, unknown>;
   const { access_token: access, expires_in: lifetime, refresh_token: refreshToken } = body;
   if (typeof access !== 'string' || typeof lifetime !== 'number') {
-    throw new IdkitError('IDKIT_FAILED', `${answer.url} answers 200 without an access token`);
+    throw new IdkitError('IDKIT_FAILED', `${answer.url} returned 200 without an access token`);
   }
   const refreshLifetime = body['refresh_expires_in'];
   return {
     accessToken: access,
     accessExpiresAt: asked + lifetime * 1000,
     ...(typeof refreshToken === 'string' ? { refreshToken } : {}),
-    // 0 says that the refresh token has no end of its own (offline session).
+    // 0 means that the refresh token does not expire by itself (offline session).
     ...(typeof refreshLifetime === 'number' && refreshLifetime > 0
       ? { refreshExpiresAt: asked + refreshLifetime * 1000 }
       : {}),
@@ -116,8 +116,8 @@ function refusedLogin(answer: ServiceAnswer, connection: AdminConnection, realm:
   try {
     fields = JSON.parse(answer.text) as Record<string, unknown>;
   } catch {
-    return new IdkitError('IDKIT_FAILED', `${answer.url} answers ${answer.status} without JSON`, {
-      hints: ['is this the address of a token service?'],
+    return new IdkitError('IDKIT_FAILED', `${answer.url} returned ${answer.status} without JSON`, {
+      hints: ['check that this is the address of a token service'],
     });
   }
   const text = String(fields['error_description'] ?? fields['error'] ?? answer.status);
@@ -125,28 +125,28 @@ function refusedLogin(answer: ServiceAnswer, connection: AdminConnection, realm:
     return new IdkitError('IDKIT_NOT_FOUND', `${connection.baseUrl} has no realm ${realm}: ${text}`);
   }
   if (answer.status >= 500 || answer.status === 429) {
-    return new IdkitError('IDKIT_UNREACHABLE', `${answer.url} answers ${answer.status}: ${text}`);
+    return new IdkitError('IDKIT_UNREACHABLE', `${answer.url} returned ${answer.status}: ${text}`);
   }
   return new IdkitError(
     'IDKIT_CREDENTIALS',
-    `the login of ${connection.username} in realm ${realm} at ${connection.baseUrl} was refused: ${text}`,
+    `the login of ${connection.username} in realm ${realm} at ${connection.baseUrl} was rejected: ${text}`,
     { hints: ['check IDKIT_ADMIN_USERNAME and IDKIT_ADMIN_PASSWORD'] },
   );
 }
 
-/** How to reach an administrative API. Works on idkit and on Keycloak 26. */
+/** The address and the credentials for an administrative API, of idkit or of Keycloak 26. */
 export interface AdminConnection {
   /** Without a trailing slash. */
   baseUrl: string;
-  /** Administrative realm; `master` unless told. */
+  /** The realm of the administrator. Default: `master`. */
   realm?: string;
-  /** `admin-cli` unless told. */
+  /** Default: `admin-cli`. */
   clientId?: string;
   username: string;
   password: Secret;
-  /** A file (mode 0600) that keeps the login between runs, renewed under a lock; absent: memory only. */
+  /** A file (mode 0600) that stores the login between runs. Default: the login stays in memory. */
   tokenFile?: string;
   signal?: AbortSignal;
-  /** Milliseconds for one call; 10,000 unless told. */
+  /** For one call. Default: 10,000. */
   timeoutMilliseconds?: number;
 }

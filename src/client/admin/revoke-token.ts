@@ -7,17 +7,17 @@ export interface Revocation {
   baseUrl: string;
   realm: string;
   clientId: string;
-  /** Absent for a public client, which authenticates with an empty secret (specification, "revoke"). */
+  /** Absent for a public client, which authenticates with an empty secret. */
   clientSecret?: Secret;
-  /** A refresh or an access token. */
+  /** A refresh token or an access token. */
   token: Secret;
   signal?: AbortSignal;
 }
 
 /**
- * Revokes one token (RFC 7009 §2.1). A token that the service does not know counts as revoked (§2.2).
+ * Revokes one token (RFC 7009 §2.1). An unknown token counts as revoked (§2.2).
  *
- * @throws IDKIT_UNREACHABLE; IDKIT_CREDENTIALS where the client is refused; IDKIT_FAILED
+ * @throws IDKIT_UNREACHABLE; IDKIT_CREDENTIALS if the service rejects the client; IDKIT_FAILED
  */
 export async function revokeToken(revocation: Revocation): Promise<void> {
   const { baseUrl, realm, clientId, token } = revocation;
@@ -36,7 +36,7 @@ export async function revokeToken(revocation: Revocation): Promise<void> {
   });
   if (answer.status === 200) return;
   if (answer.status === 401) {
-    throw new IdkitError('IDKIT_CREDENTIALS', `the service refuses the credentials of client ${clientId}`);
+    throw new IdkitError('IDKIT_CREDENTIALS', `the service rejects the credentials of client ${clientId}`);
   }
   throw new IdkitError(
     'IDKIT_FAILED',

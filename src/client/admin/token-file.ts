@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../../core/index.ts';
 import { replaceFile, writeFault } from '../../files/index.ts';
 
-/** A login as it is kept. Times are milliseconds since the Unix epoch. */
+/** A stored login. Times are Unix times in milliseconds. */
 export interface KeptLogin {
   accessToken: string;
   accessExpiresAt: number;
@@ -12,25 +12,25 @@ export interface KeptLogin {
   refreshExpiresAt?: number;
 }
 
-/** Where a login lives between runs. */
+/** The storage of a login between runs. */
 export interface TokenFile {
-  /** What is kept for this owner; undefined where there is nothing that can be used. */
+  /** Returns the login of this owner, or undefined if none is stored or usable. */
   read(): KeptLogin | undefined;
-  /** Replaces the file by one rename, mode 0600. */
+  /** Replaces the file with a rename. Its mode is 0600. */
   write(login: KeptLogin): void;
   remove(): void;
-  /** Runs `work` while no other process does: a refresh token may be used once. */
+  /** Runs `work` under a lock between processes, because a refresh token may be used only once. */
   exclusively<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>;
 }
 
-/** A holder needs two calls at most; an older lock belongs to a process that died. */
+/** A process holds the lock for at most two calls. An older lock belongs to a process that died. */
 const STALE_LOCK_MILLISECONDS = 30_000;
 
 /**
- * The file of one login, or nothing but memory where no path is given. A file of another owner, that others can
- * read or that cannot be understood counts as absent and is replaced by the next login.
+ * Opens the file of one login, or keeps the login in memory if there is no path. A file of another owner, a file that
+ * other users can read and an invalid file count as missing, and the next login replaces them.
  *
- * @param owner base URL, realm, client and user that the login belongs to
+ * @param owner base URL, realm, client and user of the login
  */
 export function openTokenFile(path: string | undefined, owner: string): TokenFile {
   if (path === undefined) {
@@ -76,7 +76,7 @@ async function takeLock(lock: string, path: string, signal: AbortSignal | undefi
     } catch (error) {
       if (systemErrorCode(error) !== 'EEXIST') throw writeFault(path, error);
     }
-    // One that has just been let go of is not removed: it may be the next holder's by now.
+    // A lock that was just released is not removed, because another process may hold it already.
     const held = statSync(lock, { throwIfNoEntry: false });
     if (held !== undefined && Date.now() - held.mtimeMs > STALE_LOCK_MILLISECONDS)
       rmSync(lock, { force: true });

@@ -1,15 +1,15 @@
 import { ClientError } from './client-error.ts';
 
-/** Where tokens come from. */
+/** The source of tokens. */
 export interface TokenSource {
   accessToken(): Promise<string>;
-  /** A token other than the refused one, or the same where there is no other. */
+  /** Returns another token than the rejected one, or the same one if there is no other. */
   renewRefused(accessToken: string): Promise<string>;
 }
 
 /**
- * `fetch` with the access token. A 401 renews the token and repeats the call once (specification, "Errors"); a second
- * 401, or a renewal that fails, gives the caller the 401. Tokens go to the named origins alone.
+ * As `fetch`, with the access token. After a 401 it renews the token and repeats the call once. If the renewal fails, or
+ * the second call returns 401, the caller gets the 401. Tokens are sent only to the listed origins.
  *
  * @throws ClientError `not_allowed` for any other address, `logged_out`, `unreachable`
  */
@@ -18,7 +18,10 @@ export function bearerFetch(source: TokenSource, origins: readonly string[]): ty
     const request = new Request(input, init);
     const { origin } = new URL(request.url);
     if (!origins.includes(origin)) {
-      throw new ClientError('not_allowed', `tokens do not go to ${origin}: it is not in apiOrigins`);
+      throw new ClientError(
+        'not_allowed',
+        `tokens are not sent to ${origin}, because apiOrigins does not contain it`,
+      );
     }
     const again = request.clone();
     const token = await source.accessToken();

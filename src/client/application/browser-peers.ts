@@ -10,9 +10,9 @@ type Wire =
 const PATIENCE_MILLISECONDS = 1_000;
 
 /**
- * Tabs joined by Web Locks and a BroadcastChannel of one name. Tokens travel in messages between pages of one origin
- * and are stored nowhere. A lock that is granted says nothing about messages that are still under way, so whoever
- * gets it asks first; each tab holds a lock of its own for as long as it lives, which tells whose answers to wait for.
+ * Connects tabs through Web Locks and a BroadcastChannel of one name. Tokens travel in messages between pages of one
+ * origin and are not stored. A granted lock does not mean that all messages have arrived, so its holder queries the other
+ * tabs first. Each tab holds its own lock while it is open, so the others know how many responses to wait for.
  */
 export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
   const { locks } = window.navigator;
@@ -29,7 +29,7 @@ export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
       });
     });
   });
-  /** The names of all tabs, this one among them. */
+  /** Returns the names of all tabs, including this one. */
   const listTabs = async (): Promise<readonly string[]> => {
     await arrived;
     const { held } = await locks.query();

@@ -5,17 +5,17 @@ import { openPendingLogins } from './pending-logins.ts';
 import { openSession, type Session, type SessionOptions } from './session.ts';
 import type { SessionState } from './session-state.ts';
 
-/** What a session in a browser is told. */
+/** The options of a session in a browser. */
 export interface BrowserSessionOptions extends SessionOptions {
-  /** Where the service sends the user after a logout; `redirectUri` unless told. */
+  /** The address to which the service redirects after a logout. Default: `redirectUri`. */
   postLogoutRedirectUri?: string;
 }
 
-/** A session of a single-page application, shared by its tabs. */
+/** A session of a single-page application, which its tabs share. */
 export interface BrowserSession extends Session {
   /**
-   * To be called once, when the page starts: completes a login where the page was opened by one, else takes over the
-   * session of another tab. Answers `logged_in` or `logged_out`; whether to `login()` then is the page's own affair.
+   * Call it once, when the page starts. If a login opened the page, completes that login, else copies the session of
+   * another tab. Returns `logged_in` or `logged_out`, and the page then decides whether to call `login()`.
    */
   start(): Promise<SessionState>;
 }
@@ -31,10 +31,10 @@ const RESPONSE_PARAMETERS = [
 ];
 
 /**
- * A session of a single-page application. Tokens are in memory only; the tabs of one origin share them, so that each
- * renewal costs one refresh however many tabs are open.
+ * Opens a session of a single-page application. Tokens stay in memory. The tabs of one origin share them, so each renewal
+ * needs one refresh for all tabs.
  *
- * @throws ClientError `not_allowed` where the page is no secure context (https, or this machine)
+ * @throws ClientError `not_allowed` if the page is not a secure context (https, or this machine)
  */
 export function openBrowserSession(options: BrowserSessionOptions): BrowserSession {
   const window = globalThis as unknown as BrowserWindow;
@@ -89,7 +89,7 @@ export function openBrowserSession(options: BrowserSessionOptions): BrowserSessi
     close: session.close,
     async login(asked = {}) {
       if (asked.returnTo !== undefined && new URL(asked.returnTo, location.href).origin !== location.origin) {
-        throw new ClientError('not_allowed', 'returnTo must lie on the page’s own origin');
+        throw new ClientError('not_allowed', 'returnTo must have the origin of the page');
       }
       await session.login(asked);
     },
@@ -98,14 +98,14 @@ export function openBrowserSession(options: BrowserSessionOptions): BrowserSessi
       const { searchParams } = here;
       const state = searchParams.get('state');
       if (state !== null && (searchParams.has('code') || searchParams.has('error'))) {
-        // An answer that no login of this tab asked for (RFC 9700 §4.7) is taken out of the address and ignored.
+        // A response that belongs to no login of this tab (RFC 9700 §4.7) is removed from the address and ignored.
         const pending = pendingLogins.take(state);
         const answer = new URLSearchParams(searchParams);
         for (const name of RESPONSE_PARAMETERS) searchParams.delete(name);
         history.replaceState(history.state, '', pending?.returnTo ?? here.href);
         if (pending !== undefined) {
           await session.receive(answer, state, pending).catch((error) => {
-            // The state says what went wrong, in the service's words.
+            // The state contains the error with the message of the service.
             if (!(error instanceof ClientError)) throw error;
           });
           return session.state;

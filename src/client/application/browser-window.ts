@@ -1,4 +1,4 @@
-/** What of a browser's window the session needs. Written out here, so that nothing else of a browser is leant on. */
+/** The part of a browser's window that a session needs. The explicit type shows that it uses nothing else. */
 export interface BrowserWindow {
   readonly location: { readonly href: string; readonly origin: string; assign(url: string): void };
   readonly history: {

@@ -1,11 +1,11 @@
 /**
- * What went wrong, for programs:
- * - `unreachable`: no answer, or one that says "later" (429, 5xx). What is held stays; try again.
- * - `refused`: the service refused; `status`, `error` and `errorDescription` say how (RFC 6749 §5.2).
- * - `logged_out`: there is no login to get a token from.
- * - `login_failed`: the answer of a login is an error, or does not belong to a login that was started here.
- * - `unexpected_answer`: something else than an OpenID provider answers, or one with other rules.
- * - `not_allowed`: the call asks for what this client does not do, such as a token for a foreign address.
+ * The codes of errors, for programs:
+ * - `unreachable`: there is no response, or a temporary error (429, 5xx). Tokens stay; retry later.
+ * - `refused`: the service refuses the request; see `status`, `error` and `errorDescription` (RFC 6749 §5.2).
+ * - `logged_out`: no user is logged in, so there is no token.
+ * - `login_failed`: the response to a login is an error, or belongs to no login that this client started.
+ * - `unexpected_answer`: the response is not that of an OpenID provider, or breaks the protocol.
+ * - `not_allowed`: the client refuses the call, for example to send a token to an address that is not listed.
  */
 export type ClientErrorCode =
   | 'unreachable'
@@ -15,7 +15,7 @@ export type ClientErrorCode =
   | 'unexpected_answer'
   | 'not_allowed';
 
-/** How a service said no. */
+/** How the service refused a request. */
 export interface RefusalDetails {
   status?: number;
   /** The `error` of RFC 6749 §4.1.2.1 or §5.2, such as `invalid_grant`. */
@@ -23,7 +23,7 @@ export interface RefusalDetails {
   errorDescription?: string;
 }
 
-/** The one error of `idkit/client`. Its text holds no token and no secret. */
+/** The only error of `idkit/client`. Its message contains neither tokens nor secrets. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   readonly code: ClientErrorCode;

@@ -3,35 +3,35 @@ import { NO_PEERS } from './peers.ts';
 import { type KeptLogins, openPendingLogins } from './pending-logins.ts';
 import { openSession, type Session, type SessionOptions } from './session.ts';
 
-/** What a session outside of a browser is told. */
+/** The options of a session outside of a browser. */
 export interface NativeSessionOptions extends SessionOptions {
-  /** Shows the user a page of the service, in the system's browser (RFC 8252). */
+  /** Opens a page of the service in the system's browser (RFC 8252). */
   openUrl(url: string): void | Promise<void>;
 }
 
 /** A session of a command-line or desktop program. */
 export interface NativeSession extends Session {
   /**
-   * Completes a login by the address that the browser was sent back to.
+   * Completes a login with the address to which the service redirected the browser.
    *
-   * @throws ClientError `login_failed` with the service's own words, or where no login here asked for it;
-   * `unreachable`
+   * @throws ClientError `login_failed` with the message of the service, or for a response that belongs to no login of this
+   *   program; `unreachable`
    */
   completeLogin(address: string): Promise<void>;
   /**
-   * Takes up a session by a refresh token that the platform's secure store kept. It is used up at once.
+   * Resumes a session with a refresh token from the platform's secure store. Using the token invalidates it.
    *
-   * @throws ClientError `login_failed` where the service does not take it, `unreachable`
+   * @throws ClientError `login_failed` if the service rejects the token, `unreachable`
    */
   resume(refreshToken: string): Promise<void>;
   /**
-   * The current refresh token, for the platform's secure store and nowhere else. It changes with each renewal, of
-   * which `onChange` tells.
+   * The current refresh token, which belongs only into the platform's secure store. Each renewal changes it and calls
+   * `onChange`.
    */
   readonly refreshToken: string | undefined;
 }
 
-/** A session of a program that has a user in front of it and no page of its own. */
+/** Opens a session of a program that a person uses outside of a browser. */
 export function openNativeSession(options: NativeSessionOptions): NativeSession {
   let kept: KeptLogins = [];
   const pending = openPendingLogins(
@@ -47,7 +47,7 @@ export function openNativeSession(options: NativeSessionOptions): NativeSession 
       now: () => Date.now(),
       after(milliseconds, work) {
         const timer = setTimeout(work, milliseconds);
-        // A renewal to come is no reason for a program to go on.
+        // The timer of the next renewal must not keep the program running.
         (timer as { unref?(): void }).unref?.();
         return () => clearTimeout(timer);
       },
@@ -59,7 +59,7 @@ export function openNativeSession(options: NativeSessionOptions): NativeSession 
     async endSession(provider, server, { refreshToken }) {
       const { end_session_endpoint: url } = server;
       if (url === undefined || refreshToken === undefined) return;
-      // Specification, "POST …/logout": client_id and refresh_token in the form.
+      // The logout endpoint accepts client_id and refresh_token in a form, see docs/keycloak/logout.md.
       const body = new URLSearchParams({ client_id: options.clientId, refresh_token: refreshToken });
       await provider.ask(
         ({ signal }) => fetch(url, { method: 'POST', body, redirect: 'manual', signal: signal() }),
@@ -83,7 +83,8 @@ export function openNativeSession(options: NativeSessionOptions): NativeSession 
       const { searchParams } = new URL(address);
       const state = searchParams.get('state') ?? '';
       const login = pending.take(state);
-      if (login === undefined) throw new ClientError('login_failed', 'no login here asked for this answer');
+      if (login === undefined)
+        throw new ClientError('login_failed', 'this response belongs to no login of this program');
       await session.receive(searchParams, state, login);
     },
     resume: session.resume,

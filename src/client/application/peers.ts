@@ -2,15 +2,15 @@ import type { RefusalDetails } from './client-error.ts';
 import type { LoggedOutReason } from './session-state.ts';
 import type { TokenSet } from './token-set.ts';
 
-/** What one tab tells the others of the same application. It stays within the browser and the origin. */
+/** A message from one tab to the others of the same application. It stays within the browser and the origin. */
 export type PeerMessage =
-  /** These are newer. */
+  /** The tab has newer tokens. */
   | { readonly type: 'tokens'; readonly tokens: TokenSet }
-  /** The refresh token of this set is being used, by this tab; whoever uses it again ends the session. */
+  /** The tab is using the refresh token of this set. A second use would end the session. */
   | { readonly type: 'using'; readonly id: string; readonly by: string }
-  /** The service could not be reached with it. */
+  /** The tab found the service unreachable. */
   | { readonly type: 'unused'; readonly id: string }
-  /** The session, or this one set of it, is over. */
+  /** The session, or this set of tokens, has ended. */
   | ({
       readonly type: 'ended';
       readonly id?: string;
@@ -20,21 +20,21 @@ export type PeerMessage =
 
 /** The other tabs of the same application. */
 export interface Peers {
-  /** This tab's name among them. */
+  /** The name of this tab. */
   readonly me: string;
-  /** Says what this tab holds whenever another asks, and hears what the others tell. */
+  /** Responds to queries of other tabs with the tokens of this one, and receives their messages. */
   listen(own: () => TokenSet | undefined, told: (message: PeerMessage) => void): void;
-  /** Runs `work` while no other tab runs its own; a tab that is closed lets go. */
+  /** Runs `work` under a lock between tabs. Closing a tab releases its lock. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
-  /** What the other tabs hold, or the first of them that holds any; no answer within a second counts as none. */
+  /** Queries the other tabs, and returns the first tokens. Tabs that do not respond within a second count as empty. */
   ask(whom: 'all' | 'first'): Promise<readonly TokenSet[]>;
   tell(message: PeerMessage): void;
-  /** Whether the tab of this name is still there. */
+  /** Whether the tab of this name is still open. */
   isOpen(name: string): Promise<boolean>;
   close(): void;
 }
 
-/** Nobody else: Node.js, and a program of one window. */
+/** There are no other tabs: in Node.js, and in a program with one window. */
 export const NO_PEERS: Peers = {
   me: '',
   listen: () => {},

@@ -1,19 +1,19 @@
 import type { PendingLogin } from './session.ts';
 
-/** Logins whose answer has not come yet, by their `state`. */
+/** Logins that wait for their response, by `state`. */
 export interface PendingLogins {
   keep(state: string, login: PendingLogin): void;
-  /** Each is given once. */
+  /** Returns and removes a login. */
   take(state: string): PendingLogin | undefined;
 }
 
-/** Oldest first. */
+/** The oldest login is the first. */
 export type KeptLogins = readonly (readonly [state: string, login: PendingLogin])[];
 
-/** So many at most: a login that nobody goes on with makes room for a later one. */
+/** The most pending logins. A new one replaces the oldest, which the user has probably abandoned. */
 const MOST = 10;
 
-/** Logins in a store that is read and written as a whole. */
+/** Keeps pending logins in a store that is read and written as a whole. */
 export function openPendingLogins(read: () => KeptLogins, write: (kept: KeptLogins) => void): PendingLogins {
   return {
     keep: (state, login) => write([...read(), [state, login] as const].slice(-MOST)),

@@ -2,34 +2,34 @@ import * as oauth from 'oauth4webapi';
 import { parseServiceUrl } from '../service-url.ts';
 import { ClientError } from './client-error.ts';
 
-/** Which service, as which client. */
+/** The service and the client that uses it. */
 export interface ProviderOptions {
-  /** `{base_url}/realms/{realm}`, exactly as the service names itself. */
+  /** `{base_url}/realms/{realm}`, exactly as in the service's own discovery document. */
   issuer: string;
   clientId: string;
-  /** Plain http is for this machine's loopback addresses alone, unless this is true. */
+  /** Allows plain http to other machines. Default: only to loopback addresses. */
   allowHttp?: boolean;
-  /** For one request to the service; 30,000 unless told. */
+  /** For one request to the service. Default: 30,000. */
   timeoutMilliseconds?: number;
 }
 
-/** The endpoints of one service as functions; every failure is a ClientError. */
+/** The endpoints of one service. Every failure is a ClientError. */
 export interface Provider {
   readonly client: oauth.Client;
-  /** The discovery document, fetched once; a failure is not kept. */
+  /** Returns the discovery document. Fetches it once, and again after a failure. */
   server(): Promise<oauth.AuthorizationServer>;
   /**
-   * Sends one request to the service and reads its answer.
+   * Sends one request to the service and reads the response.
    *
    * @throws ClientError `unreachable`, `refused` or `unexpected_answer`
    */
   ask<T>(send: (how: Transport) => Promise<Response>, read: (answer: Response) => Promise<T>): Promise<T>;
 }
 
-/** What every request takes along. */
+/** The options of every request. */
 export type Transport = { signal: () => AbortSignal; [oauth.allowInsecureRequests]: boolean };
 
-/** @throws TypeError for an issuer that is no URL, or plain http to another machine */
+/** @throws TypeError if the issuer is not a URL, or uses plain http to another machine */
 export function openProvider(options: ProviderOptions): Provider {
   const issuer = parseServiceUrl(options.issuer, options.allowHttp);
   const how: Transport = {
@@ -41,7 +41,7 @@ export function openProvider(options: ProviderOptions): Provider {
     try {
       answer = await send(how);
     } catch (cause) {
-      throw new ClientError('unreachable', `${issuer.origin} does not answer`, { cause });
+      throw new ClientError('unreachable', `${issuer.origin} is unreachable`, { cause });
     }
     if (answer.status >= 400) throw await parseRefusal(answer);
     try {
@@ -68,8 +68,8 @@ export function openProvider(options: ProviderOptions): Provider {
 }
 
 /**
- * The service's words as an error: 429 and 5xx say "later"; a 400 or 401, or any other with an OAuth error, says "no"
- * (specification, "Errors"). What a proxy says in between is no refusal.
+ * Converts an error response. 429 and 5xx mean that a retry may succeed. 400, 401 and any OAuth error are refusals. Other
+ * errors may come from a proxy and are not refusals.
  */
 async function parseRefusal(answer: Response): Promise<ClientError> {
   const { status } = answer;
@@ -83,11 +83,11 @@ async function parseRefusal(answer: Response): Promise<ClientError> {
   };
   const words = [status, error, errorDescription].filter((word) => word !== undefined).join(' ');
   if (status === 429 || status >= 500) {
-    return new ClientError('unreachable', `the service answers ${words}`, details);
+    return new ClientError('unreachable', `the service returned ${words}`, details);
   }
   return status === 400 || status === 401 || error !== undefined
-    ? new ClientError('refused', `the service refuses: ${words}`, details)
-    : new ClientError('unexpected_answer', `the service answers ${words}`, details);
+    ? new ClientError('refused', `the service refused: ${words}`, details)
+    : new ClientError('unexpected_answer', `the service returned ${words}`, details);
 }
 
 function text(value: unknown): string | undefined {

@@ -2,11 +2,11 @@ import * as oauth from 'oauth4webapi';
 import { bearerFetch } from './bearer-fetch.ts';
 import { ClientError } from './client-error.ts';
 import { openProvider, type ProviderOptions } from './provider.ts';
-import { renewalTime, UNTOLD_LIFETIME_SECONDS } from './token-set.ts';
+import { DEFAULT_LIFETIME_SECONDS, renewalTime } from './token-set.ts';
 
-/** Which machine-to-machine client, and what it asks for. */
+/** The machine-to-machine client and the scopes that it requests. */
 export interface ServiceTokenOptions extends ProviderOptions {
-  /** As it is, or how to get it from a secrets manager: asked at each renewal, so that a new one is taken up. */
+  /** The secret, or a function that reads it from a secrets manager. Each renewal calls it, so a new secret is used. */
   clientSecret: string | (() => string | Promise<string>);
   /** Separated by spaces. */
   scope?: string;
@@ -14,22 +14,22 @@ export interface ServiceTokenOptions extends ProviderOptions {
   apiOrigins?: readonly string[];
 }
 
-/** Access tokens of a backend, for itself (client credentials grant). */
+/** Access tokens of a backend, from the client credentials grant. */
 export interface ServiceTokens {
   /**
-   * The current token; a new one once `expires_in` minus 30 seconds has passed. One request is in flight for all
-   * callers. A token that is still good is given where the service cannot be reached.
+   * Returns the current token, or requests a new one 30 seconds before it expires. All callers share one request. If the
+   * service is unreachable, returns a token that is still valid.
    *
-   * @throws ClientError `refused` with the service's words, `unreachable`, `unexpected_answer`
+   * @throws ClientError `refused` with the message of the service, `unreachable`, `unexpected_answer`
    */
   accessToken(): Promise<string>;
-  /** `fetch` with the token, to `apiOrigins` alone; a 401 gets a new token and one retry. */
+  /** As `fetch`, with the token, but only to `apiOrigins`. After a 401 it requests a new token and retries once. */
   readonly fetch: typeof fetch;
 }
 
-/** Specification, Limits: renewal margin of the client credentials cache. */
+/** How long before its end a token is renewed. */
 const MARGIN_SECONDS = 30;
-/** For so long after a 401 another one fetches no new token: that did not help. */
+/** After a 401 led to a new token, another 401 within this time leads to no further one. */
 const CALM_MILLISECONDS = 5_000;
 
 interface Cached {
@@ -39,9 +39,9 @@ interface Cached {
 }
 
 /**
- * A cache of machine-to-machine tokens.
+ * Opens a cache of machine-to-machine tokens.
  *
- * @param now milliseconds since the Unix epoch
+ * @param now returns the Unix time in milliseconds
  */
 export function openServiceTokens(options: ServiceTokenOptions, now: () => number = Date.now): ServiceTokens {
   const provider = openProvider(options);
@@ -65,7 +65,7 @@ export function openServiceTokens(options: ServiceTokenOptions, now: () => numbe
         ),
       (response) => oauth.processClientCredentialsResponse(server, provider.client, response),
     );
-    const lifetime = answer.expires_in ?? UNTOLD_LIFETIME_SECONDS;
+    const lifetime = answer.expires_in ?? DEFAULT_LIFETIME_SECONDS;
     return {
       accessToken: answer.access_token,
       expiresAt: asked + lifetime * 1000,

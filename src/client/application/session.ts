@@ -7,102 +7,102 @@ import { type LoggedOutReason, nextStep, type SessionEvent, type SessionState } 
 import { type Clock, openTokenKeeper, type TokenKeeper } from './token-keeper.ts';
 import { parseTokenSet, type TokenSet } from './token-set.ts';
 
-/** A login that ended without its user's wish; worth a log line and an alert. Holds no token. */
+/** The unexpected end of a session, for a log line and an alert. Contains no token. */
 export interface UnexpectedLogin extends RefusalDetails {
   reason: LoggedOutReason;
   /** ISO 8601, UTC. */
   at: string;
 }
 
-/** What every session is told. */
+/** The options of every session. */
 export interface SessionOptions extends ProviderOptions {
-  /** Where the service sends the user back to; one of the client's redirect URIs. */
+  /** The address to which the service redirects after a login: one of the client's redirect URIs. */
   redirectUri: string;
-  /** Beside `openid`, separated by spaces. */
+  /** Scopes in addition to `openid`, separated by spaces. */
   scope?: string;
   /** Origins, such as `https://api.example.org`, that `fetch` may send tokens to. */
   apiOrigins?: readonly string[];
-  /** Called after each change of `state`. What it throws goes to the console and changes nothing of the session. */
+  /** Called after each change of `state`. Its errors are logged on the console and do not affect the session. */
   onChange?(state: SessionState): void;
   /**
-   * Called before the user is sent to a login that nobody asked for, which is what follows the reuse of a refresh
-   * token (specification, "Events"); a warning on the console unless told. What it throws goes to the console too.
+   * Called before an automatic login, for example after the reuse of a refresh token. Default: a warning on the console.
+   * Its errors are logged on the console.
    */
   onUnexpectedLogin?(report: UnexpectedLogin): void;
 }
 
-/** What a login may ask for beside the usual. */
+/** The options of one login. */
 export interface LoginOptions {
-  /** Where the user goes on after it; the current page unless told. Same origin only. */
+  /** The page to open after the login, on the same origin. Default: the current page. */
   returnTo?: string;
   /** Further parameters of the authorization request, such as `login_hint` or `prompt`. */
   parameters?: Readonly<Record<string, string>>;
 }
 
-/** A user's session with the service, tokens in memory only. */
+/** A user's session with the service. Tokens stay in memory. */
 export interface Session {
   readonly state: SessionState;
   /**
-   * Sends the user to the service (authorization code with PKCE).
+   * Opens the login page of the service (authorization code with PKCE).
    *
-   * @throws ClientError `unreachable`, or `unexpected_answer` where the service has no logins by a browser
+   * @throws ClientError `unreachable`, or `unexpected_answer` if the service has no authorization endpoint
    */
   login(options?: LoginOptions): Promise<void>;
-  /** For APIs that are not called by `fetch`. @throws ClientError `logged_out`, `unreachable` */
+  /** Returns the token for APIs that are not called with `fetch`. @throws ClientError `logged_out`, `unreachable` */
   accessToken(): Promise<string>;
-  /** `fetch` with the access token, renewed before its end or after a 401, to `apiOrigins` alone. */
+  /** As `fetch`, with the access token, but only to `apiOrigins`. Renews the token before its end and after a 401. */
   readonly fetch: typeof fetch;
   /**
    * Ends the session here, in other tabs and at the service.
    *
-   * @throws ClientError `unreachable`, `refused`: here and in other tabs it has ended, but the service was not told, and
-   * keeps the session until that runs out
+   * @throws ClientError `unreachable`, `refused`: the session has ended here and in other tabs, but the service keeps its
+   *   session until it expires
    */
   logout(): Promise<void>;
-  /** Forgets the tokens and stops; the session at the service, and in other tabs, lives on. */
+  /** Discards the tokens and stops. The session continues at the service and in other tabs. */
   close(): void;
 }
 
-/** What is remembered of a login until its answer comes; no token. */
+/** The data of a login that waits for its response. Contains no token. */
 export interface PendingLogin {
   readonly verifier: string;
   readonly nonce: string;
   readonly returnTo?: string;
 }
 
-/** What differs between a browser and Node.js. */
+/** The differences between a browser and Node.js. */
 export interface Place {
-  /** What is known before anything happened. */
+  /** The initial state. */
   readonly initial: SessionState;
   readonly peers: Peers;
   readonly clock: Clock;
   readonly origins: readonly string[];
   keepLogin(state: string, pending: PendingLogin): void;
-  /** Shows the user a page of the service. */
+  /** Opens a page of the service. */
   open(url: string): void | Promise<void>;
-  /** Runs `work` once somebody looks. */
+  /** Runs `work` when the page is visible. */
   whenSeen(work: () => void): void;
   /** Ends the session at the service. */
   endSession(provider: Provider, server: oauth.AuthorizationServer, tokens: TokenSet): Promise<void>;
 }
 
-/** A session with what its place needs of it. */
+/** A session with the functions that the browser and Node.js call. */
 export interface OpenSession extends Session {
   readonly keeper: TokenKeeper;
-  /** Completes a login by what came to the redirect URI; `state`, `iss`, nonce are checked. @throws ClientError */
+  /** Completes a login with the parameters of the redirect. Checks `state`, `iss` and the nonce. @throws ClientError */
   receive(parameters: URLSearchParams, state: string, pending: PendingLogin): Promise<void>;
-  /** Nobody is logged in, or another tab's tokens are taken. */
+  /** Copies the tokens of another tab, or changes to `logged_out` if there are none. */
   join(): Promise<void>;
-  /** Logged in by a refresh token that is used up at once. @throws ClientError */
+  /** Logs in with a refresh token, which this invalidates. @throws ClientError */
   resume(refreshToken: string): Promise<void>;
 }
 
-/** The session itself, the same in every place. */
+/** The session itself, the same in browsers and in Node.js. */
 export function openSession(options: SessionOptions, place: Place): OpenSession {
   const provider = openProvider(options);
   const { client } = provider;
   let state = place.initial;
-  /** Whose session was lost: another tab's tokens are taken only if they are the same user's. */
+  /** The user of the lost session. Tokens of another tab are copied only if they belong to this user. */
   let user: unknown;
 
   const emit = (event: SessionEvent): void => {
@@ -118,7 +118,7 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
     if (step.startLogin) place.whenSeen(() => void loginAgain());
   };
 
-  /** After a loss: by another tab's new tokens where it logged in first, else by a login. */
+  /** Recovers after a loss: copies the new tokens of another tab, or starts a login. */
   const loginAgain = async (): Promise<void> => {
     if (state.name !== 'logged_out' || (await keeper.join(user)) === 'joined') return;
     await login().catch((error) => end('login_failed', error));
@@ -128,7 +128,7 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
     emit({ type: 'ended', reason, ...(error === undefined ? {} : describe(error)) });
   };
 
-  /** A login that failed takes nothing from one that was there. */
+  /** A failed login does not affect an existing session. */
   const failLogin = (error: unknown): ClientError => {
     if (keeper.tokens === undefined) end('login_failed', error);
     const details = describe(error);
@@ -159,7 +159,10 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
       oauth.generateRandomState(),
     ];
     if (server.authorization_endpoint === undefined) {
-      throw new ClientError('unexpected_answer', `${options.issuer} names no authorization_endpoint`);
+      throw new ClientError(
+        'unexpected_answer',
+        `${options.issuer} has no authorization_endpoint in its discovery document`,
+      );
     }
     const url = new URL(server.authorization_endpoint);
     const request = {
@@ -236,7 +239,7 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
   };
 }
 
-/** What a failed login says, as far as it is the service's own words. */
+/** Returns the error of a failed login, if it comes from the service. */
 function describe(error: unknown): RefusalDetails {
   if (error instanceof oauth.AuthorizationResponseError) {
     const { error: code, error_description: text } = error;
@@ -248,7 +251,7 @@ function describe(error: unknown): RefusalDetails {
   return { ...(status === undefined ? {} : { status }), error: code, errorDescription };
 }
 
-/** A fault of the application's own function is told as one, and stops neither a renewal nor a logout. */
+/** Logs an error of the application's function, so that it stops neither a renewal nor a logout. */
 function call(name: string, work: () => void): void {
   try {
     work();

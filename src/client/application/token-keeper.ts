@@ -3,41 +3,41 @@ import type { PeerMessage, Peers } from './peers.ts';
 import { type LoggedOutReason, reasonOfRefusal, type SessionEvent } from './session-state.ts';
 import type { TokenSet } from './token-set.ts';
 
-/** Time, so that a test can turn it. */
+/** The clock and timers, which tests replace. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /** Unix time in milliseconds. */
   now(): number;
-  /** Runs `work` once, so many milliseconds from now; the answer calls it off. */
+  /** Runs `work` once after a delay in milliseconds. The returned function cancels it. */
   after(milliseconds: number, work: () => void): () => void;
 }
 
 /** The tokens of one session, in memory only. */
 export interface TokenKeeper {
   readonly tokens: TokenSet | undefined;
-  /** A token with 60 seconds left, or what is left where the service cannot be reached. @throws ClientError */
+  /** Returns a token that is valid for 60 seconds, or for less if the service is unreachable. @throws ClientError */
   accessToken(): Promise<string>;
-  /** A token other than the one that an API refused; the same one where a new one did not help before. */
+  /** Returns another token than the one that an API rejected, or the same one if a new one did not help before. */
   renewRefused(accessToken: string): Promise<string>;
-  /** Takes the tokens of a login, and hands them to the other tabs. */
+  /** Stores the tokens of a login and sends them to the other tabs. */
   put(tokens: TokenSet): void;
-  /** Takes over what another tab holds; says whether there was something. `user`: only of this `sub`. */
+  /** Copies the tokens of another tab, optionally only those of one `sub`. Returns whether there were any. */
   join(user?: unknown): Promise<'joined' | 'alone'>;
   /** Clears the tokens here, and in other tabs of the same session. */
   logout(): void;
   close(): void;
 }
 
-/** For so long a failure in one tab counts for all, and a reactive renewal for all further refusals. */
+/** How long a failure in one tab counts for all tabs, and one renewal after a 401 for further 401s. */
 const CALM_MILLISECONDS = 5_000;
-/** However short a token lives, it is not renewed by itself more often than that. */
+/** The shortest time between two automatic renewals, for tokens with a short lifetime. */
 const SHORTEST_PAUSE_MILLISECONDS = 1_000;
-/** How often a tab that does not answer is asked, a second each, until it counts as closed. */
+/** How many times a silent tab is queried, for a second each, before it counts as closed. */
 const MOST_ROUNDS = 6;
 const LONGEST_PAUSE_MILLISECONDS = 300_000;
-/** Timers of browsers and of Node.js that are set for longer, 25 days, run at once. */
+/** The longest delay of a timer, about 25 days. Browsers and Node.js run longer timers immediately. */
 const LONGEST_TIMER_MILLISECONDS = 2 ** 31 - 1;
 
-/** Keeps tokens fresh: one refresh in flight for all callers and all tabs. */
+/** Renews tokens, with one refresh at a time for all callers and all tabs. */
 export function openTokenKeeper(
   refresh: (refreshToken: string, before: TokenSet) => Promise<TokenSet>,
   peers: Peers,
@@ -58,7 +58,7 @@ export function openTokenKeeper(
     const rest = wait - LONGEST_TIMER_MILLISECONDS;
     callOff = clock.after(Math.min(wait, LONGEST_TIMER_MILLISECONDS), () => {
       if (rest > 0) plan(rest);
-      else if (held !== undefined) renew(held).catch(passClientError);
+      else if (held !== undefined) renew(held).catch(ignoreClientError);
     });
   };
 
@@ -69,7 +69,7 @@ export function openTokenKeeper(
     emit({ type: 'tokens', user: tokens.user });
   };
 
-  /** Tokens of another session may be another user's: they are never taken in place of one's own. */
+  /** Never accepts tokens of another session, which may belong to another user. */
   const adopt = (tokens: TokenSet): void => {
     if (held !== undefined && tokens.session === held.session && tokens.expiresAt > held.expiresAt)
       take(tokens);
@@ -102,7 +102,7 @@ export function openTokenKeeper(
     return new ClientError('logged_out', `the session has ended: ${reason}`, details);
   };
 
-  /** Learns what the other tabs have; one that used the refresh token and is still there will tell what came of it. */
+  /** Queries the other tabs. A tab that has used the refresh token and is still open reports the result. */
   const listenToPeers = async (): Promise<void> => {
     for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
       for (const tokens of await peers.ask('all')) adopt(tokens);
@@ -110,13 +110,13 @@ export function openTokenKeeper(
     }
   };
 
-  /** Gives a set that is not `stale`: by another tab where there is one, else by one refresh. */
+  /** Returns a set that is not `stale`, from another tab or else from a refresh. */
   const renewOnce = async (stale: TokenSet): Promise<TokenSet> => {
     await listenToPeers();
     if (held === undefined) throw loggedOut();
     if (held.id !== stale.id && clock.now() < held.renewAt) return held;
     if (clock.now() - failedAt < CALM_MILLISECONDS) {
-      throw new ClientError('unreachable', 'another tab could not reach the service');
+      throw new ClientError('unreachable', 'another tab found the service unreachable');
     }
     const before = held;
     if (inUse?.id === before.id) throw end(before, 'renewal_interrupted');
@@ -134,7 +134,7 @@ export function openTokenKeeper(
       throw error;
     }
     peers.tell({ type: 'tokens', tokens: next });
-    // A logout meanwhile stands: new tokens do not bring the session back, here or in other tabs.
+    // After a logout meanwhile, new tokens must not bring the session back in any tab.
     if (held?.id !== before.id) throw loggedOut();
     take(next);
     return next;
@@ -144,7 +144,7 @@ export function openTokenKeeper(
     renewal ??= peers
       .exclusively(() => renewOnce(stale))
       .catch((error) => {
-        // Whoever still holds tokens tries again by itself, ever more seldom.
+        // The tab retries automatically while it has tokens, with growing delays.
         if (held !== undefined) plan(pause);
         pause = Math.min(2 * pause, LONGEST_PAUSE_MILLISECONDS);
         throw error;
@@ -165,7 +165,7 @@ export function openTokenKeeper(
       try {
         return (await renew(held)).accessToken;
       } catch (error) {
-        passClientError(error);
+        ignoreClientError(error);
         if (held !== undefined && clock.now() < held.expiresAt) return held.accessToken;
         throw error;
       }
@@ -199,7 +199,7 @@ export function openTokenKeeper(
     close() {
       held = undefined;
       callOff();
-      // A renewal that is under way is for the other tabs too.
+      // The other tabs wait for a renewal that is in progress.
       void (renewal ?? Promise.resolve()).then(
         () => peers.close(),
         () => peers.close(),
@@ -208,13 +208,13 @@ export function openTokenKeeper(
   };
 }
 
-/** What went wrong is told by the state, and by a later try. Anything else is a bug, and is thrown. */
-function passClientError(error: unknown): void {
+/** Ignores a ClientError, which the state and a later attempt report. Rethrows anything else, which is a bug. */
+function ignoreClientError(error: unknown): void {
   if (!(error instanceof ClientError)) throw error;
 }
 
 function loggedOut(): ClientError {
-  return new ClientError('logged_out', 'nobody is logged in');
+  return new ClientError('logged_out', 'no user is logged in');
 }
 
 function detailsOf({ status, error, errorDescription }: ClientError): RefusalDetails {

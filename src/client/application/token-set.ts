@@ -4,57 +4,61 @@ import { ClientError } from './client-error.ts';
 /** The claims of the ID token, such as `sub`, `name`, `preferred_username`, `email`. */
 export type UserClaims = Readonly<Record<string, unknown>>;
 
-/** The tokens of one moment. Times are milliseconds since the Unix epoch, by this machine's clock. */
+/** The tokens of one response. Times are Unix times in milliseconds, by this machine's clock. */
 export interface TokenSet {
-  /** Names this set among tabs; no secret. */
+  /** Identifies this set among tabs. It is not a secret. */
   readonly id: string;
-  /** Equal for all tokens of one user session at the service. */
+  /** The same for all tokens of one user session. */
   readonly session: string;
   readonly accessToken: string;
   readonly expiresAt: number;
-  /** From then on the access token is renewed before it is used. */
+  /** From this time on the access token is renewed before it is used. */
   readonly renewAt: number;
   readonly refreshToken: string | undefined;
   readonly idToken: string | undefined;
   readonly user: UserClaims;
 }
 
-/** Specification, Limits: proactive renewal with 60 seconds left. */
+/** How long before its end a token is renewed. */
 const SESSION_MARGIN_SECONDS = 60;
 
-/** `expires_in` may be left out (RFC 6749 §5.1). */
-export const UNTOLD_LIFETIME_SECONDS = 60;
+/** For a response without `expires_in`, which is optional (RFC 6749 §5.1). */
+export const DEFAULT_LIFETIME_SECONDS = 60;
 
 /**
- * When a token is renewed: `margin` seconds before its end, or half way where it lives less than twice as long,
- * for else a short-lived token would be renewed without end.
+ * Returns the time at which to renew a token: `margin` seconds before its end. If the lifetime is shorter than twice the
+ * margin, returns half of the lifetime, so that renewals do not follow each other immediately.
  */
 export function renewalTime(asked: number, lifetimeSeconds: number, margin: number): number {
   return asked + (lifetimeSeconds - Math.min(margin, lifetimeSeconds / 2)) * 1000;
 }
 
 /**
- * What the token endpoint answered, with what a renewal leaves out taken from the set before.
+ * Converts a token response, and copies the fields that a renewal omits from the set before.
  *
- * @throws ClientError `unexpected_answer` where the user changes (OpenID Connect Core 1.0 §12.2)
- * @param asked when the request was sent: lifetimes count from then, so that a slow answer errs on the safe side
+ * @param requestedAt when the request was sent. Lifetimes count from then, so a slow response shortens them.
+ * @throws ClientError `unexpected_answer` if the user changes (OpenID Connect Core 1.0 §12.2)
  */
-export function parseTokenSet(answer: TokenEndpointResponse, asked: number, before?: TokenSet): TokenSet {
-  const lifetime = answer.expires_in ?? UNTOLD_LIFETIME_SECONDS;
+export function parseTokenSet(
+  answer: TokenEndpointResponse,
+  requestedAt: number,
+  before?: TokenSet,
+): TokenSet {
+  const lifetime = answer.expires_in ?? DEFAULT_LIFETIME_SECONDS;
   const claims = getValidatedIdTokenClaims(answer);
   const id = crypto.randomUUID();
   const sub = before?.user['sub'];
   if (claims !== undefined && sub !== undefined && claims.sub !== sub) {
-    throw new ClientError('unexpected_answer', 'the service renewed the tokens of one user with another’s');
+    throw new ClientError('unexpected_answer', 'the service returned the tokens of another user');
   }
   const sid = claims?.['sid'];
   return {
     id,
-    // Without a `sid` the logins of two tabs cannot be known to be one session, and stay apart.
+    // Without a `sid`, two tabs cannot know that their logins are one session, so they do not share tokens.
     session: sid === undefined ? (before?.session ?? id) : JSON.stringify([claims?.sub, sid]),
     accessToken: answer.access_token,
-    expiresAt: asked + lifetime * 1000,
-    renewAt: renewalTime(asked, lifetime, SESSION_MARGIN_SECONDS),
+    expiresAt: requestedAt + lifetime * 1000,
+    renewAt: renewalTime(requestedAt, lifetime, SESSION_MARGIN_SECONDS),
     refreshToken: answer.refresh_token ?? before?.refreshToken,
     idToken: answer.id_token ?? before?.idToken,
     user: claims ?? before?.user ?? {},

@@ -2,18 +2,18 @@ import { BearerRefusal } from './bearer-refusal.ts';
 import type { Caller, Requirement } from './caller.ts';
 import type { ResourceServer } from './resource-server.ts';
 
-/** What of a request is read; those of Fastify, Express and node:http have it. */
+/** The part of a request that is read. The requests of Fastify, Express and node:http have it. */
 export interface RequestShape {
   readonly headers: { readonly authorization?: string | undefined };
 }
 
-/** What of a node:http response is used; Express answers with the same object. */
+/** The part of a node:http response that is used. The responses of Express have it. */
 export interface ResponseShape {
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(text: string): unknown;
 }
 
-/** What of a Fastify reply is used. */
+/** The part of a Fastify reply that is used. */
 export interface ReplyShape {
   code(status: number): unknown;
   headers(headers: Record<string, string>): unknown;
@@ -22,14 +22,14 @@ export interface ReplyShape {
 
 const callers = new WeakMap<object, Caller>();
 
-/** Who sent a request that one of the adapters let through. @throws Error where none did */
+/** Returns the caller of a request that an adapter accepted. @throws Error if no adapter checked the request */
 export function getCaller(request: object): Caller {
   const caller = callers.get(request);
-  if (caller === undefined) throw new Error('no bearer check ran for this request');
+  if (caller === undefined) throw new Error('no adapter checked this request');
   return caller;
 }
 
-/** A hook for Fastify: `{ onRequest: fastifyBearer(api, { realmRoles: ['reader'] }) }`. */
+/** Returns a hook for Fastify: `{ onRequest: fastifyBearer(api, { realmRoles: ['reader'] }) }`. */
 export function fastifyBearer(
   api: ResourceServer,
   requirement?: Requirement,
@@ -44,7 +44,7 @@ export function fastifyBearer(
   };
 }
 
-/** Middleware for Express: `app.get('/orders', expressBearer(api, …), handler)`. */
+/** Returns middleware for Express: `app.get('/orders', expressBearer(api, …), handler)`. */
 export function expressBearer(
   api: ResourceServer,
   requirement?: Requirement,
@@ -57,7 +57,7 @@ export function expressBearer(
   };
 }
 
-/** A listener for node:http that runs `listener` for callers who may pass. */
+/** Returns a listener for node:http that calls `listener` for accepted requests only. */
 export function httpBearer<Q extends RequestShape, R extends ResponseShape>(
   api: ResourceServer,
   requirement: Requirement,

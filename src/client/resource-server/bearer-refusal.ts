@@ -1,7 +1,6 @@
 /**
- * A call that is not let through, as it is answered (specification, "Resource server contract"): 401 with
- * `Bearer error="invalid_token"` for a missing token too, 403 with `insufficient_scope`, and 503 where the published
- * keys cannot be had and so nothing is known of the token.
+ * A rejected request, with its response: 401 with `Bearer error="invalid_token"` for an invalid or missing token, 403 with
+ * `insufficient_scope`, and 503 if the published keys are unavailable and the token cannot be verified.
  */
 export class BearerRefusal extends Error {
   override readonly name = 'BearerRefusal';
@@ -9,7 +8,7 @@ export class BearerRefusal extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { readonly error: string };
 
-  /** @param why for logs; never sent, and without the token */
+  /** @param why for logs. It is never sent and never contains the token. */
   constructor(status: 401 | 403 | 503, why: string, cause?: unknown) {
     super(why, cause === undefined ? undefined : { cause });
     const error = ERRORS[status];

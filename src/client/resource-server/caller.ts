@@ -1,8 +1,8 @@
 import type { JWTPayload } from 'jose';
 
-/** Who calls, as a verified access token says. */
+/** The caller, as the verified access token describes it. */
 export interface Caller {
-  /** The user's id, or the service account's. */
+  /** The id of the user or of the service account. */
   readonly subject: string | undefined;
   readonly username: string | undefined;
   /** The client that got the token. */
@@ -12,11 +12,11 @@ export interface Caller {
   readonly realmRoles: readonly string[];
   /** `resource_access.{client}.roles`. */
   clientRoles(client: string): readonly string[];
-  /** Everything that the token says. */
+  /** All claims of the token. */
   readonly claims: JWTPayload;
 }
 
-/** What a caller must have to be let through: all of it. */
+/** What a caller must have. All of it is required. */
 export interface Requirement {
   readonly realmRoles?: readonly string[];
   /** Roles by client. */
@@ -24,7 +24,7 @@ export interface Requirement {
   readonly scopes?: readonly string[];
 }
 
-/** Reads the claims of Keycloak 26 (facts §6.1); what does not have their shape gives no roles. */
+/** Reads the claims of docs/keycloak/tokens.md#access-token. Claims of another shape result in no roles. */
 export function parseCaller(claims: JWTPayload): Caller {
   const access = claims['resource_access'];
   return {
@@ -41,7 +41,7 @@ export function parseCaller(claims: JWTPayload): Caller {
   };
 }
 
-/** What the caller lacks, for a log line; undefined where nothing is missing. */
+/** Returns what the caller lacks, for a log line, or undefined if nothing is missing. */
 export function findMissing(caller: Caller, requirement: Requirement): string | undefined {
   const lacks = (
     kind: string,

@@ -1,5 +1,5 @@
-// Resource server: `idkit/resource-server`, for APIs that take access tokens.
-// Owns: bearer verification by the published keys, roles and scopes, adapters for Fastify, Express and node:http.
+// Resource server: `idkit/resource-server`, for APIs that accept access tokens.
+// Owns: bearer verification with the published keys, roles and scopes, adapters for Fastify, Express and node:http.
 // Must not know: the server, Node.js, the rest of this package.
 // Start at resource-server.ts.
 export {

@@ -2,18 +2,18 @@ import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import { parseServiceUrl } from '../service-url.ts';
 import { BearerRefusal } from './bearer-refusal.ts';
 
-/** Where keys come from. */
+/** The source of the keys that verify tokens. */
 export interface KeySource {
   issuer: string;
-  /** The key set's address where the issuer's own discovery is out of reach, such as inside a container network. */
+  /** The address of the key set. Default: discovery. Needed if the issuer is unreachable, as in a container network. */
   keysUrl?: string;
-  /** Plain http is for this machine's loopback addresses alone, unless this is true. */
+  /** Allows plain http to other machines. Default: only to loopback addresses. */
   allowHttp?: boolean;
-  /** Seconds after a fetch before an unknown key leads to another one; 10 unless told. */
+  /** Seconds between two fetches of the keys for unknown key ids. Default: 10. */
   keyCooldownSeconds?: number;
 }
 
-/** Faults of the token: no key, or no single key, fits what it names. */
+/** Errors of the token: no key, or more than one key, matches its header. */
 const TOKEN_FAULTS = [
   'ERR_JWKS_NO_MATCHING_KEY',
   'ERR_JWKS_MULTIPLE_MATCHING_KEYS',
@@ -23,10 +23,10 @@ const TOKEN_FAULTS = [
 const TIMEOUT_MILLISECONDS = 5_000;
 
 /**
- * The service's keys by `kid`: found by discovery at first need, kept for ten minutes, fetched anew for a `kid` that
- * is not known. The keys stay as they are where the fetch fails.
+ * Opens the keys of the service. Finds them through discovery on first use, caches them for ten minutes, and fetches them
+ * again for an unknown `kid`. A failed fetch keeps the cached keys.
  *
- * @throws TypeError for an address that is no https URL; the function it gives throws BearerRefusal 503
+ * @throws TypeError if an address is not an https URL; the returned function throws BearerRefusal 503
  */
 export function openPublishedKeys(source: KeySource): JWTVerifyGetKey {
   const issuer = parseServiceUrl(source.issuer, source.allowHttp);
@@ -46,17 +46,18 @@ export function openPublishedKeys(source: KeySource): JWTVerifyGetKey {
       return await (await keys)(header, token);
     } catch (error) {
       if (error instanceof errors.JOSEError && TOKEN_FAULTS.includes(error.code)) throw error;
-      throw new BearerRefusal(503, `the keys of ${source.issuer} cannot be had`, error);
+      throw new BearerRefusal(503, `the keys of ${source.issuer} are unavailable`, error);
     }
   };
 }
 
-/** OpenID Connect Discovery 1.0 §4: the document must name the issuer that it was asked for. */
+/** The document must contain the requested issuer (OpenID Connect Discovery 1.0 §4.3). */
 async function findKeysUrl(issuer: URL, allowHttp: boolean | undefined): Promise<URL> {
   const url = `${issuer.href.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS) });
-  if (answer.status !== 200) throw new Error(`${url} answers ${answer.status}`);
+  if (answer.status !== 200) throw new Error(`${url} returned ${answer.status}`);
   const document = (await answer.json()) as Record<string, unknown>;
-  if (document['issuer'] !== issuer.href.replace(/\/$/, '')) throw new Error(`${url} names another issuer`);
+  if (document['issuer'] !== issuer.href.replace(/\/$/, ''))
+    throw new Error(`${url} contains another issuer`);
   return parseServiceUrl(String(document['jwks_uri']), allowHttp);
 }

@@ -3,18 +3,18 @@ import { BearerRefusal } from './bearer-refusal.ts';
 import { type Caller, findMissing, parseCaller, type Requirement } from './caller.ts';
 import { type KeySource, openPublishedKeys } from './published-keys.ts';
 
-/** Whose tokens are taken, and for whom they must be made. */
+/** The tokens that an API accepts. */
 export interface ResourceServerOptions extends KeySource {
-  /** The name of this API in `aud`, or several of which one must be there. */
+  /** The name of this API in `aud`, or several names, of which one must be in `aud`. */
   audience: string | readonly string[];
-  /** How far clocks may differ; 5 unless told. */
+  /** The accepted difference between clocks, in seconds. Default: 5. */
   clockToleranceSeconds?: number;
 }
 
-/** Verifies what callers show. */
+/** Verifies the tokens of callers. */
 export interface ResourceServer {
   /**
-   * Who calls: signature, `iss`, `aud`, `exp`, `nbf` and the kind of token are checked, then the requirement.
+   * Verifies the signature, `iss`, `aud`, `exp`, `nbf` and the type of the token, then the requirement. Returns the caller.
    *
    * @param authorization the request's `Authorization` header
    * @throws BearerRefusal
@@ -22,7 +22,7 @@ export interface ResourceServer {
   check(authorization: string | undefined, requirement?: Requirement): Promise<Caller>;
 }
 
-/** Signatures that only the holder of a private key can make. */
+/** Asymmetric algorithms only: an API has no secret in common with the service. */
 const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -53,7 +53,7 @@ export function openResourceServer(options: ResourceServerOptions): ResourceServ
       if (token === undefined) throw new BearerRefusal(401, 'the request has no bearer token');
       const { payload, protectedHeader } = await verify(token);
       if (!isAccessToken(payload, protectedHeader.typ)) {
-        throw new BearerRefusal(401, 'the token is no access token');
+        throw new BearerRefusal(401, 'the token is not an access token');
       }
       const caller = parseCaller(payload);
       const missing = findMissing(caller, requirement);
@@ -64,8 +64,8 @@ export function openResourceServer(options: ResourceServerOptions): ResourceServ
 }
 
 /**
- * ID, refresh and logout tokens may carry the same issuer, audience and signature, and are for other eyes (RFC 8725
- * §3.12). Keycloak 26 tells them apart by the claim `typ`, RFC 9068 by the header.
+ * ID, refresh and logout tokens may have the same issuer, audience and signature but serve other purposes (RFC 8725
+ * §3.12). Keycloak 26 distinguishes them by the claim `typ`, RFC 9068 by the header.
  */
 function isAccessToken(payload: JWTPayload, header: string | undefined): boolean {
   const kind = payload['typ'];

@@ -73,7 +73,7 @@ const table: readonly [readonly string[], readonly Right[]][] = [
   [['realm-admin'], every],
 ];
 for (const [roles, rights] of table)
-  test(`the roles [${roles}] of a realm give the rights of facts §7.1 and no others`, async () => {
+  test(`the roles [${roles}] of a realm give exactly the rights of docs/keycloak/admin-api.md#roles`, async () => {
     await using place = await openPlace();
     const call = await helperIn(place, roles);
     assert.deepEqual(every.filter((right) => call.rights.has(right)).sort(), [...rights].sort());
@@ -98,7 +98,7 @@ test('the administrator of master has every right in every realm, one of another
     assert.equal((await callAs(place, x, 'x', 'helper', target)).rights.any, false, target);
 });
 
-test('roles are resolved live: one that is taken away is gone at once (facts §7.1)', async () => {
+test('resolves roles on each call: a revoked role has no effect on the next one', async () => {
   await using place = await openPlace();
   const call = await helperIn(place, ['view-users']);
   const { store } = place.context;
@@ -107,7 +107,7 @@ test('roles are resolved live: one that is taken away is gone at once (facts §7
   assert.equal((await findRights(place.context, call.caller, call.configuration)).any, false);
 });
 
-test('manage-users cannot give administrative roles, neither directly nor within a composite (facts §7.1)', async () => {
+test('refuses to grant administrative roles with manage-users, directly and in a composite', async () => {
   await using place = await openPlace();
   const call = await helperIn(place, ['manage-users', 'manage-realm']);
   const { configuration, context } = call;
@@ -149,7 +149,7 @@ test('manage-users cannot give administrative roles, neither directly nor within
   );
 });
 
-test('a password set by an administrator ends all sessions of the user (contract §5)', async () => {
+test('ends all sessions of a user when an administrator sets the password', async () => {
   await using place = await openPlace();
   const call = await helperIn(place, ['realm-admin']);
   const { store } = place.context;
@@ -188,7 +188,7 @@ test('a password set by an administrator ends all sessions of the user (contract
   assert.equal(await store.findSession('session', true), undefined);
 });
 
-test('a password that the policy does not allow is refused and nothing is stored (facts §11)', async () => {
+test('refuses a password that breaks the policy, and stores nothing', async () => {
   await using place = await openPlace();
   const call = await helperIn(place, ['realm-admin']);
   await updateRealm(call, { passwordPolicy: 'length(8)' });
@@ -200,7 +200,7 @@ test('a password that the policy does not allow is refused and nothing is stored
   assert.equal(await place.context.store.countUsers({ realmId: call.configuration.realm.id }), 1);
 });
 
-test('a realm that names an algorithm has its key before the change is answered (issue, "Realm keys")', async () => {
+test('generates the key of a new algorithm before it responds to the change', async () => {
   await using place = await openPlace();
   const call = await helperIn(place, ['realm-admin']);
   await updateRealm(call, { defaultSignatureAlgorithm: 'EdDSA' });
@@ -208,7 +208,7 @@ test('a realm that names an algorithm has its key before the change is answered 
   assert.ok(after.components.some(({ providerId }) => providerId === 'eddsa-generated'));
 });
 
-test("the realm's own clients are not deleted (facts §7.2)", async () => {
+test('refuses to delete built-in clients', async () => {
   await using place = await openPlace();
   const call = await helperIn(place, ['realm-admin']);
   const realmId = call.configuration.realm.id;

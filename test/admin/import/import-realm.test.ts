@@ -77,7 +77,7 @@ test('composite, group and service account roles are resolved by name', async ()
   assert.equal((await context.store.findServiceAccount(job.id))!.username, 'service-account-orders-job');
 });
 
-test('a realm that says nothing but its name gets the content of a fresh realm (facts §10)', async () => {
+test('completes a realm that has only a name (docs/keycloak/realms.md#defaults)', async () => {
   await using place = await openPlace();
   const { context } = place;
   await bootstrapMaster(context, BOOTSTRAP);
@@ -93,8 +93,8 @@ test('a realm that says nothing but its name gets the content of a fresh realm (
     'security-admin-console',
   ]);
   const { settings } = configuration.realm;
-  assert.equal(settings.revokeRefreshToken, true, 'contract §5');
-  assert.equal(settings.accessTokenLifespan, 300, 'contract §5');
+  assert.equal(settings.revokeRefreshToken, true, 'refresh tokens rotate');
+  assert.equal(settings.accessTokenLifespan, 300, 'an access token lives 5 minutes');
   assert.deepEqual(configuration.components.map(({ providerId }) => providerId).sort(), [
     'aes-generated',
     'hmac-generated',
@@ -113,7 +113,7 @@ function withoutIds(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, entry) => (key === 'id' ? undefined : entry)));
 }
 
-test('master gains the administration of each realm (facts §7.1)', async () => {
+test('gives master the administration of each realm (docs/keycloak/admin-api.md#roles)', async () => {
   await using place = await openPlace();
   const { context } = place;
   await bootstrapMaster(context, BOOTSTRAP);
@@ -140,7 +140,7 @@ test('a representation that names clientScopes gets none of the built-in ones (e
   );
 });
 
-test('secrets are masked in the realm representation and whole in an export (facts §8.5)', async () => {
+test('masks secrets in the realm representation, but not in an export (docs/keycloak/admin-api.md#masking)', async () => {
   await using place = await openPlace();
   await importRealm(place.context, readExport('acme-realm.json'), { source: 'acme' });
   const shown = realmRepresentation((await place.context.store.findRealm('acme'))!);

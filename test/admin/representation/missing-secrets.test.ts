@@ -12,7 +12,7 @@ const STORAGE = 'org.keycloak.storage.UserStorageProvider';
 const values: Readonly<Record<string, string>> = { NAME: 'acme', EMPTY: '', IDKIT_MASTER_KEY: 'the key' };
 const resolve = (text: string) => resolvePlaceholders({ a: [text] }, (name) => values[name]);
 
-test('placeholders take their values from the environment as in Keycloak 26.7.3 (observed)', () => {
+test('replaces placeholders with environment variables as Keycloak 26.7.3 does', () => {
   for (const [text, resolved] of [
     ['${NAME}', 'acme'],
     ['pre-${NAME}-post', 'pre-acme-post'],
@@ -131,7 +131,7 @@ test('a reference into a vault stays where idkit uses no secret, and is refused 
   assert.equal(realm.secrets['/smtpServer/password']?.reveal(), '${vault.smtp}');
 });
 
-test('users of an import have exactly the roles that they name (Keycloak 26.7.3, observed)', async () => {
+test('gives imported users exactly the roles that they list, as Keycloak 26.7.3 does', async () => {
   await using place = await openPlace();
   const { store } = place.context;
   const users = [{ username: 'plain' }, { username: 'one', realmRoles: ['offline_access'] }];

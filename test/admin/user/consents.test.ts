@@ -31,7 +31,7 @@ const CONSENTS = [
   },
 ];
 
-test('the consents of an imported user are kept as such and given back by an export (facts §8.2)', async () => {
+test('keeps the consents of an imported user, and exports them again', async () => {
   await using place = await openPlace();
   const { store } = place.context;
   const { realmId } = await importRealm(place.context, withConsents(CONSENTS), { source: 'file' });

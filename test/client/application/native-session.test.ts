@@ -17,7 +17,7 @@ interface Told {
   opened: URL[];
 }
 
-test('a session against a running service (specification, "States and transitions")', async (t) => {
+test('a session against a running service', async (t) => {
   const realm = await startExampleRealm(t);
   const api = await startService(t, ({ authorization }) => ({
     status: authorization === refusedToken ? 401 : 200,
@@ -41,7 +41,7 @@ test('a session against a running service (specification, "States and transition
     return { session, told };
   };
 
-  await t.test('a kept refresh token takes the session up and is used up by it', async () => {
+  await t.test('resumes the session with a stored refresh token, which that invalidates', async () => {
     const { session, told } = await open();
     assert.deepEqual(
       told.states.map(({ name }) => name),
@@ -51,7 +51,7 @@ test('a session against a running service (specification, "States and transition
     assert.match(session.refreshToken ?? '', /^ey/);
   });
 
-  await t.test('a program that keeps the refresh token hears of each new one', async () => {
+  await t.test('notifies a program that stores the refresh token of each new one', async () => {
     const kept: (string | undefined)[] = [];
     const session = openNativeSession({
       issuer: realm.issuer,
@@ -113,7 +113,7 @@ test('a session against a running service (specification, "States and transition
     await assert.rejects(session.accessToken(), { code: 'logged_out' });
   });
 
-  await t.test('a refresh token that somebody else used ends the session (reuse)', async () => {
+  await t.test('ends the session after the reuse of a refresh token', async () => {
     const { session, told } = await open();
     const stolen = session.refreshToken ?? '';
     await post(realm.address, 'example', 'token', {
@@ -127,7 +127,7 @@ test('a session against a running service (specification, "States and transition
     assert.equal(told.reports[0]?.errorDescription, 'Maximum allowed refresh token reuse exceeded');
   });
 
-  await t.test('a logout ends the session at the service, and is no surprise', async () => {
+  await t.test('a logout ends the session at the service and is not reported as unexpected', async () => {
     const { session, told } = await open();
     const late = session.refreshToken ?? '';
     await session.logout();
@@ -141,14 +141,14 @@ test('a session against a running service (specification, "States and transition
     assert.equal(status, 400);
   });
 
-  await t.test('an answer that no login here asked for is refused (RFC 9700 §4.7)', async () => {
+  await t.test('refuses a response that belongs to no login of this program (RFC 9700 §4.7)', async () => {
     const { session } = await open();
     const forged = 'http://localhost:3000/callback?code=stolen&state=guessed';
     await assert.rejects(session.completeLogin(forged), { code: 'login_failed' });
     assert.equal(session.state.name, 'logged_in');
   });
 
-  await t.test('an answer of another issuer, or without one, is refused (RFC 9207 §2.4)', async () => {
+  await t.test('refuses a response with another issuer or without one (RFC 9207 §2.4)', async () => {
     for (const iss of ['https://evil.example', undefined]) {
       const { session, told } = await open();
       await session.login();
@@ -163,7 +163,7 @@ test('a session against a running service (specification, "States and transition
     }
   });
 
-  await t.test('a login that the service refuses ends with its words', async () => {
+  await t.test('a login that the service refuses fails with its message', async () => {
     const { session, told } = await open();
     await session.login({ parameters: { prompt: 'none' } });
     const state = told.opened[0]!.searchParams.get('state') ?? '';

@@ -40,12 +40,12 @@ async function open(
   return { session, provider, opened };
 }
 
-test('a service without logins by a browser is told as such', async (t) => {
+test('reports a service without an authorization endpoint', async (t) => {
   const { session, opened } = await open(t, { endpoints: { authorization_endpoint: undefined } });
   await assert.rejects(session.login(), {
     name: 'ClientError',
     code: 'unexpected_answer',
-    message: /^http:.* names no authorization_endpoint$/,
+    message: /^http:.* has no authorization_endpoint in its discovery document$/,
   });
   assert.deepEqual(opened, []);
 });
@@ -74,7 +74,7 @@ test('of logins that nobody goes on with the last ten are remembered, each for o
   const complete = (answer: string) => session.completeLogin(answer).catch((error: Error) => error.message);
   const told: unknown[] = [];
   for (const answer of [...answers, answers[11]!]) told.push(await complete(answer));
-  const unknown = 'no login here asked for this answer';
+  const unknown = 'this response belongs to no login of this program';
   assert.deepEqual(
     told.map((message) => message === unknown),
     [true, true, ...Array.from({ length: 10 }, () => false), true],

@@ -4,7 +4,7 @@ import { ClientError, openServiceTokens } from '../../../src/client/application/
 import { ORDERS, startExampleRealm } from '../example-realm.ts';
 import { type Got, type Reply, startService } from '../token-service.ts';
 
-test('machine-to-machine tokens of a running service (specification, "Client credentials grant")', async (t) => {
+test('machine-to-machine tokens of a running service', async (t) => {
   const realm = await startExampleRealm(t);
   const { issuer } = realm;
   let now = Date.now();
@@ -16,7 +16,7 @@ test('machine-to-machine tokens of a running service (specification, "Client cre
     assert.equal(await realm.countEvents('client_login'), 1);
   });
 
-  await t.test('a token is renewed once expires_in minus 30 seconds has passed, not before', async () => {
+  await t.test('renews a token 30 seconds before it expires, not earlier', async () => {
     const first = await tokens.accessToken();
     now += 269_000;
     assert.equal(await tokens.accessToken(), first);
@@ -25,20 +25,17 @@ test('machine-to-machine tokens of a running service (specification, "Client cre
     assert.equal(await realm.countEvents('client_login'), 2);
   });
 
-  await t.test(
-    'a wrong secret is refused with the service’s words, and the secret is in no message',
-    async () => {
-      const wrong = openServiceTokens({ issuer, clientId: 'orders', clientSecret: 'wrong-secret-1' });
-      await assert.rejects(wrong.accessToken(), (error) => {
-        assert.ok(error instanceof ClientError);
-        assert.deepEqual([error.code, error.status, error.error], ['refused', 401, 'unauthorized_client']);
-        assert.doesNotMatch(`${error.stack}${JSON.stringify(error)}`, /wrong-secret-1/);
-        return true;
-      });
-    },
-  );
+  await t.test('reports a rejected secret with the message of the service, without the secret', async () => {
+    const wrong = openServiceTokens({ issuer, clientId: 'orders', clientSecret: 'wrong-secret-1' });
+    await assert.rejects(wrong.accessToken(), (error) => {
+      assert.ok(error instanceof ClientError);
+      assert.deepEqual([error.code, error.status, error.error], ['refused', 401, 'unauthorized_client']);
+      assert.doesNotMatch(`${error.stack}${JSON.stringify(error)}`, /wrong-secret-1/);
+      return true;
+    });
+  });
 
-  await t.test('a secret is asked for at each renewal, so that a new one is taken up', async () => {
+  await t.test('reads the secret again for each renewal', async () => {
     const secrets = ['wrong-secret-2', ORDERS.clientSecret];
     const rotated = openServiceTokens({
       issuer,
@@ -49,22 +46,19 @@ test('machine-to-machine tokens of a running service (specification, "Client cre
     assert.match(await rotated.accessToken(), /^ey/);
   });
 
-  await t.test(
-    'an unknown realm, something else than a service and a dead address are told apart',
-    async () => {
-      const codes = async (address: string) =>
-        openServiceTokens({ issuer: address, ...ORDERS })
-          .accessToken()
-          .then(
-            () => assert.fail(),
-            (error: ClientError) => error.code,
-          );
-      assert.equal(await codes(`${realm.address}/realms/none`), 'refused');
-      const page = await startService(t, () => ({ text: '<h1>It works</h1>' }));
-      assert.equal(await codes(page.baseUrl), 'unexpected_answer');
-      assert.equal(await codes('http://127.0.0.1:1/realms/example'), 'unreachable');
-    },
-  );
+  await t.test('distinguishes an unknown realm, another kind of server and a dead address', async () => {
+    const codes = async (address: string) =>
+      openServiceTokens({ issuer: address, ...ORDERS })
+        .accessToken()
+        .then(
+          () => assert.fail(),
+          (error: ClientError) => error.code,
+        );
+    assert.equal(await codes(`${realm.address}/realms/none`), 'refused');
+    const page = await startService(t, () => ({ text: '<h1>It works</h1>' }));
+    assert.equal(await codes(page.baseUrl), 'unexpected_answer');
+    assert.equal(await codes('http://127.0.0.1:1/realms/example'), 'unreachable');
+  });
 });
 
 /** A service that can be told to fail. */

@@ -27,7 +27,7 @@ const anyEvent: fc.Arbitrary<SessionEvent> = fc.oneof(
 
 const loggedIn: SessionState = { name: 'logged_in', user: { sub: 'alice' } };
 
-test('a refused renewal leads to logged_out, a report and a new login (specification, "Client-side session states")', () => {
+test('a refused renewal leads to logged_out, a report and a new login', () => {
   const step = nextStep(loggedIn, { type: 'ended', reason: 'renewal_refused', error: 'invalid_grant' });
   assert.deepEqual(step, {
     state: { name: 'logged_out', reason: 'renewal_refused', error: 'invalid_grant' },
@@ -36,7 +36,7 @@ test('a refused renewal leads to logged_out, a report and a new login (specifica
   });
 });
 
-test('a disabled realm or client is reported and starts no login (specification, "Errors": show an access error)', () => {
+test('a disabled realm or client is reported and starts no login', () => {
   for (const error of ['realm_disabled', 'client_disabled']) {
     assert.equal(reasonOfRefusal({ status: 400, error }), 'access_refused');
   }

@@ -60,7 +60,7 @@ export interface Tab {
 
 /**
  * Tabs of one browser, on the real Web Locks and BroadcastChannels of Node.js, and a service with strict rotation:
- * a refresh token that is used twice ends the session (specification, "States and transitions").
+ * a refresh token that is used twice ends the session.
  */
 export function openTabs(t: TestContext) {
   const clock = fakeClock();

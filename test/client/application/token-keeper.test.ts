@@ -21,7 +21,7 @@ test('a token with more than 60 seconds left is given as it is, one with less is
   assert.equal(service.refreshes, 1);
 });
 
-test('renewal happens by itself with 60 seconds left (specification, Limits)', async (t) => {
+test('renews automatically 60 seconds before the token expires', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const [tab] = await openMany(1);
   clock.turn(240_000);

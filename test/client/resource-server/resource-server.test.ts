@@ -23,7 +23,7 @@ async function statusOf(check: Promise<unknown>): Promise<number> {
   }
 }
 
-test('tokens of a running service name their caller, with roles of realm and client (facts §6.1)', async (t) => {
+test('reads the caller with realm roles and client roles from a token of a running service', async (t) => {
   const realm = await startExampleRealm(t);
   const api = openResourceServer({ issuer: realm.issuer, audience: AUDIENCE });
   const tokens = await realm.logIn();
@@ -47,7 +47,7 @@ test('tokens of a running service name their caller, with roles of realm and cli
   }
 });
 
-test('each claim that a token must have is checked (specification, "Access token")', async (t) => {
+test('checks each required claim of a token', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
   // Time stands still: what ended three seconds ago still counts, however long the checks take.
@@ -148,7 +148,7 @@ test('keys are fetched once; a kid that is not known is looked for, at most once
   assert.equal(service.keyFetches(), 3);
 });
 
-test('where the keys cannot be had nothing is known of a token: 503, and good again afterwards', async (t) => {
+test('answers 503 while the keys are unavailable, and accepts tokens again afterwards', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
   const token = `Bearer ${await service.sign()}`;
