@@ -8,7 +8,7 @@ import { lockRoot } from '../../src/procedures/locks.ts';
 import { makeDirectory, run } from './run.ts';
 import { type ServedPlatform, servePlatform } from './served-platform.ts';
 
-// Backup sets at the command line, beside a running service.
+// Backup sets from the command line, while a service runs.
 
 const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
 
@@ -63,7 +63,7 @@ test('accepts exactly one source of the passphrase; two sources, an unreadable o
     string,
   ];
   const before = readdirSync(root);
-  const cases: [env: NodeJS.ProcessEnv, told: RegExp][] = [
+  const cases: [env: NodeJS.ProcessEnv, message: RegExp][] = [
     [
       { [value]: 'a', [file]: '/a' },
       /IDKIT_BACKUP_PASSPHRASE and IDKIT_BACKUP_PASSPHRASE_FILE are set, but only one/,
@@ -73,12 +73,12 @@ test('accepts exactly one source of the passphrase; two sources, an unreadable o
     [{ [command]: 'exit 7' }, /the command of IDKIT_BACKUP_PASSPHRASE_COMMAND failed with exit code 7/],
     [{ [value]: '' }, /IDKIT_BACKUP_PASSPHRASE gives an empty passphrase/],
   ];
-  for (const [env, told] of cases) {
+  for (const [env, message] of cases) {
     for (const argv of [['backup'], ['verify'], ['drill'], ['restore', '--from', set, '--yes']]) {
       const { code, stderr } = await run(argv, { cwd: platform.cwd, env });
       assert.equal(code, 2, `${argv[0]} ${JSON.stringify(env)}: ${stderr}`);
       assert.match(stderr, /^error IDKIT_SETTING: /);
-      assert.match(stderr, told);
+      assert.match(stderr, message);
     }
   }
   assert.deepEqual(readdirSync(root), before, 'nothing was begun');

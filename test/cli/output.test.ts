@@ -209,7 +209,7 @@ test('a completion script names every command and passes the shell’s own check
   assert.match(await offered('backup'), /--keep-days/);
 });
 
-test('output to a reader that went away ends quietly (| head)', async (t) => {
+test('ends quietly if the reader of its output has closed (| head)', async (t) => {
   if (!hasProgram(t, 'bash')) return;
   const { code, stderr } = await spawned('bash', [
     '-c',

@@ -33,7 +33,7 @@ function makeTerminal(isTerminal: boolean): { terminal: Terminal; out(): string;
 }
 
 /** A run of two steps, a note and a finding. */
-function tellStory({ reporter }: Output): void {
+function reportRun({ reporter }: Output): void {
   reporter.stepStarted({ id: 'dump', title: 'Dump the database' });
   reporter.stepProgress({ id: 'dump', done: 5, total: 10, unit: 'bytes' });
   reporter.stepFinished({ id: 'dump', milliseconds: 1234, summary: '10 B' });
@@ -56,7 +56,7 @@ const END = {
 test('prints one plain line for each finished step on stderr, and the result on stdout, without a terminal', async () => {
   const { terminal, out, err } = makeTerminal(false);
   const output = await openOutput(terminal, FLAGS, {});
-  tellStory(output);
+  reportRun(output);
   output.finish(END);
   assert.equal(
     err(),
@@ -68,7 +68,7 @@ test('prints one plain line for each finished step on stderr, and the result on 
 test('--quiet prints no progress and no notes, but results, findings and errors', async () => {
   const { terminal, out, err } = makeTerminal(false);
   const output = await openOutput(terminal, { ...FLAGS, quiet: true }, {});
-  tellStory(output);
+  reportRun(output);
   output.finish({ ...END, error: new IdkitError('IDKIT_FAILED', 'it failed', { hints: ['try again'] }) });
   assert.equal(
     err(),
@@ -80,7 +80,7 @@ test('--quiet prints no progress and no notes, but results, findings and errors'
 test('--json prints one object a line on stdout, and the last is the only result', async () => {
   const { terminal, out, err } = makeTerminal(true);
   const output = await openOutput(terminal, { ...FLAGS, json: true }, {});
-  tellStory(output);
+  reportRun(output);
   output.finish(END);
   const lines = out()
     .trim()
@@ -114,7 +114,7 @@ test('a terminal shows a moving line in colours, and none of both when they are 
   const show = async (flags: Partial<typeof FLAGS>, env: NodeJS.ProcessEnv) => {
     const { terminal, err } = makeTerminal(true);
     const output = await openOutput(terminal, { ...FLAGS, ...flags }, env);
-    tellStory(output);
+    reportRun(output);
     output.finish(END);
     return err();
   };
@@ -127,7 +127,7 @@ test('a terminal shows a moving line in colours, and none of both when they are 
   assert.ok(!(await show({ progress: false, color: false }, {})).includes('\u001b'));
 });
 
-test('progress tells percent, bytes, rate and time left', () => {
+test('shows percent, bytes, rate and time left as progress', () => {
   assert.equal(
     renderProgress({ done: 5_000_000, total: 20_000_000, unit: 'bytes' }, 1000),
     '25 %  5.0 MB of 20.0 MB  5.0 MB/s  3.0 s left',
@@ -229,17 +229,17 @@ test('reads the first line of stdin, and refuses an empty one', async () => {
   });
 });
 
-test('a reader that goes away ends the output, never the work', () => {
+test('continues the work when the reader of its output closes', () => {
   const { terminal } = makeTerminal(false);
   openTerminal(terminal);
   assert.doesNotThrow(() => terminal.stdout.emit('error', Object.assign(new Error('x'), { code: 'EPIPE' })));
   assert.throws(() => terminal.stdout.emit('error', Object.assign(new Error('x'), { code: 'EIO' })), /x/);
 });
 
-test('a terminal that tells no width gets plain lines, and no spinner', async () => {
+test('prints plain lines and no spinner on a terminal without a width', async () => {
   const { terminal, err } = makeTerminal(true);
   Object.assign(terminal.stderr, { columns: 0 });
-  tellStory(await openOutput(terminal, { ...FLAGS, color: false }, {}));
+  reportRun(await openOutput(terminal, { ...FLAGS, color: false }, {}));
   assert.match(err(), /^done Dump the database/);
 });
 

@@ -30,7 +30,7 @@ interface RunOptions {
   interrupt?: AbortController;
   /** Default: the commands of idkit. */
   commands?: readonly CommandRow[];
-  /** Hears each piece of stdout and stderr as it is written. */
+  /** Receives each chunk of stdout and stderr. */
   onOutput?: (text: string) => void;
 }
 

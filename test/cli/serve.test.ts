@@ -6,7 +6,7 @@ import { parseEnvFile } from '../../src/config/index.ts';
 import { IdkitError } from '../../src/core/index.ts';
 import { makeDirectory, type Ran, run } from './run.ts';
 
-/** Serves until `until` is told, then ends it as Ctrl-C does. */
+/** Serves until the output contains `until`, then stops the service as Ctrl-C does. */
 async function serve(
   cwd: string,
   until: string,
@@ -15,15 +15,16 @@ async function serve(
   } = {},
 ): Promise<Ran> {
   const interrupt = new AbortController();
-  let told = '';
+  let output = '';
   const { argv = [], ...streams } = options;
   return run(['serve', '--port', '0', '--management-port', '0', ...argv], {
     cwd,
     interrupt,
     ...streams,
     onOutput: (text) => {
-      told += text;
-      if (told.includes(until)) interrupt.abort(new IdkitError('IDKIT_INTERRUPTED', 'interrupted by Ctrl-C'));
+      output += text;
+      if (output.includes(until))
+        interrupt.abort(new IdkitError('IDKIT_INTERRUPTED', 'interrupted by Ctrl-C'));
     },
   });
 }

@@ -6,7 +6,7 @@ import { initPlatform } from '../../src/config/index.ts';
 import { BIN } from '../journey/idkit.ts';
 import { makeDirectory, run } from './run.ts';
 
-/** Starts a backup that waits for its passphrase, sends signals once it does, and tells how it ended. */
+/** Starts a backup that waits for its passphrase, sends signals once it does, and returns how it ended. */
 function interrupt(
   dir: string,
   signals: readonly NodeJS.Signals[],

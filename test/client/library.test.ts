@@ -23,7 +23,7 @@ async function bundle(code: string): Promise<{ text: string; inputs: string[] }>
   return { text: built.outputFiles[0]!.text, inputs: Object.keys(built.metafile.inputs) };
 }
 
-test('the browser part of idkit/client is at most 12 kB gzipped, with all that it stands on', async () => {
+test('the browser part of idkit/client is at most 12 kB gzipped, with all its dependencies', async () => {
   const { text } = await bundle(
     "import { openBrowserSession } from 'idkit/client'; globalThis.open = openBrowserSession;",
   );
@@ -32,7 +32,7 @@ test('the browser part of idkit/client is at most 12 kB gzipped, with all that i
   assert.ok(bytes > 5_000, `${bytes} bytes: the bundle holds the session`);
 });
 
-test('both entries stand on their own files, oauth4webapi and jose alone', async () => {
+test('both entries need only their own files, oauth4webapi and jose', async () => {
   const entries = { client: 'src/client/application/', 'resource-server': 'src/client/resource-server/' };
   for (const [entry, folder] of Object.entries(entries)) {
     const { inputs } = await bundle(`export * from 'idkit/${entry}';`);

@@ -52,7 +52,7 @@ export interface PendingImport {
 }
 
 /**
- * Reads the realm files of a directory. The content of a file tells whether it was imported before and could not be
+ * Reads the realm files of a directory. The content of a file shows whether it was imported before and could not be
  * moved: the directory is read-only, the service was killed, or another replica imported a copy. Such a file is
  * skipped.
  *

@@ -40,11 +40,11 @@ export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
   const post = (message: Wire): void => channel.postMessage(message);
   return {
     me,
-    listen(own, told) {
+    listen(own, onMessage) {
       channel.onmessage = ({ data }) => {
         const message = data as Wire;
         if (message.type === 'ask') post({ type: 'have', to: message.from, tokens: own() });
-        else if (message.type !== 'have') told(message);
+        else if (message.type !== 'have') onMessage(message);
         else if (message.to === me) answered(message.tokens);
       };
     },
@@ -68,7 +68,7 @@ export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
       }
       return found;
     },
-    tell: post,
+    send: post,
     isOpen: async (tab) => (await listTabs()).includes(tab),
     close() {
       channel.close();

@@ -23,12 +23,12 @@ export interface Peers {
   /** The name of this tab. */
   readonly me: string;
   /** Responds to queries of other tabs with the tokens of this one, and receives their messages. */
-  listen(own: () => TokenSet | undefined, told: (message: PeerMessage) => void): void;
+  listen(own: () => TokenSet | undefined, onMessage: (message: PeerMessage) => void): void;
   /** Runs `work` under a lock between tabs. Closing a tab releases its lock. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
   /** Queries the other tabs, and returns the first tokens. Tabs that do not respond within a second count as empty. */
   ask(whom: 'all' | 'first'): Promise<readonly TokenSet[]>;
-  tell(message: PeerMessage): void;
+  send(message: PeerMessage): void;
   /** Whether the tab of this name is still open. */
   isOpen(name: string): Promise<boolean>;
   close(): void;
@@ -40,7 +40,7 @@ export const NO_PEERS: Peers = {
   listen: () => {},
   exclusively: (work) => work(),
   ask: async () => [],
-  tell: () => {},
+  send: () => {},
   isOpen: async () => false,
   close: () => {},
 };

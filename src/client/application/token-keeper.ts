@@ -97,7 +97,7 @@ export function openTokenKeeper(
   );
 
   const end = (tokens: TokenSet, reason: LoggedOutReason, details: RefusalDetails = {}): ClientError => {
-    peers.tell({ type: 'ended', id: tokens.id, reason, ...details });
+    peers.send({ type: 'ended', id: tokens.id, reason, ...details });
     drop(reason, details);
     return new ClientError('logged_out', `the session has ended: ${reason}`, details);
   };
@@ -121,7 +121,7 @@ export function openTokenKeeper(
     const before = held;
     if (inUse?.id === before.id) throw end(before, 'renewal_interrupted');
     if (before.refreshToken === undefined) throw end(before, 'renewal_refused');
-    peers.tell({ type: 'using', id: before.id, by: peers.me });
+    peers.send({ type: 'using', id: before.id, by: peers.me });
     let next: TokenSet;
     try {
       next = await refresh(before.refreshToken, before);
@@ -130,10 +130,10 @@ export function openTokenKeeper(
         const details = detailsOf(error);
         throw end(before, reasonOfRefusal(details), details);
       }
-      peers.tell({ type: 'unused', id: before.id });
+      peers.send({ type: 'unused', id: before.id });
       throw error;
     }
-    peers.tell({ type: 'tokens', tokens: next });
+    peers.send({ type: 'tokens', tokens: next });
     // After a logout meanwhile, new tokens must not bring the session back in any tab.
     if (held?.id !== before.id) throw loggedOut();
     take(next);
@@ -179,7 +179,7 @@ export function openTokenKeeper(
       return accessToken;
     },
     put(tokens) {
-      peers.tell({ type: 'tokens', tokens });
+      peers.send({ type: 'tokens', tokens });
       take(tokens);
     },
     async join(user) {
@@ -193,7 +193,7 @@ export function openTokenKeeper(
     },
     logout() {
       if (held === undefined) return;
-      peers.tell({ type: 'ended', session: held.session, reason: 'logout_elsewhere' });
+      peers.send({ type: 'ended', session: held.session, reason: 'logout_elsewhere' });
       drop('logout');
     },
     close() {

@@ -80,7 +80,7 @@ for (const [roles, rights] of table)
     assert.equal(call.rights.any, roles.length > 0);
   });
 
-test('the administrator of master has every right in every realm, one of another realm none', async () => {
+test('the administrator of master has every right in every realm, and an administrator of another realm has none', async () => {
   await using place = await openPlace();
   await bootstrapMaster(place.context, BOOTSTRAP);
   await helperIn(place, ['realm-admin']);

@@ -21,7 +21,7 @@ function unordered(value: unknown): unknown {
   );
 }
 
-test('real exports are imported with users, roles, hashes and keys as they are (exports/README)', async () => {
+test('imports real exports with their users, roles, hashes and keys', async () => {
   await using place = await openPlace();
   const { context } = place;
   await bootstrapMaster(context, BOOTSTRAP);
@@ -55,7 +55,7 @@ test('real exports are imported with users, roles, hashes and keys as they are (
   }
 });
 
-test('export and import again make the same realm', async () => {
+test('an export and an import of it result in the same realm', async () => {
   await using first = await openPlace();
   await importRealm(first.context, readExport('acme-realm.json'), { source: 'acme' });
   const exported = await exportRealm(first.context, 'acme');
@@ -64,7 +64,7 @@ test('export and import again make the same realm', async () => {
   assert.deepEqual(unordered(await exportRealm(second.context, 'acme')), unordered(exported));
 });
 
-test('composite, group and service account roles are resolved by name', async () => {
+test('resolves the roles of composites, groups and service accounts by name', async () => {
   await using place = await openPlace();
   const { context } = place;
   const { realmId } = await importRealm(context, readExport('acme-realm.json'), { source: 'acme' });
@@ -130,7 +130,7 @@ test('gives master the administration of each realm (docs/keycloak/admin-api.md#
   }
 });
 
-test('a representation that names clientScopes gets none of the built-in ones (exports/README)', async () => {
+test('a representation with clientScopes gets none of the built-in scopes', async () => {
   await using place = await openPlace();
   await importRealm(place.context, { realm: 'x', clientScopes: [{ name: 'own' }] }, { source: 'x' });
   const configuration = (await place.context.store.findRealm('x'))!;
@@ -186,7 +186,7 @@ const faults: readonly [string, unknown, RegExp][] = [
   ],
 ];
 for (const [what, representation, named] of faults)
-  test(`refuses ${what} with IDKIT_IMPORT that names file and path, and stores nothing`, async () => {
+  test(`refuses ${what} with the file and the path in IDKIT_IMPORT, and stores nothing`, async () => {
     await using place = await openPlace();
     await assert.rejects(
       importRealm(place.context, representation, { source: 'x.json' }),
@@ -200,7 +200,7 @@ for (const [what, representation, named] of faults)
     assert.deepEqual(await place.context.store.listRealmNames(), []);
   });
 
-test('JSON nested without end is refused, not followed', async () => {
+test('refuses JSON that is nested too deeply', async () => {
   await using place = await openPlace();
   const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
   await assert.rejects(
@@ -209,7 +209,7 @@ test('JSON nested without end is refused, not followed', async () => {
   );
 });
 
-test('any JSON either imports or is refused with IDKIT_IMPORT', async () => {
+test('imports any JSON or refuses it with IDKIT_IMPORT', async () => {
   await using place = await openPlace();
   const { context } = place;
   const fields = [
@@ -276,7 +276,7 @@ function keyIds(representation: Rep): string[] {
   return components['org.keycloak.keys.KeyProvider']!.map((key) => JSON.stringify(unordered(key)));
 }
 
-test('a realm file that is no JSON is told by its name and the place, never by what stands there', () => {
+test('reports the name of an invalid JSON file and the position, but never its content', () => {
   const secret = 'hunter2-hunter2';
   for (const [content, place] of [
     [`{"realm":"x","secret":"${secret}" "y":1}`, /x\.json: .* at position 40/],
@@ -299,7 +299,7 @@ test('a realm file that is no JSON is told by its name and the place, never by w
     );
 });
 
-test('private keys that a realm of an old Keycloak carries are masked where the realm is shown', async () => {
+test('masks the private keys in realms of old versions of Keycloak', async () => {
   await using place = await openPlace();
   const { context } = place;
   await importRealm(context, { realm: 'old', privateKey: 'pem-key', codeSecret: 'code' }, { source: 'old' });

@@ -31,7 +31,7 @@ test('replaces placeholders with environment variables as Keycloak 26.7.3 does',
     assert.deepEqual(resolve(text), { a: [resolved] }, text);
 });
 
-test('a placeholder never brings a setting of idkit into a realm', () => {
+test('a placeholder never copies a setting of idkit into a realm', () => {
   for (const text of ['${IDKIT_MASTER_KEY}', '${idkit_master_key,IDKIT_MASTER_KEY}'])
     assert.deepEqual(resolve(text), { a: [text] });
 });
@@ -85,7 +85,7 @@ const PLACES: readonly [path: string, realm: (secret: string) => Record<string, 
 ];
 
 for (const [path, realm] of PLACES)
-  test(`a mask or a placeholder without a value at ${path} is refused by name, or replaced and reported`, async () => {
+  test(`a mask or a placeholder without a value at ${path} is refused with its path, or replaced and reported`, async () => {
     await using place = await openPlace();
     for (const text of [MASK, '${UNSET}', 'pre-${UNSET}']) {
       const given = { realm: 'acme', enabled: true, ...realm(text) };
@@ -118,7 +118,7 @@ for (const [path, realm] of PLACES)
       );
   });
 
-test('a reference into a vault stays where idkit uses no secret, and is refused for a client', async () => {
+test('keeps a reference to a vault for secrets that idkit does not use, and refuses it for a client', async () => {
   await using place = await openPlace();
   const smtpServer = { host: 'mail.example.test', password: '${vault.smtp}' };
   const clients = [{ clientId: 'web', secret: '${vault.web}' }];

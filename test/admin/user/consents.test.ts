@@ -54,7 +54,7 @@ test('keeps the consents of an imported user, and exports them again', async () 
   assert.deepEqual(copy!['clientConsents'], CONSENTS);
 });
 
-test('a consent to what is not there is refused with its place, and nothing is imported', async () => {
+test('refuses a consent to an unknown client or scope with its path, and imports nothing', async () => {
   await using place = await openPlace();
   const refused: [unknown, RegExp][] = [
     [[{ clientId: 'shopp' }], /\$\.users\[0\]\.clientConsents\[0\]\.clientId.*did you mean "shop"/],

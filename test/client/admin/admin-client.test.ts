@@ -44,7 +44,7 @@ async function fault(work: Promise<unknown>): Promise<IdkitError> {
   return error;
 }
 
-test('logs in by password grant on master and admin-cli, and calls with the token', async (t) => {
+test('logs in with the password grant on master and admin-cli, and calls with the token', async (t) => {
   const service = await tokenService(t, () => ({ json: [{ realm: 'master', enabled: true }] }));
   const admin = await connectAdmin(connection(service.baseUrl));
   assert.deepEqual(await admin.listRealms(), [{ realm: 'master', enabled: true }]);
@@ -69,7 +69,7 @@ test('keeps one login for many calls', async (t) => {
   assert.equal(service.got[1]!.path, '/admin/realms/a%20b/users/count');
 });
 
-test('renews by refresh 30 s before the end, once for parallel callers', async (t) => {
+test('renews the token 30 s before it expires, once for parallel callers', async (t) => {
   const service = await tokenService(t, undefined, 29);
   const admin = await connectAdmin(connection(service.baseUrl));
   const tokens = await Promise.all([admin.accessToken(), admin.accessToken()]);
@@ -84,7 +84,7 @@ test('renews by refresh 30 s before the end, once for parallel callers', async (
   });
 });
 
-test('logs in anew where the refresh is refused', async (t) => {
+test('logs in again if the service rejects the refresh token', async (t) => {
   const issue = issuer(29);
   const service = await startService(t, (got) =>
     got.form['grant_type'] === 'refresh_token'
@@ -99,7 +99,7 @@ test('logs in anew where the refresh is refused', async (t) => {
   );
 });
 
-test('a token that the service no longer accepts is renewed once, and then it counts', async (t) => {
+test('renews a token that the service rejects once, and then reports the rejection', async (t) => {
   let refusals = 1;
   const service = await tokenService(t, () => {
     refusals -= 1;
@@ -111,7 +111,7 @@ test('a token that the service no longer accepts is renewed once, and then it co
   assert.equal((await fault(admin.countUsers('x'))).code, 'IDKIT_CREDENTIALS');
 });
 
-test('keeps the login in a file for its owner alone, and takes it up again', async (t) => {
+test('stores the login in a file that only its owner can read, and resumes it', async (t) => {
   const tokenFile = makeTokenFile(t);
   const service = await tokenService(t);
   await connectAdmin(connection(service.baseUrl, { tokenFile }));
@@ -123,7 +123,7 @@ test('keeps the login in a file for its owner alone, and takes it up again', asy
   assert.deepEqual(readdirSync(join(tokenFile, '..')), ['login.json']);
 });
 
-test('a kept login of another address or user, or that others can read, is not used', async (t) => {
+test('ignores a stored login of another address or user, and one that others can read', async (t) => {
   const tokenFile = makeTokenFile(t);
   const service = await tokenService(t);
   await connectAdmin(connection(service.baseUrl, { tokenFile }));
@@ -138,7 +138,7 @@ test('a kept login of another address or user, or that others can read, is not u
   assert.equal((await fourth.accessToken()).reveal(), 'access-4');
 });
 
-test('of many clients on one file, one renews and the others take its token', async (t) => {
+test('one of many clients with the same file renews, and the others use its token', async (t) => {
   const tokenFile = makeTokenFile(t);
   const service = await tokenService(t);
   const clients = await Promise.all(
@@ -239,7 +239,7 @@ test('reports each error of the administrative API with its code and the message
   }
 });
 
-test('what is no token service is told from a wrong password', async (t) => {
+test('distinguishes another kind of server from a wrong password', async (t) => {
   const cases: [reply: Reply, code: string][] = [
     [{ text: '<html>hello</html>' }, 'IDKIT_FAILED'],
     [{ json: { hello: 1 } }, 'IDKIT_FAILED'],
@@ -261,7 +261,7 @@ test('refuses a response that has another shape than the API defines', async (t)
   assert.match((await fault(admin.getRealm('x'))).message, /is not a realm/);
 });
 
-test('a realm that is a path is refused before anything is sent', async (t) => {
+test('refuses a realm that is a path before it sends anything', async (t) => {
   const service = await tokenService(t);
   const admin = await connectAdmin(connection(service.baseUrl));
   for (const realm of ['.', '..', '']) {
@@ -272,7 +272,7 @@ test('a realm that is a path is refused before anything is sent', async (t) => {
   assert.equal(service.got.at(-1)!.path, '/admin/realms/..%2Fx');
 });
 
-test('revokes with the credentials of the token’s own client (RFC 7009 §2.1)', async (t) => {
+test('revokes a token with the credentials of its client (RFC 7009 §2.1)', async (t) => {
   let reply: Reply = { status: 200 };
   const service = await startService(t, () => reply);
   const revocation = { baseUrl: service.baseUrl, realm: 'a', clientId: 'web', token: new Secret('abc') };

@@ -10,8 +10,8 @@ import { post } from '../../journey/idkit.ts';
 import { startExampleRealm, until } from '../example-realm.ts';
 import { startService } from '../token-service.ts';
 
-/** What a session told, in order. */
-interface Told {
+/** The calls of a session, in order. */
+interface Calls {
   states: SessionState[];
   reports: UnexpectedLogin[];
   opened: URL[];
@@ -25,26 +25,26 @@ test('a session against a running service', async (t) => {
   }));
   let refusedToken: string | undefined;
 
-  const open = async (): Promise<{ session: NativeSession; told: Told }> => {
-    const told: Told = { states: [], reports: [], opened: [] };
+  const open = async (): Promise<{ session: NativeSession; calls: Calls }> => {
+    const calls: Calls = { states: [], reports: [], opened: [] };
     const session = openNativeSession({
       issuer: realm.issuer,
       clientId: 'shop',
       redirectUri: 'http://localhost:3000/callback',
       apiOrigins: [api.baseUrl],
-      openUrl: (url) => void told.opened.push(new URL(url)),
-      onChange: (state) => told.states.push(state),
-      onUnexpectedLogin: (report) => told.reports.push(report),
+      openUrl: (url) => void calls.opened.push(new URL(url)),
+      onChange: (state) => calls.states.push(state),
+      onUnexpectedLogin: (report) => calls.reports.push(report),
     });
     t.after(() => session.close());
     await session.resume(String((await realm.logIn())['refresh_token']));
-    return { session, told };
+    return { session, calls };
   };
 
   await t.test('resumes the session with a stored refresh token, which that invalidates', async () => {
-    const { session, told } = await open();
+    const { session, calls } = await open();
     assert.deepEqual(
-      told.states.map(({ name }) => name),
+      calls.states.map(({ name }) => name),
       ['logging_in', 'logged_in'],
     );
     assert.equal(session.state.name === 'logged_in' && session.state.user['preferred_username'], 'alice');
@@ -84,28 +84,28 @@ test('a session against a running service', async (t) => {
   });
 
   await t.test('a refused renewal clears the tokens, reports, and starts a login with PKCE', async () => {
-    const { session, told } = await open();
+    const { session, calls } = await open();
     await post(realm.address, 'example', 'logout', {
       client_id: 'shop',
       refresh_token: session.refreshToken ?? '',
     });
     refusedToken = `Bearer ${await session.accessToken()}`;
     assert.equal((await session.fetch(`${api.baseUrl}/orders`)).status, 401);
-    await until(() => told.opened.length === 1, 'a login starts');
+    await until(() => calls.opened.length === 1, 'a login starts');
     assert.equal(session.refreshToken, undefined);
     assert.deepEqual(
-      told.states.slice(2).map((state) => [state.name, 'reason' in state ? state.reason : undefined]),
+      calls.states.slice(2).map((state) => [state.name, 'reason' in state ? state.reason : undefined]),
       [
         ['logged_out', 'renewal_refused'],
         ['logging_in', undefined],
       ],
     );
-    const [report] = told.reports;
+    const [report] = calls.reports;
     assert.deepEqual(
       [report?.reason, report?.status, report?.error, report?.errorDescription],
       ['renewal_refused', 400, 'invalid_grant', 'Session not active'],
     );
-    const { searchParams, pathname } = told.opened[0]!;
+    const { searchParams, pathname } = calls.opened[0]!;
     assert.equal(pathname, '/realms/example/protocol/openid-connect/auth');
     assert.equal(searchParams.get('code_challenge_method'), 'S256');
     for (const name of ['state', 'nonce', 'code_challenge'])
@@ -114,7 +114,7 @@ test('a session against a running service', async (t) => {
   });
 
   await t.test('ends the session after the reuse of a refresh token', async () => {
-    const { session, told } = await open();
+    const { session, calls } = await open();
     const stolen = session.refreshToken ?? '';
     await post(realm.address, 'example', 'token', {
       grant_type: 'refresh_token',
@@ -123,16 +123,16 @@ test('a session against a running service', async (t) => {
     });
     refusedToken = `Bearer ${await session.accessToken()}`;
     await session.fetch(`${api.baseUrl}/orders`);
-    await until(() => told.opened.length === 1, 'a login starts');
-    assert.equal(told.reports[0]?.errorDescription, 'Maximum allowed refresh token reuse exceeded');
+    await until(() => calls.opened.length === 1, 'a login starts');
+    assert.equal(calls.reports[0]?.errorDescription, 'Maximum allowed refresh token reuse exceeded');
   });
 
   await t.test('a logout ends the session at the service and is not reported as unexpected', async () => {
-    const { session, told } = await open();
+    const { session, calls } = await open();
     const late = session.refreshToken ?? '';
     await session.logout();
     assert.deepEqual(session.state, { name: 'logged_out', reason: 'logout' });
-    assert.deepEqual(told.reports, []);
+    assert.deepEqual(calls.reports, []);
     const { status } = await post(realm.address, 'example', 'token', {
       grant_type: 'refresh_token',
       client_id: 'shop',
@@ -150,9 +150,9 @@ test('a session against a running service', async (t) => {
 
   await t.test('refuses a response with another issuer or without one (RFC 9207 §2.4)', async () => {
     for (const iss of ['https://evil.example', undefined]) {
-      const { session, told } = await open();
+      const { session, calls } = await open();
       await session.login();
-      const state = told.opened[0]!.searchParams.get('state') ?? '';
+      const state = calls.opened[0]!.searchParams.get('state') ?? '';
       const answer = new URLSearchParams({ code: 'x', state, ...(iss === undefined ? {} : { iss }) });
       await assert.rejects(session.completeLogin(`http://localhost:3000/callback?${answer}`), {
         code: 'login_failed',
@@ -164,9 +164,9 @@ test('a session against a running service', async (t) => {
   });
 
   await t.test('a login that the service refuses fails with its message', async () => {
-    const { session, told } = await open();
+    const { session, calls } = await open();
     await session.login({ parameters: { prompt: 'none' } });
-    const state = told.opened[0]!.searchParams.get('state') ?? '';
+    const state = calls.opened[0]!.searchParams.get('state') ?? '';
     const answer = new URLSearchParams({ error: 'login_required', state, iss: realm.issuer });
     await assert.rejects(session.completeLogin(`http://localhost:3000/callback?${answer}`), {
       code: 'login_failed',
@@ -177,16 +177,16 @@ test('a session against a running service', async (t) => {
   await t.test(
     'a realm that is disabled ends the session with an access error, and starts no login',
     async () => {
-      const { session, told } = await open();
+      const { session, calls } = await open();
       await realm.change({ enabled: false });
       refusedToken = `Bearer ${await session.accessToken()}`;
       assert.equal((await session.fetch(`${api.baseUrl}/orders`)).status, 401);
       assert.equal(session.state.name === 'logged_out' && session.state.reason, 'access_refused');
       assert.deepEqual(
-        told.reports.map(({ reason, error }) => [reason, error]),
+        calls.reports.map(({ reason, error }) => [reason, error]),
         [['access_refused', 'realm_disabled']],
       );
-      assert.deepEqual(told.opened, []);
+      assert.deepEqual(calls.opened, []);
     },
   );
 });

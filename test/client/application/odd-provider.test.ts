@@ -50,7 +50,7 @@ test('reports a service without an authorization endpoint', async (t) => {
   assert.deepEqual(opened, []);
 });
 
-test('a logout that the service does not hear of has ended the session here, and says so', async (t) => {
+test('ends the session here if the service is unreachable at a logout, and reports that', async (t) => {
   for (const [status, code] of [
     [503, 'unreachable'],
     [400, 'refused'],
@@ -64,7 +64,7 @@ test('a logout that the service does not hear of has ended the session here, and
   }
 });
 
-test('of logins that nobody goes on with the last ten are remembered, each for one answer', async (t) => {
+test('remembers the last ten abandoned logins, each for one response', async (t) => {
   const { session, opened } = await open(t);
   for (let count = 0; count < 12; count++) await session.login();
   const answers = opened.map(
@@ -72,16 +72,16 @@ test('of logins that nobody goes on with the last ten are remembered, each for o
       `http://localhost:3000/callback?error=access_denied&state=${searchParams.get('state')}`,
   );
   const complete = (answer: string) => session.completeLogin(answer).catch((error: Error) => error.message);
-  const told: unknown[] = [];
-  for (const answer of [...answers, answers[11]!]) told.push(await complete(answer));
+  const messages: unknown[] = [];
+  for (const answer of [...answers, answers[11]!]) messages.push(await complete(answer));
   const unknown = 'this response belongs to no login of this program';
   assert.deepEqual(
-    told.map((message) => message === unknown),
+    messages.map((message) => message === unknown),
     [true, true, ...Array.from({ length: 10 }, () => false), true],
   );
 });
 
-test('a fault of the application’s own onChange goes to the console, and stops no renewal and no logout', async (t) => {
+test('logs an error of onChange on the console, and continues renewals and logouts', async (t) => {
   const faults: unknown[] = [];
   t.mock.method(console, 'error', (_text: string, error: unknown) => faults.push(error));
   const fault = new Error('a fault of the application');

@@ -61,7 +61,7 @@ test('machine-to-machine tokens of a running service', async (t) => {
   });
 });
 
-/** A service that can be told to fail. */
+/** A service that fails on request. */
 async function startFaulty(t: Parameters<typeof startService>[0], token: () => Reply) {
   const service = await startService(t, ({ path }: Got) => {
     const issuer = `${service.baseUrl}/realms/x`;
@@ -72,7 +72,7 @@ async function startFaulty(t: Parameters<typeof startService>[0], token: () => R
   return { ...service, issuer: `${service.baseUrl}/realms/x` };
 }
 
-test('a token that is still good is given while the service cannot be reached; a refusal is told at once', async (t) => {
+test('returns a valid token while the service is unreachable; reports a refusal immediately', async (t) => {
   let reply: Reply = { json: { access_token: 'one', expires_in: 300, token_type: 'Bearer' } };
   const { issuer } = await startFaulty(t, () => reply);
   let now = 0;
@@ -90,7 +90,7 @@ test('a token that is still good is given while the service cannot be reached; a
   await assert.rejects(tokens.accessToken(), { code: 'refused', error: 'client_disabled' });
 });
 
-test('a short-lived token is renewed at half its life, not at every call', async (t) => {
+test('renews a short-lived token after half of its lifetime, not for every call', async (t) => {
   let issued = 0;
   const { issuer } = await startFaulty(t, () => {
     issued += 1;
@@ -132,14 +132,14 @@ test('an API that refuses every token gets one retry a call, and new tokens at m
   assert.equal(issued, 3);
 });
 
-test('tokens go to the named origins alone', async (t) => {
+test('sends tokens only to the listed origins', async (t) => {
   const { issuer, baseUrl, got } = await startFaulty(t, () => ({}));
   const tokens = openServiceTokens({ issuer, ...ORDERS, apiOrigins: ['https://api.example.org'] });
   await assert.rejects(tokens.fetch(`${baseUrl}/api`), { code: 'not_allowed' });
   assert.equal(got.length, 0);
 });
 
-test('plain http is for this machine alone, unless it is allowed', () => {
+test('uses plain http only to this machine, unless it is allowed', () => {
   for (const issuer of [
     'http://login.example.org/realms/x',
     'http://127.0.0.1.example.org',

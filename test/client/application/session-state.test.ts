@@ -46,14 +46,14 @@ test('a disabled realm or client is reported and starts no login', () => {
   assert.deepEqual([step.startLogin, step.report], [false, true]);
 });
 
-test('a logout, here or elsewhere, starts no login and is no surprise', () => {
+test('a logout in any tab starts no login and is not reported', () => {
   for (const reason of ['logout', 'logout_elsewhere'] as const) {
     const step = nextStep(loggedIn, { type: 'ended', reason });
     assert.deepEqual([step.state.name, step.startLogin, step.report], ['logged_out', false, false]);
   }
 });
 
-test('whatever happens, a login starts by itself only where one was lost, and never twice for one loss', () => {
+test('starts an automatic login only after a session is lost, and only once for each loss', () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 20 }), (events) => {
       let state: SessionState = { name: 'starting' };

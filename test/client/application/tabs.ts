@@ -7,7 +7,7 @@ import type { SessionEvent } from '../../../src/client/application/session-state
 import { openTokenKeeper, type TokenKeeper } from '../../../src/client/application/token-keeper.ts';
 import type { TokenSet } from '../../../src/client/application/token-set.ts';
 
-/** A clock that stands still until it is turned. */
+/** A clock that moves only when a test advances it. */
 export interface FakeClock {
   now(): number;
   after(milliseconds: number, work: () => void): () => void;
@@ -52,7 +52,7 @@ export function tokenSet(clock: FakeClock, number: number, session = 'alice 1'):
   };
 }
 
-/** One tab: a keeper, and what it told its session. */
+/** One tab: a keeper and the events of its session. */
 export interface Tab {
   keeper: TokenKeeper;
   events: SessionEvent[];

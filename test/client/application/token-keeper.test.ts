@@ -10,7 +10,7 @@ const UNREACHABLE = async () => {
   throw new ClientError('unreachable', 'offline');
 };
 
-test('a token with more than 60 seconds left is given as it is, one with less is renewed first', async (t) => {
+test('returns a token with more than 60 seconds left, and renews it first otherwise', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const [tab] = await openMany(1);
   clock.turn(239_000);
@@ -29,7 +29,7 @@ test('renews automatically 60 seconds before the token expires', async (t) => {
   assert.equal(service.refreshes, 1);
 });
 
-test('a token that lives for months is renewed at its end, not without end', async (t) => {
+test('renews a token that lives for months once, at its end', async (t) => {
   const { clock, service, open } = openTabs(t);
   const { keeper } = open();
   const days = 24 * 3_600_000;
@@ -42,7 +42,7 @@ test('a token that lives for months is renewed at its end, not without end', asy
   assert.equal(service.refreshes, 1);
 });
 
-test('twenty tabs with ten callers each that renew at once cost one refresh, and all have the new token', async (t) => {
+test('twenty tabs with ten callers each renew with one refresh, and all get the new token', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const tabs = await openMany(20);
   clock.turn(241_000);
@@ -52,7 +52,7 @@ test('twenty tabs with ten callers each that renew at once cost one refresh, and
   assert.equal(service.ended, false);
 });
 
-test('tabs that logged in on their own become one family at the first renewal', async (t) => {
+test('tabs with separate logins share one token family after the first renewal', async (t) => {
   const { clock, service, open } = openTabs(t);
   const tabs = Array.from({ length: 5 }, () => open());
   for (const [index, { keeper }] of tabs.entries())
@@ -64,7 +64,7 @@ test('tabs that logged in on their own become one family at the first renewal', 
   assert.equal(service.refreshes, 1);
 });
 
-test('a tab never takes tokens of another session, such as another user’s', async (t) => {
+test('a tab never accepts tokens of another session, such as another user’s', async (t) => {
   const { clock, open, service } = openTabs(t);
   const [alice, bob] = [open(), open()];
   alice.keeper.put(tokenSet(clock, 1));
@@ -77,7 +77,7 @@ test('a tab never takes tokens of another session, such as another user’s', as
   assert.equal(service.refreshes, 1);
 });
 
-test('a refusal ends every tab that holds the same tokens, each with the service’s words', async (t) => {
+test('a refusal ends the session in every tab with the same tokens, with the message of the service', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const tabs = await openMany(3);
   service.ended = true;
@@ -95,7 +95,7 @@ test('a refusal ends every tab that holds the same tokens, each with the service
   assert.equal(service.refreshes, 1);
 });
 
-test('a service that cannot be reached logs nobody out, and the old token is used to its end', async (t) => {
+test('an unreachable service logs no user out, and the old token is used until it expires', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const [tab, other] = await openMany(2);
   service.fault = UNREACHABLE;
@@ -109,7 +109,7 @@ test('a service that cannot be reached logs nobody out, and the old token is use
   assert.equal(await other!.keeper.accessToken(), 'access-2');
 });
 
-test('a failed renewal is tried again by itself', async (t) => {
+test('retries a failed renewal automatically', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const [tab] = await openMany(1);
   service.fault = UNREACHABLE;
@@ -121,12 +121,12 @@ test('a failed renewal is tried again by itself', async (t) => {
   await until(() => tab!.keeper.tokens?.accessToken === 'access-2', 'the token is renewed');
 });
 
-test('a refresh token whose renewal was cut short by a closed tab is never presented again', async (t) => {
+test('never presents a refresh token again after a tab closed during its renewal', async (t) => {
   const { clock, service, name, openMany } = openTabs(t);
   const [tab, other] = await openMany(2);
-  // The tab that renews for all says so, gets its answer, and is closed before it can tell.
+  // The tab that renews for all says so, gets its answer, and is closed before it can report the result.
   const dying = openBrowserPeers(globalThis as unknown as BrowserWindow, name);
-  dying.tell({ type: 'using', id: tab!.keeper.tokens!.id, by: dying.me });
+  dying.send({ type: 'using', id: tab!.keeper.tokens!.id, by: dying.me });
   service.current += 1;
   await dying.ask('all');
   dying.close();
@@ -138,22 +138,22 @@ test('a refresh token whose renewal was cut short by a closed tab is never prese
   assert.equal(service.ended, false);
 });
 
-test('a tab that renewed for all and is slow to tell is waited for', async (t) => {
+test('waits for a tab that renewed for all tabs and reports slowly', async (t) => {
   const { clock, service, name, openMany } = openTabs(t);
   const [tab] = await openMany(2);
   // It is there, too busy to answer, and has let go of the lock.
   const slow = openBrowserPeers(globalThis as unknown as BrowserWindow, name);
   t.after(() => slow.close());
   await slow.ask('all');
-  slow.tell({ type: 'using', id: tab!.keeper.tokens!.id, by: slow.me });
+  slow.send({ type: 'using', id: tab!.keeper.tokens!.id, by: slow.me });
   clock.turn(241_000);
   const token = tab!.keeper.accessToken();
-  setTimeout(() => slow.tell({ type: 'tokens', tokens: tokenSet(clock, 2) }), 1_500);
+  setTimeout(() => slow.send({ type: 'tokens', tokens: tokenSet(clock, 2) }), 1_500);
   assert.equal(await token, 'access-2');
   assert.equal(service.refreshes, 0);
 });
 
-test('a refused access token is renewed once; a second refusal within five seconds is not', async (t) => {
+test('renews a rejected access token once, but not after a second rejection within five seconds', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const [tab] = await openMany(1);
   const renewed = await Promise.all([1, 2, 3].map(() => tab!.keeper.renewRefused('access-1')));
@@ -165,7 +165,7 @@ test('a refused access token is renewed once; a second refusal within five secon
   assert.equal(await tab!.keeper.renewRefused('access-2'), 'access-3');
 });
 
-test('a logout ends the other tabs of the session, and a renewal under way does not bring it back', async (t) => {
+test('a logout ends the other tabs of the session, and a renewal in progress does not bring it back', async (t) => {
   const { clock, openMany } = openTabs(t);
   const [tab, other] = await openMany(2);
   clock.turn(241_000);
@@ -177,7 +177,7 @@ test('a logout ends the other tabs of the session, and a renewal under way does 
   assert.deepEqual(other!.events.at(-1), { type: 'ended', reason: 'logout_elsewhere' });
 });
 
-test('a new tab takes over only the tokens of the user it had before', async (t) => {
+test('a new tab copies only the tokens of the user that it had before', async (t) => {
   const { open, openMany } = openTabs(t);
   await openMany(1);
   const late = open();
@@ -185,7 +185,7 @@ test('a new tab takes over only the tokens of the user it had before', async (t)
   assert.equal(await late.keeper.join('alice'), 'joined');
 });
 
-test('a session that is closed while it renews is not woken by the answer, and the other tabs get it', async (t) => {
+test('a session that is closed during a renewal stays closed, and the other tabs get the tokens', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const [tab, other] = await openMany(2);
   const answer = Promise.withResolvers<void>();

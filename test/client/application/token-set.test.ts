@@ -21,7 +21,7 @@ function answerWith(claims: Record<string, unknown> | undefined, more: Record<st
   return oauth.processRefreshTokenResponse(AS, CLIENT, Response.json(body));
 }
 
-test('tokens of one session at the service are known as one, whichever login they came from', async () => {
+test('recognizes the tokens of one session, from any login', async () => {
   const one = parseTokenSet(await answerWith({ sub: 'alice', sid: 's1' }), 0);
   const two = parseTokenSet(await answerWith({ sub: 'alice', sid: 's1' }), 0);
   assert.equal(one.session, two.session);
@@ -34,7 +34,7 @@ test('tokens of one session at the service are known as one, whichever login the
   }
 });
 
-test('a service that names no session keeps each login’s tokens one session through its renewals', async () => {
+test('without a session id, the tokens of each login stay one session through renewals', async () => {
   for (const claims of [{ sub: 'alice' }, undefined]) {
     const first = parseTokenSet(await answerWith(claims), 0);
     const second = parseTokenSet(await answerWith(claims), 0, first);
@@ -43,13 +43,13 @@ test('a service that names no session keeps each login’s tokens one session th
   }
 });
 
-test('a renewal that names another user is no renewal (OpenID Connect Core 1.0 §12.2)', async () => {
+test('refuses a renewal with the tokens of another user (OpenID Connect Core 1.0 §12.2)', async () => {
   const before = parseTokenSet(await answerWith({ sub: 'alice', sid: 's1' }), 0);
   const answer = await answerWith({ sub: 'bob', sid: 's1' });
   assert.throws(() => parseTokenSet(answer, 0, before), { code: 'unexpected_answer' });
 });
 
-test('what a renewal leaves out stays: refresh token, ID token, user', async () => {
+test('keeps the refresh token, the ID token and the user if a renewal omits them', async () => {
   const before = parseTokenSet(
     await answerWith({ sub: 'alice', sid: 's1', name: 'Alice' }, { refresh_token: 'r1' }),
     0,
@@ -62,12 +62,12 @@ test('what a renewal leaves out stays: refresh token, ID token, user', async () 
   assert.deepEqual([after.expiresAt, after.renewAt], [301_000, 241_000]);
 });
 
-test('a lifetime that the service does not tell counts as a minute (RFC 6749 §5.1)', async () => {
+test('assumes a lifetime of a minute for a response without expires_in (RFC 6749 §5.1)', async () => {
   const { expiresAt } = parseTokenSet(await answerWith(undefined, { expires_in: undefined }), 0);
   assert.equal(expiresAt, 60_000);
 });
 
-test('a token is renewed its margin before its end, or half way where it lives less than twice as long', () => {
+test('renews a token its margin before its end, or after half of a short lifetime', () => {
   assert.equal(renewalTime(0, 300, 60), 240_000);
   assert.equal(renewalTime(0, 120, 60), 60_000);
   assert.equal(renewalTime(0, 60, 60), 30_000);

@@ -50,7 +50,7 @@ test('reads the caller with realm roles and client roles from a token of a runni
 test('checks each required claim of a token', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
-  // Time stands still: what ended three seconds ago still counts, however long the checks take.
+  // The clock does not move: what ended three seconds ago still counts, however long the checks take.
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
   const now = Math.floor(Date.now() / 1000);
   const bad: Record<string, Record<string, unknown>> = {
@@ -75,7 +75,7 @@ test('checks each required claim of a token', async (t) => {
   assert.equal(await statusOf(api.check(`Bearer ${rfc9068}`)), 200);
 });
 
-test('a signature is that of a published key: none, a foreign one or one made with a public key is refused', async (t) => {
+test('requires the signature of a published key: refuses none, a foreign one, and one made with a public key', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
   const good = await service.sign();
@@ -98,7 +98,7 @@ test('a signature is that of a published key: none, a foreign one or one made wi
   }
 });
 
-test('whatever stands in the header, the answer is 401 (RFC 6750 §3.1)', async (t) => {
+test('answers 401 to any invalid header (RFC 6750 §3.1)', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
   const token = await service.sign();
@@ -116,7 +116,7 @@ test('whatever stands in the header, the answer is 401 (RFC 6750 §3.1)', async 
   );
 });
 
-test('claims of any shape give no role and no failure', async (t) => {
+test('claims of an unexpected shape result in no role and no error', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
   const shapes: unknown[] = [null, 1, 'reader', ['reader'], { roles: 'reader' }, { roles: { reader: true } }];
@@ -130,7 +130,7 @@ test('claims of any shape give no role and no failure', async (t) => {
   }
 });
 
-test('keys are fetched once; a kid that is not known is looked for, at most once in the cooldown', async (t) => {
+test('fetches the keys once, and again for an unknown kid at most once in the cooldown', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE, keyCooldownSeconds: 0 });
   const calm = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
@@ -167,7 +167,7 @@ test('answers 503 while the keys are unavailable, and accepts tokens again after
   assert.equal(await statusOf(impostor.check(token)), 503);
 });
 
-test('options that cannot protect anything are refused when the server is opened', () => {
+test('refuses options that protect nothing when the server is opened', () => {
   for (const issuer of ['http://login.example.org/realms/x', 'nonsense']) {
     assert.throws(() => openResourceServer({ issuer, audience: AUDIENCE }), TypeError);
   }
