@@ -272,7 +272,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     await assert.rejects(planned, (error: unknown) => {
       assert.ok(error instanceof IdkitError && error.exitCode === 13);
       assert.match(error.message, /line \d+: .*CREATE FUNCTION public\.planted\(\)/);
-      assert.match(error.hints.join(), /drop what somebody else made/);
+      assert.match(error.hints.join(), /drop the foreign objects/);
       return true;
     });
     assert.deepEqual(

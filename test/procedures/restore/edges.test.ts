@@ -121,10 +121,7 @@ describe('"A failure in steps 1 to 6 brings the old state back (16)"', () => {
       restore(await platform.load(), options({ from: set.dir })),
       (error: Error & { code: string; exitCode: number }) => {
         assert.deepEqual([error.code, error.exitCode], ['IDKIT_RESTORE_UNDONE', 16]);
-        assert.match(
-          error.message,
-          /^the restore failed at "realms", and was rolled back to the old state: /,
-        );
+        assert.match(error.message, /^the restore failed at "realms" and was rolled back to the old state: /);
         return true;
       },
     );

@@ -241,7 +241,7 @@ describe('an env.gpg that does not contain an environment file', () => {
     for (const [text, why] of [
       [
         '<html>not found</html>\n',
-        /env\.gpg: it holds no environment file: the text line 1 is not KEY=VALUE/,
+        /env\.gpg: it is not an environment file: the text line 1 is not KEY=VALUE/,
       ],
       [Uint8Array.of(0x4b, 0x3d, 0xff), /the text is not UTF-8/],
       ['KEY=a\0b\n', /the text contains a NUL byte/],
@@ -267,6 +267,6 @@ describe('an env.gpg that does not contain an environment file', () => {
     assert.equal(failure, undefined);
     assert.match(String(sets[0]?.notes), /env\.gpg: .*unknown key IDKIT_FROM_THE_FUTURE/);
     const texts = await refuses(place, { from: place.set.dir }, 'IDKIT_SETTING');
-    assert.match(texts, /^env\.gpg holds the unknown key IDKIT_FROM_THE_FUTURE\nnothing was touched/);
+    assert.match(texts, /^env\.gpg contains the unknown key IDKIT_FROM_THE_FUTURE\nnothing was touched/);
   });
 });

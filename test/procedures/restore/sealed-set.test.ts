@@ -178,7 +178,7 @@ describe('a set without a seal', () => {
     );
     assert.match(
       findings[0]!.message,
-      new RegExp(`${fresh.name}, is unsealed, and ${set.name} before it is sealed`),
+      new RegExp(`${fresh.name}, is unsealed although the earlier ${set.name} is sealed`),
     );
     await makeUnsealed(set);
     assert.deepEqual((await verify(settings, options())).findings, []);
