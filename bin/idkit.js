@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // biome-ignore-all lint: old syntax on purpose, see below
-// A Node.js that is too old must get one clear line, not a syntax error, or be replaced by the Node.js that
-// `npm ci` brings in a checkout. The program itself is src/cli in a checkout, dist in the package.
+// Old versions of Node.js must print one clear line instead of a syntax error, or start the Node.js that `npm ci`
+// installs in a checkout. The program itself is src/cli in a checkout, and dist in the package.
 var MIN_MAJOR = 24;
 
 (parseInt(process.versions.node, 10) < MIN_MAJOR ? startOther() : start()).catch(function (error) {
@@ -10,7 +10,7 @@ var MIN_MAJOR = 24;
 });
 
 function start() {
-  // Not by import, which reads everything that they export, and so loads what is not used.
+  // An import would read every export of these modules, which loads code that is not used.
   var fs = process.getBuiltinModule('fs');
   var path = process.getBuiltinModule('path');
   openCompileCache(fs, path, process.getBuiltinModule('module'), process.getBuiltinModule('os'));
@@ -21,15 +21,15 @@ function start() {
   });
 }
 
-// Compiled code is kept in this user's own cache: one in a shared directory could be planted by others.
+// Compiled code is stored in the user's own cache. In a shared directory, other users could replace it.
 function openCompileCache(fs, path, module, os) {
   if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return;
   try {
     var caches = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
-    // A home that does not exist is nobody's to make.
+    // Do not create a home directory that does not exist.
     if (fs.existsSync(path.dirname(caches))) module.enableCompileCache(path.join(caches, 'idkit'));
   } catch (error) {
-    // A user without a home only starts a little slower.
+    // Without a home directory the start is only a little slower.
   }
 }
 

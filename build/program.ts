@@ -28,13 +28,13 @@ const THREADS = [
 
 /**
  * Dependencies whose code is joined into the program, because a start that reads hundreds of small files is slow. Their
- * own dependencies are joined in with them. All other dependencies are imported from where npm installed them.
+ * own dependencies are joined in with them. All other dependencies are imported from `node_modules`.
  */
 const JOINED = ['commander', 'fastify', 'light-my-request', 'pino'];
 
 /**
- * Node.js's own modules as they are. An import of one reads everything it exports, and that loads what few need:
- * streams of files with `node:fs`, for example.
+ * Loads the modules of Node.js with `process.getBuiltinModule`. An import would read all of their exports, and loads code
+ * that is rarely used, for example file streams for `node:fs`.
  */
 const builtins: Plugin = {
   name: 'builtins',
@@ -77,7 +77,7 @@ const common: BuildOptions = {
 const undeclared = JOINED.filter((name) => !(name in manifest.dependencies));
 if (undeclared.length > 0) throw new Error(`package.json must list ${undeclared.join(', ')} as dependencies`);
 
-// Threads each in one file: they load no more than they need.
+// Each thread is in one file, so that it loads only what it needs.
 await build({ ...common, entryPoints: THREADS });
 const { metafile } = await build({
   ...common,
