@@ -37,9 +37,9 @@ export function restoreFaults(place: Place, every: boolean): void {
   const restore = (...argv: readonly string[]) =>
     place.platform.run(['restore', '--yes', ...argv], passphrase);
   const kill = (after: string) => killRestore(place, ['--from', set], after);
-  const goOnAndKill = (after: string) => killRestore(place, ['--flag', 'resume'], after);
+  const resumeAndKill = (after: string) => killRestore(place, ['--flag', 'resume'], after);
   const changeSinceBackup = () => ok(['admin', 'user', 'create', 'bob', '--realm', 'master']);
-  const goOn = async () => {
+  const resume = async () => {
     const resumed = await restore('--resume');
     assert.equal(resumed.code, 0, resumed.stderr);
     assert.doesNotMatch(resumed.stdout, /failed|does not apply/, 'every row of the checklist is done');
@@ -100,7 +100,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     await kill('check');
     if (every) assert.deepEqual(readJournal(place.platform), loaded, 'as after "load"');
     assert.equal(await services(), 'database hello');
-    await goOnAndKill('swap');
+    await resumeAndKill('swap');
     assert.equal(readJournal(place.platform)?.['state'], 'swapped');
     await ok(['restore', '--abort']);
     await checkServing(place, OLD);
@@ -113,7 +113,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     const again = await restore('--from', set);
     assert.equal(again.code, 17, again.stderr);
     assert.match(again.stderr, /--resume.*\n.*--abort/);
-    if (!every) await goOn();
+    if (!every) await resume();
     else {
       for (const [step, up] of [
         ['start', 'database hello idkit'],
@@ -121,11 +121,11 @@ export function restoreFaults(place: Place, every: boolean): void {
         ['applications', 'caddy database hello idkit'],
         ['smoke', 'caddy database hello idkit'],
       ] as const) {
-        await goOnAndKill(step);
+        await resumeAndKill(step);
         assert.deepEqual(readJournal(place.platform), swapped, `${step}: as after "swap"`);
         assert.equal(await services(), up, step);
       }
-      await goOnAndKill('finish');
+      await resumeAndKill('finish');
       await nothingToEnd();
       await checkServing(place, NEW);
     }
@@ -191,7 +191,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     if (every)
       it('killed after "check", --resume finishes it, on the volume that an earlier one left', async () => {
         await kill('check');
-        await goOn();
+        await resume();
       });
   });
 }

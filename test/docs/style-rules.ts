@@ -83,9 +83,9 @@ export const STYLE_RULES: readonly StyleRule[] = [
     after: '`token_type_hint` is ignored',
   },
   {
-    avoid: 'hears, heard',
+    avoid: 'hears, received',
     instead: 'receives, is notified',
-    pattern: /\b(?:hears?|heard|hearing)\b/gi,
+    pattern: /\b(?:hears?|received|hearing)\b/gi,
     before: '`note` hears the journal as it is',
     after: '`note` receives the current journal',
   },

@@ -11,7 +11,7 @@ export type Talk = (server: {
 export interface HostileServer {
   port: number;
   /** Everything that clients sent, except what was forwarded to a real server. */
-  heard(): Buffer;
+  received(): Buffer;
   /** The number of connections so far. */
   connections(): number;
 }
@@ -24,7 +24,7 @@ export async function startHostile(
   t: { after(end: () => void): void },
   ...talks: readonly (Talk | number)[]
 ): Promise<HostileServer> {
-  const heard: Buffer[] = [];
+  const received: Buffer[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
   const server = createServer((socket) => {
@@ -33,7 +33,7 @@ export async function startHostile(
     socket.on('close', () => sockets.delete(socket));
     const talk = talks[Math.min(connections++, talks.length - 1)]!;
     if (typeof talk === 'number') return passOn(socket, talk);
-    speak(socket, talk, heard).catch(() => socket.destroy());
+    speak(socket, talk, received).catch(() => socket.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -43,7 +43,7 @@ export async function startHostile(
   });
   return {
     port: (server.address() as AddressInfo).port,
-    heard: () => Buffer.concat(heard),
+    received: () => Buffer.concat(received),
     connections: () => connections,
   };
 }
@@ -55,11 +55,11 @@ function passOn(near: Socket, port: number): void {
   near.on('close', () => far.destroy());
 }
 
-async function speak(socket: Socket, talk: Talk, heard: Buffer[]): Promise<void> {
+async function speak(socket: Socket, talk: Talk, received: Buffer[]): Promise<void> {
   const waiting: ((bytes: Buffer) => void)[] = [];
   const come: Buffer[] = [];
   socket.on('data', (bytes: Buffer) => {
-    heard.push(bytes);
+    received.push(bytes);
     const next = waiting.shift();
     if (next === undefined) come.push(bytes);
     else next(bytes);

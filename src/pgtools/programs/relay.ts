@@ -29,7 +29,7 @@ export interface Relay {
  * can reach. idkit then authenticates to the server on the connection that the program uses.
  *
  * libpq alone would send the password in the clear to a server that requests it. Up to version 15 this cannot be
- * disabled, and a server that was asked for its method in advance may choose another one on the next connection.
+ * disabled, and a server that reported its method in advance may choose another one on the next connection.
  *
  * The relay accepts a single connection. The program ends with this process, because its connection does.
  */

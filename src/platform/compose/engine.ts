@@ -48,8 +48,8 @@ interface Fault {
 }
 
 /**
- * Finds the engine that `compose.engine` names, else Docker or Podman. Each is asked for its version, because an
- * installed program may have no daemon.
+ * Finds the engine that `compose.engine` names, else Docker or Podman. The version command proves that it works,
+ * because an installed program may have no daemon.
  *
  * @throws IDKIT_VERSION (14) if none is installed; IDKIT_UNREACHABLE (15) if an installed one does not respond, or
  *   not to this user

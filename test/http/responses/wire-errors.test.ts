@@ -45,12 +45,12 @@ describe('responses to refusals', () => {
   });
 
   it('have user info errors in WWW-Authenticate and an empty body (RFC 6750 §3)', () => {
-    const told = renderRefusal(
+    const rendered = renderRefusal(
       new Refusal('userinfo-invalid-token', { realm: 'r', description: 'User disabled' }),
     )!;
-    assert.equal(told.body, '');
+    assert.equal(rendered.body, '');
     assert.equal(
-      told.headers['www-authenticate'],
+      rendered.headers['www-authenticate'],
       'Bearer realm="r", error="invalid_token", error_description="User disabled"',
     );
     const bare = renderRefusal(new Refusal('userinfo-missing-token', { realm: 'r' }))!;

@@ -124,6 +124,6 @@ describeOnPostgres('programs that are kept out of a postgres:// database', (plat
     const { findings } = await status(settings, own);
     assert.ok(!JSON.stringify(findings).includes('Role-Before-1'));
     const { IDKIT_DATABASE_PASSWORD: password } = Object.fromEntries(readEnvFile(join(dir, '.env')));
-    assert.ok(password !== undefined && !server.heard().includes(password));
+    assert.ok(password !== undefined && !server.received().includes(password));
   });
 });
