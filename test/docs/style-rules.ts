@@ -83,9 +83,9 @@ export const STYLE_RULES: readonly StyleRule[] = [
     after: '`token_type_hint` is ignored',
   },
   {
-    avoid: 'hears, received',
+    avoid: 'hears, heard',
     instead: 'receives, is notified',
-    pattern: /\b(?:hears?|received|hearing)\b/gi,
+    pattern: /\b(?:hears?|heard|hearing)\b/gi,
     before: '`note` hears the journal as it is',
     after: '`note` receives the current journal',
   },

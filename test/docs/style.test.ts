@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CITATIONS, countOffences, listTexts, prose } from './style-check.ts';
 import { STYLE_RULES } from './style-rules.ts';
 
 const page = readFileSync(new URL('../../docs/style.md', import.meta.url), 'utf8');
-
-// Offences that were there before the rules. Numbers only fall; the file is deleted with the last of them.
-const debtFile = new URL('style-debt.json', import.meta.url);
-const debt: Readonly<Record<string, number>> = existsSync(debtFile)
-  ? JSON.parse(readFileSync(debtFile, 'utf8'))
-  : {};
 
 const texts = listTexts();
 
@@ -20,12 +14,8 @@ for (const { name, pattern, instead } of [
 ]) {
   test(`no text says "${name}" (docs/style.md)`, () => {
     const offences = countOffences(texts, pattern);
-    const allowed = debt[name] ?? 0;
     const shown = offences.slice(0, 20).map(({ file, line, text }) => `${file}:${line}: ${text}`);
-    assert.ok(
-      offences.length <= allowed,
-      `${offences.length} places, ${allowed} allowed; write: ${instead}\n${shown.join('\n')}`,
-    );
+    assert.equal(offences.length, 0, `write: ${instead}\n${shown.join('\n')}`);
   });
 }
 
