@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import type { BrowserAnswer } from '../../src/browser/index.ts';
-import { closePasswords, openWorld } from '../protocol/support/world.ts';
-import { Browser, CALLBACK, errorOf, pageOf, realmWithLogin, redirectOf } from './browser.ts';
+import type { BrowserAnswer } from '../../../src/browser/index.ts';
+import { closePasswords, openWorld } from '../../protocol/support/world.ts';
+import { Browser, CALLBACK, errorOf, pageOf, realmWithLogin, redirectOf } from '../browser.ts';
 
 const world = await openWorld();
 after(async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isSafeRedirect, matchesRedirects } from '../../src/browser/index.ts';
+import { isSafeRedirect, matchesRedirects } from '../../../src/browser/index.ts';
 
 const ROOT = 'https://id.example.test';
 const matches = (registered: string, uri: string) => matchesRedirects([registered], uri, ROOT);

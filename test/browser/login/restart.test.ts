@@ -4,13 +4,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { Secret, systemRandom, uuid } from '../../src/core/index.ts';
-import { openPasswords } from '../../src/crypto/index.ts';
-import { openKeyRing, type ProtocolContext } from '../../src/protocol/index.ts';
-import { openStore } from '../../src/store/open.ts';
-import { fixtureClient, fixtureRealm, fixtureUser } from '../protocol/support/fixture-realm.ts';
-import { BASE_URL, PASSWORD, type RealmInWorld, TestClock, type World } from '../protocol/support/world.ts';
-import { Browser, CALLBACK, clientAnswer, messageOf, pageOf } from './browser.ts';
+import { Secret, systemRandom, uuid } from '../../../src/core/index.ts';
+import { openPasswords } from '../../../src/crypto/index.ts';
+import { openKeyRing, type ProtocolContext } from '../../../src/protocol/index.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { fixtureClient, fixtureRealm, fixtureUser } from '../../protocol/support/fixture-realm.ts';
+import {
+  BASE_URL,
+  PASSWORD,
+  type RealmInWorld,
+  TestClock,
+  type World,
+} from '../../protocol/support/world.ts';
+import { Browser, CALLBACK, clientAnswer, messageOf, pageOf } from '../browser.ts';
 
 it('a login in progress continues after a restart of the service, and a finished one still exists', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'idkit-restart-'));

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { BrowserAnswer } from '../../src/browser/index.ts';
-import type { User } from '../../src/model/index.ts';
-import { putUserProfile } from '../protocol/support/user-profile.ts';
+import type { BrowserAnswer } from '../../../src/browser/index.ts';
+import type { User } from '../../../src/model/index.ts';
+import { putUserProfile } from '../../protocol/support/user-profile.ts';
 import {
   closePasswords,
   openWorld,
   PASSWORD,
   type RealmInWorld,
   type World,
-} from '../protocol/support/world.ts';
-import { Browser, clientAnswer, errorOf, messageOf, pageOf, realmWithLogin, redirectOf } from './browser.ts';
+} from '../../protocol/support/world.ts';
+import { Browser, clientAnswer, errorOf, messageOf, pageOf, realmWithLogin, redirectOf } from '../browser.ts';
 
 let world: World;
 let realm: RealmInWorld;

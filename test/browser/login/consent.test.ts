@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Client } from '../../src/model/index.ts';
-import { closePasswords, openWorld, type RealmInWorld, type World } from '../protocol/support/world.ts';
-import { Browser, CALLBACK, clientAnswer, pageOf, realmWithLogin, redirectOf } from './browser.ts';
+import type { Client } from '../../../src/model/index.ts';
+import { closePasswords, openWorld, type RealmInWorld, type World } from '../../protocol/support/world.ts';
+import { Browser, CALLBACK, clientAnswer, pageOf, realmWithLogin, redirectOf } from '../browser.ts';
 
 let world: World;
 let realm: RealmInWorld;

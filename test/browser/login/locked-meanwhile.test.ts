@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { BrowserAnswer } from '../../src/browser/index.ts';
-import type { User } from '../../src/model/index.ts';
-import { PASSWORD, type RealmInWorld, refusalOf } from '../protocol/support/world.ts';
-import { type Browser, CALLBACK, errorOf, messageOf } from './browser.ts';
-import { isCode, openLoginWorld } from './login-world.ts';
-import { addDevice, oneTimePassword } from './one-time-password.ts';
+import type { BrowserAnswer } from '../../../src/browser/index.ts';
+import type { User } from '../../../src/model/index.ts';
+import { PASSWORD, type RealmInWorld, refusalOf } from '../../protocol/support/world.ts';
+import { type Browser, CALLBACK, errorOf, messageOf } from '../browser.ts';
+import { isCode, openLoginWorld } from '../login-world.ts';
+import { addDevice, oneTimePassword } from '../one-time-password.ts';
 
 const { newBrowser, newRealm, newUser, world } = await openLoginWorld();
 

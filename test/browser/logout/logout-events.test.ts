@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { closePasswords, openWorld } from '../protocol/support/world.ts';
-import { Browser, CALLBACK, errorOf, realmWithLogin } from './browser.ts';
+import { closePasswords, openWorld } from '../../protocol/support/world.ts';
+import { Browser, CALLBACK, errorOf, realmWithLogin } from '../browser.ts';
 
 const world = await openWorld();
 after(async () => {

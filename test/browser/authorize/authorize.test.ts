@@ -6,7 +6,7 @@ import {
   type RealmInWorld,
   refusalOf,
   type World,
-} from '../protocol/support/world.ts';
+} from '../../protocol/support/world.ts';
 import {
   Browser,
   CALLBACK,
@@ -16,7 +16,7 @@ import {
   pageOf,
   realmWithLogin,
   redirectOf,
-} from './browser.ts';
+} from '../browser.ts';
 
 let world: World;
 let realm: RealmInWorld;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Client, User } from '../../src/model/index.ts';
-import { clientAnswer, errorOf, messageOf } from './browser.ts';
-import { openLoginWorld } from './login-world.ts';
-import { oneTimePassword } from './one-time-password.ts';
+import type { Client, User } from '../../../src/model/index.ts';
+import { clientAnswer, errorOf, messageOf } from '../browser.ts';
+import { openLoginWorld } from '../login-world.ts';
+import { oneTimePassword } from '../one-time-password.ts';
 
 const { newBrowser, newClient, newRealm, newUser, realm, userWithOtp, world } = await openLoginWorld();
 

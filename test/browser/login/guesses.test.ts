@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { BrowserAnswer } from '../../src/browser/index.ts';
-import { PASSWORD } from '../protocol/support/world.ts';
-import { clientAnswer, pageOf } from './browser.ts';
-import { isCode, openLoginWorld } from './login-world.ts';
-import { oneTimePassword } from './one-time-password.ts';
+import type { BrowserAnswer } from '../../../src/browser/index.ts';
+import { PASSWORD } from '../../protocol/support/world.ts';
+import { clientAnswer, pageOf } from '../browser.ts';
+import { isCode, openLoginWorld } from '../login-world.ts';
+import { oneTimePassword } from '../one-time-password.ts';
 
 const { newBrowser, newClient, newRealm, newUser, userWithOtp, world } = await openLoginWorld();
 

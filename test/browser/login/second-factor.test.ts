@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { clientAnswer, errorOf, messageOf, pageOf, redirectOf } from './browser.ts';
-import { openLoginWorld } from './login-world.ts';
+import { clientAnswer, errorOf, messageOf, pageOf, redirectOf } from '../browser.ts';
+import { openLoginWorld } from '../login-world.ts';
 
 const { newBrowser, newRealm, newUser, realm, world } = await openLoginWorld();
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { deviceName } from '../../src/browser/login/finish-login.ts';
+import { deviceName } from '../../../src/browser/login/finish-login.ts';
 
 test('a browser and its system have a short name', () => {
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PASSWORD } from '../protocol/support/world.ts';
-import { Browser, CALLBACK, clientAnswer, errorOf, messageOf, pageOf } from './browser.ts';
-import { openLoginWorld } from './login-world.ts';
+import { PASSWORD } from '../../protocol/support/world.ts';
+import { Browser, CALLBACK, clientAnswer, errorOf, messageOf, pageOf } from '../browser.ts';
+import { openLoginWorld } from '../login-world.ts';
 
 const { newBrowser, newClient, newRealm, newUser, realm, world } = await openLoginWorld();
 

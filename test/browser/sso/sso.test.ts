@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type BrowserAnswer, findSsoSession, sessionCookieValue } from '../../src/browser/index.ts';
+import { type BrowserAnswer, findSsoSession, sessionCookieValue } from '../../../src/browser/index.ts';
 import {
   claimsOf,
   closePasswords,
   openWorld,
   type RealmInWorld,
   type World,
-} from '../protocol/support/world.ts';
+} from '../../protocol/support/world.ts';
 import {
   Browser,
   CALLBACK,
@@ -17,7 +17,7 @@ import {
   pageOf,
   realmWithLogin,
   redirectOf,
-} from './browser.ts';
+} from '../browser.ts';
 
 let world: World;
 let realm: RealmInWorld;

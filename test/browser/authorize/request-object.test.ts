@@ -7,8 +7,8 @@ import {
   type RealmInWorld,
   START,
   type World,
-} from '../protocol/support/world.ts';
-import { Browser, CALLBACK, clientAnswer, errorOf, pageOf, realmWithLogin } from './browser.ts';
+} from '../../protocol/support/world.ts';
+import { Browser, CALLBACK, clientAnswer, errorOf, pageOf, realmWithLogin } from '../browser.ts';
 
 const SECRET = 'a-secret-of-at-least-32-characters-x';
 const OTHER = 'https://web.example.test/other';

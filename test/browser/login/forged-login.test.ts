@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { BrowserAnswer } from '../../src/browser/index.ts';
-import { PAGE_STATUS } from '../../src/http/responses/statuses.ts';
-import type { User } from '../../src/model/index.ts';
-import { PASSWORD } from '../protocol/support/world.ts';
-import { CALLBACK, clientAnswer, errorOf, pageOf, redirectOf } from './browser.ts';
-import { isCode, openLoginWorld } from './login-world.ts';
+import type { BrowserAnswer } from '../../../src/browser/index.ts';
+import { PAGE_STATUS } from '../../../src/http/responses/statuses.ts';
+import type { User } from '../../../src/model/index.ts';
+import { PASSWORD } from '../../protocol/support/world.ts';
+import { CALLBACK, clientAnswer, errorOf, pageOf, redirectOf } from '../browser.ts';
+import { isCode, openLoginWorld } from '../login-world.ts';
 
 const { newBrowser, newClient, newRealm, newUser, realm, world } = await openLoginWorld();
 

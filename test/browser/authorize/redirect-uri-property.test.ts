@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { isSafeRedirect, matchesRedirects } from '../../src/browser/index.ts';
+import { isSafeRedirect, matchesRedirects } from '../../../src/browser/index.ts';
 
 /** Pieces of URLs that have confused parsers. */
 const PIECES = [

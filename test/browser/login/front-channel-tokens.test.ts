@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { BrowserAnswer } from '../../src/browser/index.ts';
-import { verifyAccessToken } from '../../src/protocol/index.ts';
+import type { BrowserAnswer } from '../../../src/browser/index.ts';
+import { verifyAccessToken } from '../../../src/protocol/index.ts';
 import {
   claimsOf,
   closePasswords,
   openWorld,
   type RealmInWorld,
   type World,
-} from '../protocol/support/world.ts';
-import { Browser, CALLBACK, clientAnswer, realmWithLogin, redirectOf } from './browser.ts';
+} from '../../protocol/support/world.ts';
+import { Browser, CALLBACK, clientAnswer, realmWithLogin, redirectOf } from '../browser.ts';
 
 let world: World;
 let realm: RealmInWorld;

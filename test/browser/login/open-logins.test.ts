@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { newLoginRow } from '../../src/browser/login/login-row.ts';
-import { storeNewLogin } from '../../src/browser/login/open-logins.ts';
-import type { AuthenticationSession } from '../../src/model/index.ts';
-import { errorOf, pageOf } from './browser.ts';
-import { isCode, openLoginWorld } from './login-world.ts';
+import { newLoginRow } from '../../../src/browser/login/login-row.ts';
+import { storeNewLogin } from '../../../src/browser/login/open-logins.ts';
+import type { AuthenticationSession } from '../../../src/model/index.ts';
+import { errorOf, pageOf } from '../browser.ts';
+import { isCode, openLoginWorld } from '../login-world.ts';
 
 const { newBrowser, newRealm, world } = await openLoginWorld();
 
