@@ -139,7 +139,7 @@ export function restoreFaults(place: Place, every: boolean): void {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const exit = once(child, 'exit');
-    const swapped = /^done Put the database/m;
+    const swapped = /^done Rename the database/m;
     let stderr = '';
     for await (const chunk of child.stderr.setEncoding('utf8')) {
       const before = swapped.test(stderr);
