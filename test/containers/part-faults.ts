@@ -46,7 +46,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     const ended = await place.platform.run(['up'], { DATABASE_IMAGE: 'localhost/idkit-test/none:1' });
     if (kind === 'docker') return assert.equal(ended.code, 14, ended.stderr);
     assert.equal(ended.code, 2, ended.stderr);
-    assert.match(ended.stderr, /podman-compose \S+ takes DATABASE_IMAGE from \.env/);
+    assert.match(ended.stderr, /podman-compose \S+ uses DATABASE_IMAGE from \.env/);
   });
 
   it('names a port in use, and components that had started continue (exit 1)', async () => {
