@@ -4,7 +4,7 @@ import { defineConfig } from 'vitepress';
 import { leadOutside } from './outside.ts';
 import { slugOf } from './slug.ts';
 
-// `npm run docs` builds the site into dist/docs and fails on a dead link.
+// `npm run docs` builds the site into docs/.vitepress/dist and fails on a dead link.
 
 const docs = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(`${docs}../package.json`, 'utf8')) as { version: string };

@@ -34,7 +34,7 @@ export function serviceRuns(address: string): IdkitError {
     {
       hints: [
         'end idkit serve with Ctrl-C in its terminal, or stop its unit: systemctl stop idkit',
-        'in containers: docker compose stop idkit, and idkit up afterwards',
+        'in containers: stop its container with docker compose stop, and run idkit up afterwards',
       ],
     },
   );

@@ -6,10 +6,10 @@ import type { Runner } from '../command.ts';
 export function addSchedule(program: CliCommand, run: Runner): void {
   program
     .command('schedule')
-    .description('print timers for backup, verify, drill and smoke, as cron lines or systemd units')
+    .description('print timers for backup, verify and drill, as cron lines or systemd units')
     .addOption(new Option('--format <kind>', 'the scheduler').choices(['cron', 'systemd']).default('cron'))
     .examples([
-      ['idkit schedule >> /etc/cron.d/idkit', 'installs cron lines'],
+      ['(crontab -l; idkit schedule) | crontab -', 'adds the lines to your crontab'],
       ['idkit schedule --format systemd', 'prints unit and timer files'],
     ])
     .action(
