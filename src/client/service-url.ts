@@ -1,9 +1,10 @@
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /**
- * Parses the address of a service that decides who a user is: it must use https, or be on this machine.
+ * Parses the address of a service that vouches for identities. The address must be https, or http to a loopback
+ * address.
  *
- * @param allowHttp allows plain http to any machine, for a network that no one else can use
+ * @param allowHttp accepts plain http to every host; only for a network that no attacker can reach
  * @throws TypeError with the address
  */
 export function parseServiceUrl(address: string, allowHttp: boolean | undefined): URL {
@@ -11,5 +12,5 @@ export function parseServiceUrl(address: string, allowHttp: boolean | undefined)
   const url = new URL(address);
   if (url.protocol === 'https:') return url;
   if (url.protocol === 'http:' && (allowHttp === true || LOOPBACK.test(url.hostname))) return url;
-  throw new TypeError(`${address} must use https`);
+  throw new TypeError(`${address} must be an https address`);
 }

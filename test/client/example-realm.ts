@@ -6,23 +6,23 @@ import { readMetrics } from '../http/service.ts';
 import { makePlace, post, readSecrets, runIdkit, type Service, startIdkit } from '../journey/idkit.ts';
 import { waitUntil } from '../wait-until.ts';
 
-/** `idkit serve` with the realm of examples/realm.json. */
+/** A running `idkit serve` with the realm of examples/realm.json. */
 export interface ExampleRealm {
   service: Service;
   address: string;
   issuer: string;
-  /** Tokens of a user of client `shop`, by password. */
+  /** Returns tokens of a user, from the password grant of the client `shop`. */
   logIn(username?: string): Promise<Record<string, unknown>>;
-  /** Changes the realm's settings by the administrative API. */
+  /** Changes the realm's settings through the administrative API. */
   change(settings: Record<string, unknown>): Promise<void>;
-  /** How many events of a type the service counted in the realm, with this error or without one. */
+  /** Returns how many events of this type the service has counted in the realm, with this error. Default: no error. */
   countEvents(event: string, error?: string): Promise<number>;
 }
 
-/** A client credential of examples/realm.json. */
+/** The credentials of a confidential client in examples/realm.json. */
 export const ORDERS = { clientId: 'orders', clientSecret: 'change-me-orders-secret' };
 
-/** Starts the service; `edit` changes the realm's file before it is imported. */
+/** Starts the service. `edit` changes the text of the realm's file before the import. */
 export async function startExampleRealm(
   t: TestContext,
   edit: (text: string) => string = (text) => text,
@@ -53,12 +53,12 @@ export async function startExampleRealm(
       const { IDKIT_ADMIN_USERNAME: username = '', IDKIT_ADMIN_PASSWORD: password = '' } = readSecrets(cwd);
       const form = { grant_type: 'password', client_id: 'admin-cli', username, password };
       const { body } = await post(address, 'master', 'token', form);
-      const answer = await fetch(`${address}/admin/realms/example`, {
+      const response = await fetch(`${address}/admin/realms/example`, {
         method: 'PUT',
         headers: { authorization: `Bearer ${body['access_token']}`, 'content-type': 'application/json' },
         body: JSON.stringify(settings),
       });
-      assert.equal(answer.status, 204, await answer.text());
+      assert.equal(response.status, 204, await response.text());
     },
     async countEvents(event, error = '') {
       const text = await readMetrics(service);
@@ -72,7 +72,7 @@ export async function startExampleRealm(
   };
 }
 
-/** Resolves once the condition holds; fails after two minutes. */
+/** Resolves as soon as the condition holds. Rejects after two minutes. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what: string | (() => string),

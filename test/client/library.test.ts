@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A program that uses `code`, joined with everything it needs, as for a browser. */
+/** Bundles `code` with all its dependencies for a browser. */
 async function bundle(code: string): Promise<{ text: string; inputs: string[] }> {
   const built = await build({
     stdin: { contents: code, resolveDir: root },
@@ -23,7 +23,7 @@ async function bundle(code: string): Promise<{ text: string; inputs: string[] }>
   return { text: built.outputFiles[0]!.text, inputs: Object.keys(built.metafile.inputs) };
 }
 
-test('the browser part of idkit/client is at most 12 kB gzipped, with all its dependencies', async () => {
+test('the browser session of idkit/client has at most 12 kB gzipped, with its dependencies', async () => {
   const { text } = await bundle(
     "import { openBrowserSession } from 'idkit/client'; globalThis.open = openBrowserSession;",
   );
@@ -32,18 +32,18 @@ test('the browser part of idkit/client is at most 12 kB gzipped, with all its de
   assert.ok(bytes > 5_000, `${bytes} bytes: the bundle holds the session`);
 });
 
-test('both entries need only their own files, oauth4webapi and jose', async () => {
+test('each entry imports only its own files, oauth4webapi and jose', async () => {
   const entries = { client: 'src/client/application/', 'resource-server': 'src/client/resource-server/' };
   for (const [entry, folder] of Object.entries(entries)) {
     const { inputs } = await bundle(`export * from 'idkit/${entry}';`);
-    const foreign = inputs.filter(
+    const otherInputs = inputs.filter(
       (path) =>
         path !== '<stdin>' &&
         path !== 'src/client/service-url.ts' &&
         !path.startsWith(folder) &&
         !/^node_modules\/(oauth4webapi|jose)\//.test(path),
     );
-    assert.deepEqual(foreign, []);
+    assert.deepEqual(otherInputs, []);
     assert.ok(inputs.length > 5);
   }
 });

@@ -1,9 +1,9 @@
+import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** One request as the service got it. */
-export interface Got {
+/** A request that the service received. */
+export interface ReceivedRequest {
   method: string;
   path: string;
   form: Record<string, string>;
@@ -11,7 +11,7 @@ export interface Got {
   authorization: string | undefined;
 }
 
-/** An answer; `text` wins over `json`. `hang` never answers. */
+/** A response. `text` takes precedence over `json`. With `hang`, the service never responds. */
 export interface Reply {
   status?: number;
   json?: unknown;
@@ -21,49 +21,51 @@ export interface Reply {
 }
 
 /**
- * A service with answers of the test's own, for what no healthy service does: faults, delays, foreign programs.
- * The journey runs against the real one.
+ * Starts a service whose responses the test chooses: faults, delays, and programs that are not token services. The
+ * tests in test/journey run against the real service.
  */
 export async function startService(
   t: TestContext,
-  answer: (got: Got) => Reply | Promise<Reply>,
-): Promise<{ baseUrl: string; got: readonly Got[] }> {
-  const got: Got[] = [];
+  respond: (request: ReceivedRequest) => Reply | Promise<Reply>,
+): Promise<{ baseUrl: string; requests: readonly ReceivedRequest[] }> {
+  const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
-    void serve(request, response, got, answer);
+    void serve(request, response, requests, respond);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
     server.closeAllConnections();
     server.close();
   });
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, got };
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  return { baseUrl: `http://127.0.0.1:${address.port}`, requests };
 }
 
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  got: Got[],
-  answer: (got: Got) => Reply | Promise<Reply>,
+  requests: ReceivedRequest[],
+  respond: (request: ReceivedRequest) => Reply | Promise<Reply>,
 ): Promise<void> {
   let body = '';
   for await (const chunk of request) body += String(chunk);
-  const seen: Got = {
+  const received: ReceivedRequest = {
     method: request.method ?? '',
     path: request.url ?? '',
     form: Object.fromEntries(new URLSearchParams(body)),
     body,
     authorization: request.headers.authorization,
   };
-  got.push(seen);
-  const reply = await answer(seen);
+  requests.push(received);
+  const reply = await respond(received);
   if (reply.hang) return;
   response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers });
   response.end(reply.text ?? (reply.json === undefined ? '' : JSON.stringify(reply.json)));
 }
 
-/** Tokens as a service gives them; each call gives new ones. */
-export function issuer(lifetime = 300): (got: Got) => Reply {
+/** Returns a function that responds with new tokens at each call. @param lifetime in seconds */
+export function issuer(lifetime = 300): (request: ReceivedRequest) => Reply {
   let issued = 0;
   return () => {
     issued += 1;

@@ -1,43 +1,52 @@
-import { IdkitError, type Secret } from '../../core/index.ts';
-import { callService, pathSegment, readJson, type ServiceAnswer } from './call-service.ts';
+import { IdkitError, isJsonObject, parseJsonObject, type Secret } from '../../core/index.ts';
+import { callService, pathSegment, readJson, type ServiceResponse } from './call-service.ts';
 import type { AdminConnection } from './login.ts';
 import { openLogin } from './login.ts';
 
-/** A realm as the service returned it, with unchecked fields. */
+/** A realm as `GET /admin/realms` or `GET /admin/realms/{realm}` returns it. */
 export interface RealmRecord {
   realm: string;
   enabled?: boolean;
   [field: string]: unknown;
 }
 
-/** Calls the administrative API with one login, and renews it. @throws IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_NOT_FOUND, IDKIT_FAILED */
+/**
+ * Calls the administrative API with one login, which the client renews.
+ *
+ * @throws IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_NOT_FOUND, IDKIT_FAILED
+ */
 export interface AdminClient {
-  /** Returns the current access token. Renews it 30 s before it expires. */
+  /** Returns an access token that is valid for at least 30 s. */
   accessToken(): Promise<Secret>;
   listRealms(): Promise<readonly RealmRecord[]>;
   getRealm(realm: string): Promise<RealmRecord>;
   countUsers(realm: string): Promise<number>;
-  /** @param path below `/admin/realms`, with a leading slash @returns parsed JSON, or undefined for an empty body */
+  /**
+   * Sends a request below `/admin/realms`. `body` of the result is parsed JSON, or undefined for an empty body.
+   *
+   * @param path empty, or with a leading slash; its segments must be encoded
+   */
   call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
     body?: unknown,
   ): Promise<{ status: number; location?: string; body: unknown }>;
-  /** Ends the session and deletes the stored login. */
+  /** Ends the session at the service and deletes the token file. */
   logout(): Promise<void>;
 }
 
 /**
- * Logs in with the password grant, or resumes the login in `tokenFile`.
+ * Logs in with the password grant, or resumes the login in `tokenFile`. The promise resolves when an access token is
+ * available.
  *
  * @throws IDKIT_UNREACHABLE with the address; IDKIT_CREDENTIALS; IDKIT_NOT_FOUND for an unknown administrative realm;
- *   IDKIT_FAILED if the address is not that of a token service
+ * IDKIT_FAILED if the response is not that of a token service
  */
 export async function connectAdmin(connection: AdminConnection): Promise<AdminClient> {
   const login = openLogin(connection);
   await login.accessToken();
 
-  const send = async (method: string, path: string, body: unknown): Promise<ServiceAnswer> => {
+  const send = async (method: string, path: string, body: unknown): Promise<ServiceResponse> => {
     const token = await login.accessToken();
     return callService({
       method,
@@ -53,17 +62,17 @@ export async function connectAdmin(connection: AdminConnection): Promise<AdminCl
   };
 
   const call: AdminClient['call'] = async (method, path, body) => {
-    let answer = await send(method, path, body);
-    if (answer.status === 401) {
-      // The session may have been ended elsewhere before the token expired, so log in again once.
-      login.forget();
-      answer = await send(method, path, body);
+    let response = await send(method, path, body);
+    if (response.status === 401) {
+      // The session may have ended although its token has not expired. The client logs in again, but only once.
+      login.markRejected();
+      response = await send(method, path, body);
     }
-    if (answer.status >= 300) throw refused(answer, method, path, connection);
+    if (response.status >= 300) throw refused(response, method, path, connection);
     return {
-      status: answer.status,
-      ...(answer.location === undefined ? {} : { location: answer.location }),
-      body: readJson(answer),
+      status: response.status,
+      ...(response.location === undefined ? {} : { location: response.location }),
+      body: readJson(response),
     };
   };
 
@@ -72,15 +81,16 @@ export async function connectAdmin(connection: AdminConnection): Promise<AdminCl
     call,
     async listRealms() {
       const { body } = await call('GET', '');
-      if (!Array.isArray(body)) throw unexpected(connection, '/admin/realms', 'a list of realms');
-      return body as RealmRecord[];
+      if (!Array.isArray(body) || !body.every(isRealmRecord))
+        throw unexpected(connection, '/admin/realms', 'a list of realms');
+      return body;
     },
     async getRealm(realm) {
       const { body } = await call('GET', `/${pathSegment(realm)}`);
-      if (typeof body !== 'object' || body === null || !('realm' in body)) {
+      if (!isRealmRecord(body)) {
         throw unexpected(connection, `/admin/realms/${realm}`, 'a realm');
       }
-      return body as RealmRecord;
+      return body;
     },
     async countUsers(realm) {
       const path = `/${pathSegment(realm)}/users/count`;
@@ -92,6 +102,10 @@ export async function connectAdmin(connection: AdminConnection): Promise<AdminCl
   };
 }
 
+function isRealmRecord(value: unknown): value is RealmRecord {
+  return isJsonObject(value) && typeof value['realm'] === 'string';
+}
+
 function limits(connection: AdminConnection): { signal?: AbortSignal; timeoutMilliseconds?: number } {
   return {
     ...(connection.signal === undefined ? {} : { signal: connection.signal }),
@@ -101,45 +115,41 @@ function limits(connection: AdminConnection): { signal?: AbortSignal; timeoutMil
   };
 }
 
-/** Converts the error shapes of docs/keycloak/errors.md#error-shapes to one error with the message of the service. */
+/** Turns an error response into an error with the text of the service. */
 function refused(
-  answer: ServiceAnswer,
+  response: ServiceResponse,
   method: string,
   path: string,
   connection: AdminConnection,
 ): IdkitError {
-  const where = `${method} ${connection.baseUrl}/admin/realms${path}`;
-  const text = describeRefusal(answer);
-  switch (answer.status) {
+  const endpoint = `${method} ${connection.baseUrl}/admin/realms${path}`;
+  const text = describeRefusal(response);
+  switch (response.status) {
     case 401:
-      return new IdkitError('IDKIT_CREDENTIALS', `${where} rejects the login of ${connection.username}`);
+      return new IdkitError('IDKIT_CREDENTIALS', `${endpoint} rejected the login of ${connection.username}`);
     case 403:
-      return new IdkitError(
-        'IDKIT_CREDENTIALS',
-        `${connection.username} has no right to ${where} (403 ${text})`,
-        {
-          hints: ['grant the user a role of realm-management, or of the client of that realm in master'],
-        },
-      );
+      return new IdkitError('IDKIT_CREDENTIALS', `${connection.username} may not ${endpoint} (403 ${text})`, {
+        hints: [
+          'grant the user a role of the client realm-management, or of the realm’s client in the realm master',
+        ],
+      });
     case 404:
-      return new IdkitError('IDKIT_NOT_FOUND', `${where}: ${text}`);
+      return new IdkitError('IDKIT_NOT_FOUND', `${endpoint}: ${text}`);
     default:
-      return new IdkitError('IDKIT_FAILED', `${where} failed with ${answer.status}: ${text}`);
+      return new IdkitError('IDKIT_FAILED', `${endpoint} failed with the status ${response.status}: ${text}`);
   }
 }
 
-function describeRefusal(answer: ServiceAnswer): string {
-  let body: unknown;
-  try {
-    body = JSON.parse(answer.text);
-  } catch {
-    return answer.text.slice(0, 200) || 'no text';
-  }
-  const fields = (body ?? {}) as Record<string, unknown>;
+/** Reads the text from any of the three error shapes of Keycloak 26 (docs/keycloak/errors.md#error-shapes). */
+function describeRefusal(response: ServiceResponse): string {
+  const fields = parseJsonObject(response.text) ?? {};
   const text = fields['errorMessage'] ?? fields['error_description'] ?? fields['error'];
-  return typeof text === 'string' ? text : answer.text.slice(0, 200);
+  return typeof text === 'string' ? text : response.text.slice(0, 200) || 'the response is empty';
 }
 
 function unexpected(connection: AdminConnection, path: string, expected: string): IdkitError {
-  return new IdkitError('IDKIT_FAILED', `the response of ${connection.baseUrl}${path} is not ${expected}`);
+  return new IdkitError(
+    'IDKIT_FAILED',
+    `${connection.baseUrl}${path} returned a response that is not ${expected}`,
+  );
 }

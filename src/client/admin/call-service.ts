@@ -7,12 +7,12 @@ export interface ServiceCall {
   headers?: Record<string, string>;
   body?: string;
   signal?: AbortSignal;
-  /** For the whole call. Default: 10,000. */
+  /** Timeout of the whole call in milliseconds. Default: 10,000. */
   timeoutMilliseconds?: number;
 }
 
-/** A response with its complete body. */
-export interface ServiceAnswer {
+/** A response with its whole body. */
+export interface ServiceResponse {
   url: string;
   status: number;
   location?: string;
@@ -22,12 +22,12 @@ export interface ServiceAnswer {
 const DEFAULT_TIMEOUT = 10_000;
 
 /**
- * Sends one request and reads the complete response. Follows no redirects, so that credentials go only to the address
- * that the caller named.
+ * Sends one request and reads the whole response. Does not follow redirects, because credentials must not reach an
+ * address that the caller did not name.
  *
- * @throws IDKIT_UNREACHABLE with the address and the cause; the reason of the signal if the caller aborted
+ * @throws IDKIT_UNREACHABLE with the address and the cause; the reason of `signal` if that aborted the call
  */
-export async function callService(call: ServiceCall): Promise<ServiceAnswer> {
+export async function callService(call: ServiceCall): Promise<ServiceResponse> {
   const timeout = AbortSignal.timeout(call.timeoutMilliseconds ?? DEFAULT_TIMEOUT);
   const signal = call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout]);
   try {
@@ -48,25 +48,29 @@ export async function callService(call: ServiceCall): Promise<ServiceAnswer> {
     if (call.signal?.aborted) throw call.signal.reason;
     throw new IdkitError(
       'IDKIT_UNREACHABLE',
-      `${originOf(call.url)} is unreachable: ${explain(error, call)}`,
+      `${originOf(call.url)} cannot be reached: ${explain(error, call)}`,
       {
-        hints: ['start the service with `idkit serve`, or name another address with --base-url'],
+        hints: ['start the service with `idkit serve`, or set another address with --base-url'],
         cause: error,
       },
     );
   }
 }
 
-/** Parses the body as JSON. Returns undefined for an empty body. @throws IDKIT_FAILED if the body is not JSON */
-export function readJson(answer: ServiceAnswer): unknown {
-  if (answer.text === '') return undefined;
+/** Returns the parsed body, or undefined if the body is empty. @throws IDKIT_FAILED if the body is not JSON */
+export function readJson(response: ServiceResponse): unknown {
+  if (response.text === '') return undefined;
   try {
-    return JSON.parse(answer.text);
+    return JSON.parse(response.text);
   } catch (error) {
-    throw new IdkitError('IDKIT_FAILED', `${answer.url} returned ${answer.status} without JSON`, {
-      hints: ['check that this is the address of a token service'],
-      cause: error,
-    });
+    throw new IdkitError(
+      'IDKIT_FAILED',
+      `${response.url} returned the status ${response.status} and a body that is not JSON`,
+      {
+        hints: ['check that this is the address of a token service'],
+        cause: error,
+      },
+    );
   }
 }
 
@@ -88,9 +92,10 @@ function originOf(url: string): string {
 }
 
 /**
- * Encodes a name as one segment of a path. `encodeURIComponent` leaves `.` and `..` as they are, which a URL would resolve.
+ * Encodes a name as one segment of a path. Rejects `.` and `..`, which `encodeURIComponent` does not encode and a URL
+ * would resolve.
  *
- * @throws IDKIT_USAGE for an empty name, `.` and `..`
+ * @throws IDKIT_USAGE if the name is empty, `.` or `..`
  */
 export function pathSegment(name: string): string {
   if (name === '' || name === '.' || name === '..') {

@@ -4,17 +4,17 @@ import { request } from 'node:https';
 const pinned = new Map<string, string>();
 
 /**
- * Makes later calls to this origin accept exactly this certificate, whatever its name is. A service on this machine is
- * called at its address, but its certificate is for its public name.
+ * Makes all later calls to this origin accept only this certificate, for any host name. idkit calls a service on this
+ * machine at a loopback address, while the certificate names the public host.
  *
  * @param origin for example `https://127.0.0.1:8443`
- * @param pem the certificate of the service, which its lock on the platform directory authenticates
+ * @param pem the certificate of the process that holds the service's kernel lock
  */
 export function pinCertificate(origin: string, pem: string): void {
   pinned.set(origin, pem);
 }
 
-/** The part of the options of `fetch` that calls to a service need. */
+/** The options of `fetch` that calls to a service use. */
 export interface ServiceRequest {
   method: string;
   headers: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface ServiceRequest {
   signal: AbortSignal;
 }
 
-/** As `fetch`, without redirects and with the certificate that is pinned for the origin. */
+/** Works like `fetch`, but does not follow redirects and accepts only the pinned certificate of an origin. */
 export function fetchService(url: string, call: ServiceRequest): Promise<Response> {
   const certificate = pinned.get(URL.parse(url)?.origin ?? '');
   if (certificate !== undefined) return fetchPinned(url, call, certificate);
@@ -40,20 +40,20 @@ function fetchPinned(url: string, call: ServiceRequest, certificate: string): Pr
         agent: false,
         ca: certificate,
         allowPartialTrustChain: true,
-        // The chain ends in the pinned certificate, so the peer has its key and the name does not matter.
+        // The pinned certificate is the only trust anchor, so the peer has its key. The host name does not matter.
         checkServerIdentity: () => undefined,
       },
-      (answer) => {
+      (response) => {
         const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.once('error', reject);
-        answer.once('end', () => {
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('error', reject);
+        response.once('end', () => {
           const headers = new Headers();
-          for (const [name, value] of Object.entries(answer.headersDistinct)) {
+          for (const [name, value] of Object.entries(response.headersDistinct)) {
             for (const each of value ?? []) headers.append(name, each);
           }
           const body = chunks.length === 0 ? null : Buffer.concat(chunks);
-          resolve(new Response(body, { status: answer.statusCode ?? 500, headers }));
+          resolve(new Response(body, { status: response.statusCode ?? 500, headers }));
         });
       },
     );

@@ -1,32 +1,32 @@
-import { IdkitError, Secret } from '../../core/index.ts';
-import { callService, pathSegment, readJson, type ServiceAnswer } from './call-service.ts';
+import { IdkitError, jsonFields, parseJsonObject, Secret } from '../../core/index.ts';
+import { callService, pathSegment, readJson, type ServiceResponse } from './call-service.ts';
 import { type KeptLogin, openTokenFile } from './token-file.ts';
 
-/** The login of one administrator. */
+/** The login of one administrator, which renews itself. */
 export interface Login {
   /** Returns an access token that is valid for at least 30 s. Parallel callers share one renewal. */
   accessToken(): Promise<Secret>;
-  /** Discards the current access token after the service rejected it. The next call renews it. */
-  forget(): void;
+  /** Marks the current token as rejected. The next call renews it, even if it has not expired. */
+  markRejected(): void;
   /** Ends the session at the service and deletes the stored login. */
   logout(): Promise<void>;
 }
 
 const RENEW_BEFORE_MILLISECONDS = 30_000;
 
-/** Opens a login that logs in on first use: from the file, with the refresh token, or with the password. */
+/** Opens a login. The first call gets its token from the file, from a refresh, or with the password, in this order. */
 export function openLogin(connection: AdminConnection): Login {
   const realm = connection.realm ?? 'master';
   const clientId = connection.clientId ?? 'admin-cli';
   const owner = [connection.baseUrl, realm, clientId, connection.username].join(' ');
   const file = openTokenFile(connection.tokenFile, owner);
   let current: KeptLogin | undefined;
-  let refusedToken: string | undefined;
+  let rejectedToken: string | undefined;
   let renewal: Promise<KeptLogin> | undefined;
 
   const usable = (login: KeptLogin | undefined): login is KeptLogin =>
     login !== undefined &&
-    login.accessToken !== refusedToken &&
+    login.accessToken !== rejectedToken &&
     login.accessExpiresAt - RENEW_BEFORE_MILLISECONDS > Date.now();
 
   const renew = (): Promise<KeptLogin> =>
@@ -40,25 +40,25 @@ export function openLogin(connection: AdminConnection): Login {
     });
 
   const logIn = async (): Promise<KeptLogin> => {
-    const asked = Date.now();
-    const answer = await post('token', {
+    const requestedAt = Date.now();
+    const response = await post('token', {
       grant_type: 'password',
       username: connection.username,
       password: connection.password.reveal(),
     });
-    if (answer.status !== 200) throw refusedLogin(answer, connection, realm);
-    return parseTokens(answer, asked);
+    if (response.status !== 200) throw refusedLogin(response, connection, realm);
+    return parseTokens(response, requestedAt);
   };
 
   const refresh = async (kept: KeptLogin | undefined): Promise<KeptLogin | undefined> => {
     if (kept?.refreshToken === undefined || (kept.refreshExpiresAt ?? Infinity) <= Date.now())
       return undefined;
-    const asked = Date.now();
-    const answer = await post('token', { grant_type: 'refresh_token', refresh_token: kept.refreshToken });
-    return answer.status === 200 ? parseTokens(answer, asked) : undefined;
+    const requestedAt = Date.now();
+    const response = await post('token', { grant_type: 'refresh_token', refresh_token: kept.refreshToken });
+    return response.status === 200 ? parseTokens(response, requestedAt) : undefined;
   };
 
-  const post = (endpoint: 'token' | 'logout', form: Record<string, string>): Promise<ServiceAnswer> =>
+  const post = (endpoint: 'token' | 'logout', form: Record<string, string>): Promise<ServiceResponse> =>
     callService({
       method: 'POST',
       url: `${connection.baseUrl}/realms/${pathSegment(realm)}/protocol/openid-connect/${endpoint}`,
@@ -81,8 +81,8 @@ export function openLogin(connection: AdminConnection): Login {
       }
       return new Secret(current.accessToken);
     },
-    forget() {
-      refusedToken = current?.accessToken;
+    markRejected() {
+      rejectedToken = current?.accessToken;
     },
     async logout() {
       const kept = current ?? file.read();
@@ -93,60 +93,63 @@ export function openLogin(connection: AdminConnection): Login {
   };
 }
 
-function parseTokens(answer: ServiceAnswer, asked: number): KeptLogin {
-  const body = (readJson(answer) ?? {}) as Record<string, unknown>;
+function parseTokens(response: ServiceResponse, requestedAt: number): KeptLogin {
+  const body = jsonFields(readJson(response));
   const { access_token: access, expires_in: lifetime, refresh_token: refreshToken } = body;
   if (typeof access !== 'string' || typeof lifetime !== 'number') {
-    throw new IdkitError('IDKIT_FAILED', `${answer.url} returned 200 without an access token`);
+    throw new IdkitError('IDKIT_FAILED', `${response.url} returned the status 200 without an access token`);
   }
   const refreshLifetime = body['refresh_expires_in'];
   return {
     accessToken: access,
-    accessExpiresAt: asked + lifetime * 1000,
+    accessExpiresAt: requestedAt + lifetime * 1000,
     ...(typeof refreshToken === 'string' ? { refreshToken } : {}),
-    // 0 means that the refresh token does not expire by itself (offline session).
+    // Keycloak 26 sends 0 if the refresh token does not expire (offline session).
     ...(typeof refreshLifetime === 'number' && refreshLifetime > 0
-      ? { refreshExpiresAt: asked + refreshLifetime * 1000 }
+      ? { refreshExpiresAt: requestedAt + refreshLifetime * 1000 }
       : {}),
   };
 }
 
-function refusedLogin(answer: ServiceAnswer, connection: AdminConnection, realm: string): IdkitError {
-  let fields: Record<string, unknown> = {};
-  try {
-    fields = JSON.parse(answer.text) as Record<string, unknown>;
-  } catch {
-    return new IdkitError('IDKIT_FAILED', `${answer.url} returned ${answer.status} without JSON`, {
-      hints: ['check that this is the address of a token service'],
-    });
+function refusedLogin(response: ServiceResponse, connection: AdminConnection, realm: string): IdkitError {
+  const fields = parseJsonObject(response.text);
+  if (fields === undefined) {
+    return new IdkitError(
+      'IDKIT_FAILED',
+      `${response.url} returned the status ${response.status} and a body that is not a JSON object`,
+      { hints: ['check that this is the address of a token service'] },
+    );
   }
-  const text = String(fields['error_description'] ?? fields['error'] ?? answer.status);
-  if (answer.status === 404) {
+  const text = String(fields['error_description'] ?? fields['error'] ?? response.status);
+  if (response.status === 404) {
     return new IdkitError('IDKIT_NOT_FOUND', `${connection.baseUrl} has no realm ${realm}: ${text}`);
   }
-  if (answer.status >= 500 || answer.status === 429) {
-    return new IdkitError('IDKIT_UNREACHABLE', `${answer.url} returned ${answer.status}: ${text}`);
+  if (response.status >= 500 || response.status === 429) {
+    return new IdkitError(
+      'IDKIT_UNREACHABLE',
+      `${response.url} returned the status ${response.status}: ${text}`,
+    );
   }
   return new IdkitError(
     'IDKIT_CREDENTIALS',
-    `the login of ${connection.username} in realm ${realm} at ${connection.baseUrl} was rejected: ${text}`,
+    `the login of ${connection.username} in realm ${realm} at ${connection.baseUrl} was refused: ${text}`,
     { hints: ['check IDKIT_ADMIN_USERNAME and IDKIT_ADMIN_PASSWORD'] },
   );
 }
 
-/** The address and the credentials for an administrative API, of idkit or of Keycloak 26. */
+/** How to reach an administrative API, of idkit or of Keycloak 26. */
 export interface AdminConnection {
   /** Without a trailing slash. */
   baseUrl: string;
-  /** The realm of the administrator. Default: `master`. */
+  /** Realm of the administrator. Default: `master`. */
   realm?: string;
-  /** Default: `admin-cli`. */
+  /** Client for the password grant. Default: `admin-cli`. */
   clientId?: string;
   username: string;
   password: Secret;
-  /** A file (mode 0600) that stores the login between runs. Default: the login stays in memory. */
+  /** File (mode 0600) that stores the login between runs. Processes renew it under a lock. Default: memory only. */
   tokenFile?: string;
   signal?: AbortSignal;
-  /** For one call. Default: 10,000. */
+  /** Timeout of one call in milliseconds. Default: 10,000. */
   timeoutMilliseconds?: number;
 }

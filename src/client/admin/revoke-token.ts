@@ -1,21 +1,22 @@
 import { IdkitError, type Secret } from '../../core/index.ts';
 import { callService, pathSegment } from './call-service.ts';
 
-/** A token and the client that it belongs to. */
+/** A token to revoke, and the credentials of its client. */
 export interface Revocation {
   /** Without a trailing slash. */
   baseUrl: string;
   realm: string;
   clientId: string;
-  /** Absent for a public client, which authenticates with an empty secret. */
+  /** Leave it out for a public client. */
   clientSecret?: Secret;
-  /** A refresh token or an access token. */
+  /** A refresh or an access token. */
   token: Secret;
   signal?: AbortSignal;
 }
 
 /**
- * Revokes one token (RFC 7009 §2.1). An unknown token counts as revoked (§2.2).
+ * Revokes one token (RFC 7009 §2.1). Succeeds for a token that the service does not know (§2.2). The promise resolves
+ * when the service has responded.
  *
  * @throws IDKIT_UNREACHABLE; IDKIT_CREDENTIALS if the service rejects the client; IDKIT_FAILED
  */
@@ -23,7 +24,7 @@ export async function revokeToken(revocation: Revocation): Promise<void> {
   const { baseUrl, realm, clientId, token } = revocation;
   const secret = revocation.clientSecret?.reveal() ?? '';
   const credentials = `${encodeURIComponent(clientId)}:${encodeURIComponent(secret)}`;
-  const answer = await callService({
+  const response = await callService({
     method: 'POST',
     url: `${baseUrl}/realms/${pathSegment(realm)}/protocol/openid-connect/revoke`,
     headers: {
@@ -34,12 +35,15 @@ export async function revokeToken(revocation: Revocation): Promise<void> {
     body: new URLSearchParams({ token: token.reveal() }).toString(),
     ...(revocation.signal === undefined ? {} : { signal: revocation.signal }),
   });
-  if (answer.status === 200) return;
-  if (answer.status === 401) {
-    throw new IdkitError('IDKIT_CREDENTIALS', `the service rejects the credentials of client ${clientId}`);
+  if (response.status === 200) return;
+  if (response.status === 401) {
+    throw new IdkitError(
+      'IDKIT_CREDENTIALS',
+      `the service rejected the credentials of the client ${clientId}`,
+    );
   }
   throw new IdkitError(
     'IDKIT_FAILED',
-    `the service refuses to revoke the token (${answer.status} ${answer.text.slice(0, 200)})`,
+    `the service did not revoke the token (${response.status} ${response.text.slice(0, 200)})`,
   );
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemErrorCode } from '../../core/index.ts';
+import { parseJsonObject, systemErrorCode } from '../../core/index.ts';
 import { replaceFile, writeFault } from '../../files/index.ts';
 
 /** A stored login. Times are Unix times in milliseconds. */
@@ -12,23 +12,23 @@ export interface KeptLogin {
   refreshExpiresAt?: number;
 }
 
-/** The storage of a login between runs. */
+/** Stores a login between runs. */
 export interface TokenFile {
-  /** Returns the login of this owner, or undefined if none is stored or usable. */
+  /** Returns the login of this owner, or undefined if there is no usable one. */
   read(): KeptLogin | undefined;
-  /** Replaces the file with a rename. Its mode is 0600. */
+  /** Replaces the file atomically, with mode 0600. */
   write(login: KeptLogin): void;
   remove(): void;
-  /** Runs `work` under a lock between processes, because a refresh token may be used only once. */
+  /** Runs `work` under a lock that all processes share, because each refresh token works once. */
   exclusively<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>;
 }
 
-/** A process holds the lock for at most two calls. An older lock belongs to a process that died. */
+/** The holder of a lock sends at most two requests. An older lock belongs to a process that has died. */
 const STALE_LOCK_MILLISECONDS = 30_000;
 
 /**
- * Opens the file of one login, or keeps the login in memory if there is no path. A file of another owner, a file that
- * other users can read and an invalid file count as missing, and the next login replaces them.
+ * Opens the file of one login. Ignores a file that has another owner, is accessible to other users or is unreadable;
+ * the next login replaces it. Without a path, the returned file stores nothing.
  *
  * @param owner base URL, realm, client and user of the login
  */
@@ -55,9 +55,16 @@ export function openTokenFile(path: string | undefined, owner: string): TokenFil
 function readLogin(path: string, owner: string): KeptLogin | undefined {
   try {
     if ((statSync(path).mode & 0o077) !== 0) return undefined;
-    const kept = JSON.parse(readFileSync(path, 'utf8')) as { owner?: unknown } & KeptLogin;
-    const whole = typeof kept.accessToken === 'string' && typeof kept.accessExpiresAt === 'number';
-    return whole && kept.owner === owner ? kept : undefined;
+    const fields = parseJsonObject(readFileSync(path, 'utf8'));
+    if (fields === undefined || fields['owner'] !== owner) return undefined;
+    const { accessToken, accessExpiresAt, refreshToken, refreshExpiresAt } = fields;
+    if (typeof accessToken !== 'string' || typeof accessExpiresAt !== 'number') return undefined;
+    return {
+      accessToken,
+      accessExpiresAt,
+      ...(typeof refreshToken === 'string' ? { refreshToken } : {}),
+      ...(typeof refreshExpiresAt === 'number' ? { refreshExpiresAt } : {}),
+    };
   } catch {
     return undefined;
   }
@@ -76,7 +83,7 @@ async function takeLock(lock: string, path: string, signal: AbortSignal | undefi
     } catch (error) {
       if (systemErrorCode(error) !== 'EEXIST') throw writeFault(path, error);
     }
-    // A lock that was just released is not removed, because another process may hold it already.
+    // A lock that was released in the meantime is not removed, because the next holder may have created it already.
     const held = statSync(lock, { throwIfNoEntry: false });
     if (held !== undefined && Date.now() - held.mtimeMs > STALE_LOCK_MILLISECONDS)
       rmSync(lock, { force: true });

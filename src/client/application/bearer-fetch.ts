@@ -1,17 +1,17 @@
 import { ClientError } from './client-error.ts';
 
-/** The source of tokens. */
+/** Provides the access tokens of one session or one machine-to-machine client. */
 export interface TokenSource {
   accessToken(): Promise<string>;
-  /** Returns another token than the rejected one, or the same one if there is no other. */
-  renewRefused(accessToken: string): Promise<string>;
+  /** Returns a token other than the rejected one, or the rejected one if there is no other. */
+  renewRejected(accessToken: string): Promise<string>;
 }
 
 /**
- * As `fetch`, with the access token. After a 401 it renews the token and repeats the call once. If the renewal fails, or
- * the second call returns 401, the caller gets the 401. Tokens are sent only to the listed origins.
+ * `fetch` that sends the access token, and only to `origins`. After a 401, the function renews the token and repeats
+ * the request once. The caller gets the 401 if the second response is a 401 too, or if the renewal fails.
  *
- * @throws ClientError `not_allowed` for any other address, `logged_out`, `unreachable`
+ * @throws ClientError `not_allowed` for an address outside `origins`, `logged_out`, `unreachable`
  */
 export function bearerFetch(source: TokenSource, origins: readonly string[]): typeof fetch {
   return async (input, init) => {
@@ -20,20 +20,20 @@ export function bearerFetch(source: TokenSource, origins: readonly string[]): ty
     if (!origins.includes(origin)) {
       throw new ClientError(
         'not_allowed',
-        `tokens are not sent to ${origin}, because apiOrigins does not contain it`,
+        `the token is not sent to ${origin}, because apiOrigins does not list it`,
       );
     }
-    const again = request.clone();
+    const retry = request.clone();
     const token = await source.accessToken();
-    const answer = await send(request, token);
-    if (answer.status !== 401) return answer;
-    const renewed = await source.renewRefused(token).catch((error) => {
+    const response = await send(request, token);
+    if (response.status !== 401) return response;
+    const renewed = await source.renewRejected(token).catch((error) => {
       if (error instanceof ClientError) return token;
       throw error;
     });
-    if (renewed === token) return answer;
-    await answer.body?.cancel();
-    return send(again, renewed);
+    if (renewed === token) return response;
+    await response.body?.cancel();
+    return send(retry, renewed);
   };
 }
 

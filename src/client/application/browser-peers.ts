@@ -7,29 +7,31 @@ type Wire =
   | { readonly type: 'ask'; readonly from: string }
   | { readonly type: 'have'; readonly to: string; readonly tokens: TokenSet | undefined };
 
-const PATIENCE_MILLISECONDS = 1_000;
+const REPLY_TIMEOUT_MILLISECONDS = 1_000;
 
 /**
- * Connects tabs through Web Locks and a BroadcastChannel of one name. Tokens travel in messages between pages of one
- * origin and are not stored. A granted lock does not mean that all messages have arrived, so its holder queries the other
- * tabs first. Each tab holds its own lock while it is open, so the others know how many responses to wait for.
+ * Connects tabs through Web Locks and a BroadcastChannel with the same name. Tokens travel only in messages between
+ * pages of one origin, and no tab stores them.
+ *
+ * A tab that gets the renewal lock may still miss messages of the previous holder, so it asks the other tabs first.
+ * Each tab holds a presence lock until it closes; the asking tab counts these locks to know how many replies to await.
  */
 export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
   const { locks } = window.navigator;
   const channel = new window.BroadcastChannel(name);
   const me = crypto.randomUUID();
   const presence = `${name} tab `;
-  let leave = (): void => {};
-  let answered: (tokens: TokenSet | undefined) => void = () => {};
+  let releasePresence = (): void => {};
+  let onReply: (tokens: TokenSet | undefined) => void = () => {};
   const arrived = new Promise<void>((resolve) => {
     void locks.request(presence + me, {}, () => {
       resolve();
-      return new Promise<void>((gone) => {
-        leave = gone;
+      return new Promise<void>((release) => {
+        releasePresence = release;
       });
     });
   });
-  /** Returns the names of all tabs, including this one. */
+  /** Returns the names of all open tabs, including this one. */
   const listTabs = async (): Promise<readonly string[]> => {
     await arrived;
     const { held } = await locks.query();
@@ -40,23 +42,24 @@ export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
   const post = (message: Wire): void => channel.postMessage(message);
   return {
     me,
-    listen(own, onMessage) {
+    listen(ownTokens, onMessage) {
       channel.onmessage = ({ data }) => {
+        // Only this library, in pages of the same origin, posts to the channel.
         const message = data as Wire;
-        if (message.type === 'ask') post({ type: 'have', to: message.from, tokens: own() });
+        if (message.type === 'ask') post({ type: 'have', to: message.from, tokens: ownTokens() });
         else if (message.type !== 'have') onMessage(message);
-        else if (message.to === me) answered(message.tokens);
+        else if (message.to === me) onReply(message.tokens);
       };
     },
     exclusively: (work) => locks.request(`${name} renewal`, {}, work),
     async ask(whom) {
       let missing = (await listTabs()).length - 1;
-      const found: TokenSet[] = [];
+      const received: TokenSet[] = [];
       if (missing > 0) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, PATIENCE_MILLISECONDS);
-          answered = (tokens) => {
-            if (tokens !== undefined) found.push(tokens);
+          const timer = setTimeout(resolve, REPLY_TIMEOUT_MILLISECONDS);
+          onReply = (tokens) => {
+            if (tokens !== undefined) received.push(tokens);
             missing -= 1;
             if (missing > 0 && (whom === 'all' || tokens === undefined)) return;
             clearTimeout(timer);
@@ -64,15 +67,15 @@ export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
           };
           post({ type: 'ask', from: me });
         });
-        answered = () => {};
+        onReply = () => {};
       }
-      return found;
+      return received;
     },
     send: post,
     isOpen: async (tab) => (await listTabs()).includes(tab),
     close() {
       channel.close();
-      void arrived.then(() => leave());
+      void arrived.then(() => releasePresence());
     },
   };
 }

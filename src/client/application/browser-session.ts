@@ -1,21 +1,22 @@
 import { openBrowserPeers } from './browser-peers.ts';
-import type { BrowserWindow } from './browser-window.ts';
+import { isSecureWindow } from './browser-window.ts';
 import { ClientError } from './client-error.ts';
 import { openPendingLogins } from './pending-logins.ts';
 import { openSession, type Session, type SessionOptions } from './session.ts';
 import type { SessionState } from './session-state.ts';
 
-/** The options of a session in a browser. */
+/** Options of a session in a browser. */
 export interface BrowserSessionOptions extends SessionOptions {
-  /** The address to which the service redirects after a logout. Default: `redirectUri`. */
+  /** Address to which the service sends the user after a logout. Default: `redirectUri`. */
   postLogoutRedirectUri?: string;
 }
 
-/** A session of a single-page application, which its tabs share. */
+/** A user's session in a single-page application. All tabs of the application share it. */
 export interface BrowserSession extends Session {
   /**
-   * Call it once, when the page starts. If a login opened the page, completes that login, else copies the session of
-   * another tab. Returns `logged_in` or `logged_out`, and the page then decides whether to call `login()`.
+   * Completes a login if the service sent the user to this page; otherwise takes over the session of another tab. Call
+   * it once, when the page starts. The promise resolves with the state, usually `logged_in` or `logged_out`; it does
+   * not reject if the login failed. The page decides whether to call `login()` then.
    */
   start(): Promise<SessionState>;
 }
@@ -31,15 +32,16 @@ const RESPONSE_PARAMETERS = [
 ];
 
 /**
- * Opens a session of a single-page application. Tokens stay in memory. The tabs of one origin share them, so each renewal
- * needs one refresh for all tabs.
+ * Opens the session of a single-page application. Tokens are in memory only. The tabs of one origin share them, so a
+ * renewal costs one refresh, however many tabs are open.
  *
- * @throws ClientError `not_allowed` if the page is not a secure context (https, or this machine)
+ * @throws ClientError `not_allowed` if the page is not a secure context (https, or a loopback address)
+ * @throws TypeError if `issuer` is not an https address
  */
 export function openBrowserSession(options: BrowserSessionOptions): BrowserSession {
-  const window = globalThis as unknown as BrowserWindow;
-  if (window.navigator?.locks === undefined) {
-    throw new ClientError('not_allowed', 'a session needs a page that was loaded over https');
+  const window: unknown = globalThis;
+  if (!isSecureWindow(window)) {
+    throw new ClientError('not_allowed', 'a session needs a page that the browser loaded over https');
   }
   const { location, sessionStorage, history, document } = window;
   const key = `idkit ${options.issuer} ${options.clientId}`;
@@ -74,8 +76,8 @@ export function openBrowserSession(options: BrowserSessionOptions): BrowserSessi
       const url = new URL(server.end_session_endpoint);
       url.searchParams.set('client_id', options.clientId);
       if (idToken !== undefined) url.searchParams.set('id_token_hint', idToken);
-      const back = options.postLogoutRedirectUri ?? options.redirectUri;
-      url.searchParams.set('post_logout_redirect_uri', back);
+      const returnTo = options.postLogoutRedirectUri ?? options.redirectUri;
+      url.searchParams.set('post_logout_redirect_uri', returnTo);
       location.assign(url.href);
     },
   });
@@ -87,25 +89,26 @@ export function openBrowserSession(options: BrowserSessionOptions): BrowserSessi
     fetch: session.fetch,
     logout: session.logout,
     close: session.close,
-    async login(asked = {}) {
-      if (asked.returnTo !== undefined && new URL(asked.returnTo, location.href).origin !== location.origin) {
-        throw new ClientError('not_allowed', 'returnTo must have the origin of the page');
+    async login(loginOptions = {}) {
+      const { returnTo } = loginOptions;
+      if (returnTo !== undefined && new URL(returnTo, location.href).origin !== location.origin) {
+        throw new ClientError('not_allowed', `returnTo must be an address of ${location.origin}`);
       }
-      await session.login(asked);
+      await session.login(loginOptions);
     },
     async start() {
       const here = new URL(location.href);
       const { searchParams } = here;
       const state = searchParams.get('state');
       if (state !== null && (searchParams.has('code') || searchParams.has('error'))) {
-        // A response that belongs to no login of this tab (RFC 9700 §4.7) is removed from the address and ignored.
+        // A response to a login that this tab did not start (RFC 9700 §4.7) is removed from the address and ignored.
         const pending = pendingLogins.take(state);
-        const answer = new URLSearchParams(searchParams);
+        const response = new URLSearchParams(searchParams);
         for (const name of RESPONSE_PARAMETERS) searchParams.delete(name);
         history.replaceState(history.state, '', pending?.returnTo ?? here.href);
         if (pending !== undefined) {
-          await session.receive(answer, state, pending).catch((error) => {
-            // The state contains the error with the message of the service.
+          await session.receive(response, state, pending).catch((error) => {
+            // The session's state holds the error of the service.
             if (!(error instanceof ClientError)) throw error;
           });
           return session.state;

@@ -1,4 +1,7 @@
-/** The part of a browser's window that a session needs. The explicit type shows that it uses nothing else. */
+/**
+ * The parts of a browser's window that a session uses. The library declares them itself, so that it compiles without
+ * the DOM types and depends on nothing else of a browser.
+ */
 export interface BrowserWindow {
   readonly location: { readonly href: string; readonly origin: string; assign(url: string): void };
   readonly history: {
@@ -27,4 +30,11 @@ export interface BrowserWindow {
 interface BrowserLocks {
   request<T>(name: string, options: object, work: () => Promise<T>): Promise<T>;
   query(): Promise<{ readonly held: readonly { readonly name: string }[] }>;
+}
+
+/** Returns whether `scope` is a window with Web Locks, which browsers provide in secure contexts only. */
+export function isSecureWindow(scope: unknown): scope is BrowserWindow {
+  if (typeof scope !== 'object' || scope === null || !('navigator' in scope)) return false;
+  const { navigator } = scope;
+  return typeof navigator === 'object' && navigator !== null && 'locks' in navigator;
 }

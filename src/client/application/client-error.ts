@@ -1,11 +1,11 @@
 /**
- * The codes of errors, for programs:
- * - `unreachable`: there is no response, or a temporary error (429, 5xx). Tokens stay; retry later.
- * - `refused`: the service refuses the request; see `status`, `error` and `errorDescription` (RFC 6749 §5.2).
- * - `logged_out`: no user is logged in, so there is no token.
- * - `login_failed`: the response to a login is an error, or belongs to no login that this client started.
- * - `unexpected_answer`: the response is not that of an OpenID provider, or breaks the protocol.
- * - `not_allowed`: the client refuses the call, for example to send a token to an address that is not listed.
+ * The cause of a `ClientError`:
+ * - `unreachable`: the service did not respond, or responded with 429 or 5xx. The session keeps its tokens. Try again.
+ * - `refused`: the service rejected the request; see `status`, `error` and `errorDescription` (RFC 6749 §5.2).
+ * - `logged_out`: the session has no tokens.
+ * - `login_failed`: the response to a login is an error, or it does not belong to a login of this session.
+ * - `unexpected_answer`: the response does not follow OpenID Connect. The issuer may not be an OpenID provider.
+ * - `not_allowed`: the library does not allow the call, such as a request to an address outside `apiOrigins`.
  */
 export type ClientErrorCode =
   | 'unreachable'
@@ -15,15 +15,20 @@ export type ClientErrorCode =
   | 'unexpected_answer'
   | 'not_allowed';
 
-/** How the service refused a request. */
+/** What the service reported when it rejected a request. */
 export interface RefusalDetails {
+  /** The HTTP status. */
   status?: number;
   /** The `error` of RFC 6749 §4.1.2.1 or §5.2, such as `invalid_grant`. */
   error?: string;
+  /** The `error_description` of the response, if it has one. */
   errorDescription?: string;
 }
 
-/** The only error of `idkit/client`. Its message contains neither tokens nor secrets. */
+/**
+ * The error that the functions of `idkit/client` throw for every failure at run time. Its message contains no token and
+ * no secret.
+ */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   readonly code: ClientErrorCode;

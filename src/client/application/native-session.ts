@@ -3,35 +3,41 @@ import { NO_PEERS } from './peers.ts';
 import { type KeptLogins, openPendingLogins } from './pending-logins.ts';
 import { openSession, type Session, type SessionOptions } from './session.ts';
 
-/** The options of a session outside of a browser. */
+/** Options of a session outside of a browser. */
 export interface NativeSessionOptions extends SessionOptions {
-  /** Opens a page of the service in the system's browser (RFC 8252). */
+  /** Opens a page of the service in the user's browser (RFC 8252). A rejection makes `login()` reject. */
   openUrl(url: string): void | Promise<void>;
 }
 
-/** A session of a command-line or desktop program. */
+/** A user's session in a command-line or desktop program. */
 export interface NativeSession extends Session {
   /**
-   * Completes a login with the address to which the service redirected the browser.
+   * Completes a login with the address to which the service redirected the browser. The promise resolves when the
+   * session has its tokens.
    *
-   * @throws ClientError `login_failed` with the message of the service, or for a response that belongs to no login of this
-   *   program; `unreachable`
+   * @throws ClientError `login_failed` with the error of the service, or if the address does not belong to a login of
+   * this session; `unreachable`
    */
   completeLogin(address: string): Promise<void>;
   /**
-   * Resumes a session with a refresh token from the platform's secure store. Using the token invalidates it.
+   * Resumes a session with a refresh token from the operating system's secure store. The promise resolves when the
+   * session has its tokens. The service replaces the refresh token, so store the new one.
    *
-   * @throws ClientError `login_failed` if the service rejects the token, `unreachable`
+   * @throws ClientError `login_failed` if the service rejects the refresh token; `unreachable`
    */
   resume(refreshToken: string): Promise<void>;
   /**
-   * The current refresh token, which belongs only into the platform's secure store. Each renewal changes it and calls
-   * `onChange`.
+   * The current refresh token, or undefined without a session. Keep it only in the operating system's secure store.
+   * Each renewal changes it and then calls `onChange`.
    */
   readonly refreshToken: string | undefined;
 }
 
-/** Opens a session of a program that a person uses outside of a browser. */
+/**
+ * Opens a session for a program that has a user but no page. The session starts in the state `logged_out`.
+ *
+ * @throws TypeError if `issuer` is not an https address
+ */
 export function openNativeSession(options: NativeSessionOptions): NativeSession {
   let kept: KeptLogins = [];
   const pending = openPendingLogins(
@@ -47,8 +53,8 @@ export function openNativeSession(options: NativeSessionOptions): NativeSession 
       now: () => Date.now(),
       after(milliseconds, work) {
         const timer = setTimeout(work, milliseconds);
-        // The timer of the next renewal must not keep the program running.
-        (timer as { unref?(): void }).unref?.();
+        // A planned renewal must not keep the process alive. Timers are numbers in runtimes without `unref`.
+        if (typeof timer === 'object') timer.unref();
         return () => clearTimeout(timer);
       },
     },
@@ -59,9 +65,9 @@ export function openNativeSession(options: NativeSessionOptions): NativeSession 
     async endSession(provider, server, { refreshToken }) {
       const { end_session_endpoint: url } = server;
       if (url === undefined || refreshToken === undefined) return;
-      // The logout endpoint accepts client_id and refresh_token in a form, see docs/keycloak/logout.md.
+      // No page is necessary with client_id and refresh_token (docs/keycloak/logout.md#logout-with-a-refresh-token).
       const body = new URLSearchParams({ client_id: options.clientId, refresh_token: refreshToken });
-      await provider.ask(
+      await provider.request(
         ({ signal }) => fetch(url, { method: 'POST', body, redirect: 'manual', signal: signal() }),
         async () => undefined,
       );
@@ -83,8 +89,9 @@ export function openNativeSession(options: NativeSessionOptions): NativeSession 
       const { searchParams } = new URL(address);
       const state = searchParams.get('state') ?? '';
       const login = pending.take(state);
-      if (login === undefined)
-        throw new ClientError('login_failed', 'this response belongs to no login of this program');
+      if (login === undefined) {
+        throw new ClientError('login_failed', 'the address does not belong to a login of this session');
+      }
       await session.receive(searchParams, state, login);
     },
     resume: session.resume,

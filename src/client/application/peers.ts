@@ -2,15 +2,15 @@ import type { RefusalDetails } from './client-error.ts';
 import type { LoggedOutReason } from './session-state.ts';
 import type { TokenSet } from './token-set.ts';
 
-/** A message from one tab to the others of the same application. It stays within the browser and the origin. */
+/** A message between tabs of the same application. It does not leave the browser or the origin. */
 export type PeerMessage =
-  /** The tab has newer tokens. */
+  /** The sender has newer tokens. */
   | { readonly type: 'tokens'; readonly tokens: TokenSet }
-  /** The tab is using the refresh token of this set. A second use would end the session. */
+  /** The tab `by` sends the refresh token of the set `id`. A second use of it would end the session. */
   | { readonly type: 'using'; readonly id: string; readonly by: string }
-  /** The tab found the service unreachable. */
+  /** The refresh of the set `id` failed without a refusal, so other tabs may use its refresh token. */
   | { readonly type: 'unused'; readonly id: string }
-  /** The session, or this set of tokens, has ended. */
+  /** The session, or only the set `id` of it, has ended. */
   | ({
       readonly type: 'ended';
       readonly id?: string;
@@ -22,19 +22,22 @@ export type PeerMessage =
 export interface Peers {
   /** The name of this tab. */
   readonly me: string;
-  /** Responds to queries of other tabs with the tokens of this one, and receives their messages. */
-  listen(own: () => TokenSet | undefined, onMessage: (message: PeerMessage) => void): void;
-  /** Runs `work` under a lock between tabs. Closing a tab releases its lock. */
+  /** Sets the source of this tab's replies to other tabs, and the handler of their messages. */
+  listen(ownTokens: () => TokenSet | undefined, onMessage: (message: PeerMessage) => void): void;
+  /** Runs `work` under a lock that all tabs share. The browser releases the lock of a closed tab. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
-  /** Queries the other tabs, and returns the first tokens. Tabs that do not respond within a second count as empty. */
+  /**
+   * Returns the tokens of all other tabs, or of the first tab that has any. A tab that does not reply within one
+   * second counts as a tab without tokens.
+   */
   ask(whom: 'all' | 'first'): Promise<readonly TokenSet[]>;
   send(message: PeerMessage): void;
-  /** Whether the tab of this name is still open. */
+  /** Returns whether the tab with this name is still open. */
   isOpen(name: string): Promise<boolean>;
   close(): void;
 }
 
-/** There are no other tabs: in Node.js, and in a program with one window. */
+/** The peers of a program without tabs, such as one in Node.js. */
 export const NO_PEERS: Peers = {
   me: '',
   listen: () => {},

@@ -1,22 +1,22 @@
 import type { PendingLogin } from './session.ts';
 
-/** Logins that wait for their response, by `state`. */
+/** Started logins that wait for a response, by their `state`. */
 export interface PendingLogins {
   keep(state: string, login: PendingLogin): void;
-  /** Returns and removes a login. */
+  /** Removes the login and returns it, so that each login accepts one response. */
   take(state: string): PendingLogin | undefined;
 }
 
-/** The oldest login is the first. */
+/** Ordered from the oldest to the newest. */
 export type KeptLogins = readonly (readonly [state: string, login: PendingLogin])[];
 
-/** The most pending logins. A new one replaces the oldest, which the user has probably abandoned. */
-const MOST = 10;
+/** A newer login replaces the oldest one beyond this number, because users abandon logins. */
+const MAX_PENDING = 10;
 
-/** Keeps pending logins in a store that is read and written as a whole. */
+/** Keeps the logins in a store that `read` and `write` access as a whole. */
 export function openPendingLogins(read: () => KeptLogins, write: (kept: KeptLogins) => void): PendingLogins {
   return {
-    keep: (state, login) => write([...read(), [state, login] as const].slice(-MOST)),
+    keep: (state, login) => write([...read(), [state, login] as const].slice(-MAX_PENDING)),
     take(state) {
       const kept = read();
       write(kept.filter(([name]) => name !== state));

@@ -2,78 +2,87 @@ import * as oauth from 'oauth4webapi';
 import { parseServiceUrl } from '../service-url.ts';
 import { ClientError } from './client-error.ts';
 
-/** The service and the client that uses it. */
+/** The service and the client that an application uses. */
 export interface ProviderOptions {
-  /** `{base_url}/realms/{realm}`, exactly as in the service's own discovery document. */
+  /** `{base_url}/realms/{realm}`, as the discovery document names it: https, or http to a loopback address. */
   issuer: string;
   clientId: string;
-  /** Allows plain http to other machines. Default: only to loopback addresses. */
+  /** Allows plain http to every host. Default: false, which allows it to loopback addresses only. */
   allowHttp?: boolean;
-  /** For one request to the service. Default: 30,000. */
+  /** Timeout of one request to the service in milliseconds. Default: 30,000. */
   timeoutMilliseconds?: number;
 }
 
-/** The endpoints of one service. Every failure is a ClientError. */
+/** Sends requests to one service and turns each failure into a ClientError. */
 export interface Provider {
   readonly client: oauth.Client;
-  /** Returns the discovery document. Fetches it once, and again after a failure. */
-  server(): Promise<oauth.AuthorizationServer>;
   /**
-   * Sends one request to the service and reads the response.
+   * Returns the discovery document. The provider fetches it once; after a failure, the next call fetches it again.
    *
    * @throws ClientError `unreachable`, `refused` or `unexpected_answer`
    */
-  ask<T>(send: (how: Transport) => Promise<Response>, read: (answer: Response) => Promise<T>): Promise<T>;
+  server(): Promise<oauth.AuthorizationServer>;
+  /**
+   * Sends one request to the service and returns what `read` makes of the response.
+   *
+   * @throws ClientError `unreachable`, `refused` or `unexpected_answer`
+   */
+  request<T>(
+    send: (transport: Transport) => Promise<Response>,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T>;
 }
 
-/** The options of every request. */
+/** Options of every request: a fresh timeout signal, and whether plain http is allowed. */
 export type Transport = { signal: () => AbortSignal; [oauth.allowInsecureRequests]: boolean };
 
-/** @throws TypeError if the issuer is not a URL, or uses plain http to another machine */
+/** @throws TypeError if the issuer is not a URL, or is plain http to another host without `allowHttp` */
 export function openProvider(options: ProviderOptions): Provider {
   const issuer = parseServiceUrl(options.issuer, options.allowHttp);
-  const how: Transport = {
+  const transport: Transport = {
     signal: () => AbortSignal.timeout(options.timeoutMilliseconds ?? 30_000),
     [oauth.allowInsecureRequests]: issuer.protocol === 'http:',
   };
-  const ask: Provider['ask'] = async (send, read) => {
-    let answer: Response;
+  const request: Provider['request'] = async (send, read) => {
+    let response: Response;
     try {
-      answer = await send(how);
+      response = await send(transport);
     } catch (cause) {
-      throw new ClientError('unreachable', `${issuer.origin} is unreachable`, { cause });
+      throw new ClientError('unreachable', `${issuer.origin} does not respond`, { cause });
     }
-    if (answer.status >= 400) throw await parseRefusal(answer);
+    if (response.status >= 400) throw await parseRefusal(response);
     try {
-      return await read(answer);
+      return await read(response);
     } catch (cause) {
       throw new ClientError('unexpected_answer', `${issuer.origin}: ${messageOf(cause)}`, { cause });
     }
   };
-  let found: Promise<oauth.AuthorizationServer> | undefined;
+  let discovery: Promise<oauth.AuthorizationServer> | undefined;
   return {
     client: { client_id: options.clientId },
-    ask,
+    request,
     server() {
-      found ??= ask(
-        (sent) => oauth.discoveryRequest(issuer, sent),
-        (answer) => oauth.processDiscoveryResponse(issuer, answer),
+      discovery ??= request(
+        (options) => oauth.discoveryRequest(issuer, options),
+        (response) => oauth.processDiscoveryResponse(issuer, response),
       ).catch((error) => {
-        found = undefined;
+        discovery = undefined;
         throw error;
       });
-      return found;
+      return discovery;
     },
   };
 }
 
 /**
- * Converts an error response. 429 and 5xx mean that a retry may succeed. 400, 401 and any OAuth error are refusals. Other
- * errors may come from a proxy and are not refusals.
+ * Turns an error response into a ClientError. 429 and 5xx are `unreachable`, because a later request can succeed. 400,
+ * 401 and any response with an OAuth `error` are `refused`. Anything else, such as a proxy's 404 page, is
+ * `unexpected_answer`.
  */
-async function parseRefusal(answer: Response): Promise<ClientError> {
-  const { status } = answer;
-  const body = (await answer.json().catch(() => undefined)) as Record<string, unknown> | undefined;
+async function parseRefusal(response: Response): Promise<ClientError> {
+  const { status } = response;
+  // Undefined if the body is not JSON. A property of any other JSON value than an object is undefined.
+  const body = (await response.json().catch(() => undefined)) as Record<string, unknown> | null | undefined;
   const error = text(body?.['error']);
   const errorDescription = text(body?.['error_description']);
   const details = {
@@ -83,11 +92,11 @@ async function parseRefusal(answer: Response): Promise<ClientError> {
   };
   const words = [status, error, errorDescription].filter((word) => word !== undefined).join(' ');
   if (status === 429 || status >= 500) {
-    return new ClientError('unreachable', `the service returned ${words}`, details);
+    return new ClientError('unreachable', `the service responded: ${words}`, details);
   }
   return status === 400 || status === 401 || error !== undefined
     ? new ClientError('refused', `the service refused: ${words}`, details)
-    : new ClientError('unexpected_answer', `the service returned ${words}`, details);
+    : new ClientError('unexpected_answer', `the service responded: ${words}`, details);
 }
 
 function text(value: unknown): string | undefined {

@@ -4,33 +4,33 @@ import { ClientError } from './client-error.ts';
 import { openProvider, type ProviderOptions } from './provider.ts';
 import { DEFAULT_LIFETIME_SECONDS, renewalTime } from './token-set.ts';
 
-/** The machine-to-machine client and the scopes that it requests. */
+/** Options of a machine-to-machine client. */
 export interface ServiceTokenOptions extends ProviderOptions {
-  /** The secret, or a function that reads it from a secrets manager. Each renewal calls it, so a new secret is used. */
+  /** The secret, or a function that returns it. Each renewal calls the function, so it can return a changed secret. */
   clientSecret: string | (() => string | Promise<string>);
-  /** Separated by spaces. */
+  /** Scopes to request, separated by spaces. */
   scope?: string;
-  /** Origins, such as `https://api.example.org`, that `fetch` may send tokens to. */
+  /** Origins to which `fetch` may send tokens, such as `https://api.example.org`. Default: none. */
   apiOrigins?: readonly string[];
 }
 
-/** Access tokens of a backend, from the client credentials grant. */
+/** Access tokens that a backend uses in its own name (client credentials grant, RFC 6749 §4.4). */
 export interface ServiceTokens {
   /**
-   * Returns the current token, or requests a new one 30 seconds before it expires. All callers share one request. If the
-   * service is unreachable, returns a token that is still valid.
+   * Returns the cached token, or a new one if fewer than 30 seconds are left. Parallel callers share one request. If
+   * the service is unreachable, the function returns the cached token until that expires.
    *
-   * @throws ClientError `refused` with the message of the service, `unreachable`, `unexpected_answer`
+   * @throws ClientError `refused` with the error of the service, `unreachable`, `unexpected_answer`
    */
   accessToken(): Promise<string>;
-  /** As `fetch`, with the token, but only to `apiOrigins`. After a 401 it requests a new token and retries once. */
+  /** `fetch` with the token, to `apiOrigins` only. A 401 causes one retry with a new token. @throws ClientError */
   readonly fetch: typeof fetch;
 }
 
-/** How long before its end a token is renewed. */
+/** Remaining lifetime at which the cache renews a token. */
 const MARGIN_SECONDS = 30;
-/** After a 401 led to a new token, another 401 within this time leads to no further one. */
-const CALM_MILLISECONDS = 5_000;
+/** An API that rejects a new token causes no further renewal for this time. */
+const REJECTION_PAUSE_MILLISECONDS = 5_000;
 
 interface Cached {
   readonly accessToken: string;
@@ -39,37 +39,38 @@ interface Cached {
 }
 
 /**
- * Opens a cache of machine-to-machine tokens.
+ * Opens a cache of machine-to-machine tokens. The first call of `accessToken` sends the first request.
  *
  * @param now returns the Unix time in milliseconds
+ * @throws TypeError if `issuer` is not an https address
  */
 export function openServiceTokens(options: ServiceTokenOptions, now: () => number = Date.now): ServiceTokens {
   const provider = openProvider(options);
   let cached: Cached | undefined;
   let request: Promise<Cached> | undefined;
-  let reactiveAt = 0;
+  let rejectedAt = 0;
 
   const obtain = async (): Promise<Cached> => {
     const { clientSecret, scope } = options;
     const secret = typeof clientSecret === 'string' ? clientSecret : await clientSecret();
     const server = await provider.server();
-    const asked = now();
-    const answer = await provider.ask(
-      (how) =>
+    const requestedAt = now();
+    const tokenResponse = await provider.request(
+      (transport) =>
         oauth.clientCredentialsGrantRequest(
           server,
           provider.client,
           oauth.ClientSecretPost(secret),
           scope === undefined ? {} : { scope },
-          how,
+          transport,
         ),
       (response) => oauth.processClientCredentialsResponse(server, provider.client, response),
     );
-    const lifetime = answer.expires_in ?? DEFAULT_LIFETIME_SECONDS;
+    const lifetime = tokenResponse.expires_in ?? DEFAULT_LIFETIME_SECONDS;
     return {
-      accessToken: answer.access_token,
-      expiresAt: asked + lifetime * 1000,
-      renewAt: renewalTime(asked, lifetime, MARGIN_SECONDS),
+      accessToken: tokenResponse.access_token,
+      expiresAt: requestedAt + lifetime * 1000,
+      renewAt: renewalTime(requestedAt, lifetime, MARGIN_SECONDS),
     };
   };
 
@@ -92,12 +93,12 @@ export function openServiceTokens(options: ServiceTokenOptions, now: () => numbe
     }
   };
 
-  const renewRefused = async (refused: string): Promise<string> => {
-    if (cached?.accessToken !== refused) return accessToken();
-    if (now() - reactiveAt < CALM_MILLISECONDS) return refused;
-    reactiveAt = now();
+  const renewRejected = async (rejected: string): Promise<string> => {
+    if (cached?.accessToken !== rejected) return accessToken();
+    if (now() - rejectedAt < REJECTION_PAUSE_MILLISECONDS) return rejected;
+    rejectedAt = now();
     return renew();
   };
 
-  return { accessToken, fetch: bearerFetch({ accessToken, renewRefused }, options.apiOrigins ?? []) };
+  return { accessToken, fetch: bearerFetch({ accessToken, renewRejected }, options.apiOrigins ?? []) };
 }

@@ -2,14 +2,14 @@ import type { RefusalDetails } from './client-error.ts';
 import type { UserClaims } from './token-set.ts';
 
 /**
- * Why no user is logged in:
- * - `not_logged_in`: no user has logged in since this page or program started;
- * - `logout`: this tab logged out; `logout_elsewhere`: another tab of the application did;
- * - `renewal_refused`: the service rejects the refresh token (expired, revoked, used twice, session ended);
- * - `renewal_interrupted`: the tab that renewed for all tabs was closed before it reported the result; using the same
- *   refresh token again would end the whole session at the service;
- * - `access_refused`: the realm or the client is disabled; show an access error, because a new login would fail too;
- * - `login_failed`: the login ended with an error, such as `access_denied`.
+ * Why the session is logged out:
+ * - `not_logged_in`: no user has logged in since this page or program started.
+ * - `logout`: this tab logged out. `logout_elsewhere`: another tab of the application logged out.
+ * - `renewal_refused`: the service rejected the refresh token (expired, revoked, used twice, or its session ended).
+ * - `renewal_interrupted`: the tab that renewed for all tabs closed before it shared the result. A second use of the
+ *   same refresh token would end the whole session at the service.
+ * - `access_refused`: the realm or the client is disabled. Show an access error; a new login would fail too.
+ * - `login_failed`: the login returned an error, such as `access_denied`.
  */
 export type LoggedOutReason =
   | 'not_logged_in'
@@ -21,11 +21,11 @@ export type LoggedOutReason =
   | 'login_failed';
 
 /**
- * The states of an interactive client:
- * - `starting`: the client does not know yet whether a user is logged in;
- * - `logged_out`: there are no tokens;
- * - `logging_in`: the browser opens the login page, or the client completes a login; there are no tokens;
- * - `logged_in`: there are tokens, which are renewed as needed.
+ * The state of a user's session in an application:
+ * - `starting`: the session does not know yet whether a user is logged in.
+ * - `logged_out`: there are no tokens.
+ * - `logging_in`: the browser is on its way to the service, or the session completes a login. There are no tokens.
+ * - `logged_in`: there are tokens, and the session renews them as needed.
  */
 export type SessionState =
   | { readonly name: 'starting' }
@@ -33,37 +33,37 @@ export type SessionState =
   | { readonly name: 'logging_in' }
   | { readonly name: 'logged_in'; readonly user: UserClaims };
 
-/** The events of a session. */
+/** An event that can change the state of a session. */
 export type SessionEvent =
   | { readonly type: 'tokens'; readonly user: UserClaims }
   | { readonly type: 'login_started' }
   | ({ readonly type: 'ended'; readonly reason: LoggedOutReason } & Readonly<RefusalDetails>);
 
-/** The result of an event. Only `logged_in` has tokens: they are cleared before any other state begins. */
+/** The result of an event. The session clears its tokens before it enters any state but `logged_in`. */
 export interface Step {
   readonly state: SessionState;
-  /** Whether a login starts automatically. */
+  /** The session starts a login without a call of the application. */
   readonly startLogin: boolean;
-  /** Whether the event is unexpected and is reported, for a log line and an alert. */
+  /** The session reports the event to `onUnexpectedLogin`. */
   readonly report: boolean;
 }
 
-/** Errors that a new login would return again. */
+/** Errors that a new login would get too. */
 const ACCESS_ERRORS = ['realm_disabled', 'client_disabled'];
 
-/** Returns the reason for which a refused renewal ends the session. */
+/** Maps the service's rejection of a refresh to the reason of the logged-out state. */
 export function reasonOfRefusal({ status, error }: RefusalDetails): LoggedOutReason {
   // Keycloak 26 answers 403 for a disabled realm.
   return status === 403 || ACCESS_ERRORS.includes(error ?? '') ? 'access_refused' : 'renewal_refused';
 }
 
-/** Returns the next state. This pure function decides all state transitions of a session. */
+/** Returns the next state. A pure function that holds all transitions of a session. */
 export function nextStep(state: SessionState, event: SessionEvent): Step {
   switch (event.type) {
     case 'tokens':
       return { state: { name: 'logged_in', user: event.user }, startLogin: false, report: false };
     case 'login_started':
-      // A second login, for example after a change of the user's rights, keeps the first until it completes.
+      // During a second login, for example to get new roles, the first session stays usable.
       return {
         state: state.name === 'logged_in' ? state : { name: 'logging_in' },
         startLogin: false,
@@ -72,12 +72,12 @@ export function nextStep(state: SessionState, event: SessionEvent): Step {
     case 'ended': {
       const { type: _, ...ended } = event;
       const lost = event.reason === 'renewal_refused' || event.reason === 'renewal_interrupted';
-      // Without a login there is nothing to lose, so a late message about an old session starts no login.
-      const had = state.name === 'logged_in';
+      // A late event of an earlier session must not start a login.
+      const wasLoggedIn = state.name === 'logged_in';
       return {
         state: { name: 'logged_out', ...ended },
-        startLogin: lost && had,
-        report: had && (lost || event.reason === 'access_refused'),
+        startLogin: lost && wasLoggedIn,
+        report: wasLoggedIn && (lost || event.reason === 'access_refused'),
       };
     }
   }

@@ -7,131 +7,150 @@ import { type LoggedOutReason, nextStep, type SessionEvent, type SessionState } 
 import { type Clock, openTokenKeeper, type TokenKeeper } from './token-keeper.ts';
 import { parseTokenSet, type TokenSet } from './token-set.ts';
 
-/** The unexpected end of a session, for a log line and an alert. Contains no token. */
+/** Reports the end of a session that the user did not end. Log it and raise an alert. It contains no token. */
 export interface UnexpectedLogin extends RefusalDetails {
   reason: LoggedOutReason;
-  /** ISO 8601, UTC. */
+  /** Time of the event, in ISO 8601, UTC. */
   at: string;
 }
 
-/** The options of every session. */
+/** Options of every session. */
 export interface SessionOptions extends ProviderOptions {
-  /** The address to which the service redirects after a login: one of the client's redirect URIs. */
+  /** Address to which the service sends the user after a login; one of the client's redirect URIs. */
   redirectUri: string;
-  /** Scopes in addition to `openid`, separated by spaces. */
+  /** Scopes to request in addition to `openid`, separated by spaces. */
   scope?: string;
-  /** Origins, such as `https://api.example.org`, that `fetch` may send tokens to. */
+  /**
+   * Origins to which `fetch` may send tokens, such as `https://api.example.org`. Default: the origin of the page in a
+   * browser, otherwise none.
+   */
   apiOrigins?: readonly string[];
-  /** Called after each change of `state`. Its errors are logged on the console and do not affect the session. */
+  /**
+   * Receives the state after each event, and after each renewal. If it throws, the session logs the error to the
+   * console and continues.
+   */
   onChange?(state: SessionState): void;
   /**
-   * Called before an automatic login, for example after the reuse of a refresh token. Default: a warning on the console.
-   * Its errors are logged on the console.
+   * Receives a report when the session ends unexpectedly, for example after the reuse of a refresh token. The session
+   * calls it before the login that may follow. Default: a warning on the console. If it throws, the session logs the
+   * error to the console and continues.
    */
   onUnexpectedLogin?(report: UnexpectedLogin): void;
 }
 
-/** The options of one login. */
+/** Options of one login. */
 export interface LoginOptions {
-  /** The page to open after the login, on the same origin. Default: the current page. */
+  /** Address that the browser shows after the login; same origin only. Default: the current page. */
   returnTo?: string;
   /** Further parameters of the authorization request, such as `login_hint` or `prompt`. */
   parameters?: Readonly<Record<string, string>>;
 }
 
-/** A user's session with the service. Tokens stay in memory. */
+/** A user's session. Its tokens are in memory only. */
 export interface Session {
   readonly state: SessionState;
   /**
-   * Opens the login page of the service (authorization code with PKCE).
+   * Sends the user to the service (authorization code flow with PKCE). The promise resolves when the page opens, not
+   * when the user has logged in.
    *
-   * @throws ClientError `unreachable`, or `unexpected_answer` if the service has no authorization endpoint
+   * @throws ClientError `unreachable` or `refused` if the discovery document is unavailable; `unexpected_answer` if it
+   * names no authorization endpoint; `not_allowed` for a `returnTo` of another origin
    */
   login(options?: LoginOptions): Promise<void>;
-  /** Returns the token for APIs that are not called with `fetch`. @throws ClientError `logged_out`, `unreachable` */
+  /**
+   * Returns an access token for calls that do not use `fetch`. Renews a token with fewer than 60 seconds left.
+   * If the service is unreachable, returns the old token until that expires.
+   *
+   * @throws ClientError `logged_out`, `unreachable`
+   */
   accessToken(): Promise<string>;
-  /** As `fetch`, with the access token, but only to `apiOrigins`. Renews the token before its end and after a 401. */
+  /**
+   * `fetch` with the access token, to `apiOrigins` only. A 401 causes one retry with a renewed token.
+   *
+   * @throws ClientError `not_allowed` for another origin, `logged_out`, `unreachable`
+   */
   readonly fetch: typeof fetch;
   /**
-   * Ends the session here, in other tabs and at the service.
+   * Ends the session in this program, in its other tabs and at the service. Does nothing without tokens. The promise
+   * resolves when the service has responded; in a browser, when the page leaves for the service's logout.
    *
-   * @throws ClientError `unreachable`, `refused`: the session has ended here and in other tabs, but the service keeps its
-   *   session until it expires
+   * @throws ClientError `unreachable` or `refused` if the service did not end its session. The session in this program
+   * and in the other tabs has ended anyway; the service's session lasts until it expires
    */
   logout(): Promise<void>;
-  /** Discards the tokens and stops. The session continues at the service and in other tabs. */
+  /** Discards the tokens and cancels planned renewals. The session at the service and in other tabs continues. */
   close(): void;
 }
 
-/** The data of a login that waits for its response. Contains no token. */
+/** The data that a session keeps from the start of a login until its response. Contains no token. */
 export interface PendingLogin {
   readonly verifier: string;
   readonly nonce: string;
   readonly returnTo?: string;
 }
 
-/** The differences between a browser and Node.js. */
+/** The differences between a browser and other programs. */
 export interface Place {
-  /** The initial state. */
+  /** The state before any event. */
   readonly initial: SessionState;
   readonly peers: Peers;
   readonly clock: Clock;
   readonly origins: readonly string[];
   keepLogin(state: string, pending: PendingLogin): void;
-  /** Opens a page of the service. */
+  /** Opens a page of the service for the user. */
   open(url: string): void | Promise<void>;
-  /** Runs `work` when the page is visible. */
+  /** Runs `work` as soon as the user sees the page. */
   whenSeen(work: () => void): void;
   /** Ends the session at the service. */
   endSession(provider: Provider, server: oauth.AuthorizationServer, tokens: TokenSet): Promise<void>;
 }
 
-/** A session with the functions that the browser and Node.js call. */
+/** A session with the functions that only its place calls. */
 export interface OpenSession extends Session {
   readonly keeper: TokenKeeper;
   /** Completes a login with the parameters of the redirect. Checks `state`, `iss` and the nonce. @throws ClientError */
   receive(parameters: URLSearchParams, state: string, pending: PendingLogin): Promise<void>;
-  /** Copies the tokens of another tab, or changes to `logged_out` if there are none. */
+  /** Takes over the tokens of another tab. Without one, the session becomes `logged_out`. */
   join(): Promise<void>;
-  /** Logs in with a refresh token, which this invalidates. @throws ClientError */
+  /** Gets tokens with a stored refresh token, which the service replaces. @throws ClientError */
   resume(refreshToken: string): Promise<void>;
 }
 
-/** The session itself, the same in browsers and in Node.js. */
+/** Opens a session. Browsers and other programs share this code. */
 export function openSession(options: SessionOptions, place: Place): OpenSession {
   const provider = openProvider(options);
   const { client } = provider;
   let state = place.initial;
-  /** The user of the lost session. Tokens of another tab are copied only if they belong to this user. */
+  /** `sub` of the last user. After a lost session, the tab takes over tokens of the same user only. */
   let user: unknown;
 
   const emit = (event: SessionEvent): void => {
     if (event.type === 'tokens') user = event.user['sub'];
     const step = nextStep(state, event);
     state = step.state;
-    call('onChange', () => options.onChange?.(state));
+    runCallback('onChange', () => options.onChange?.(state));
     if (step.report && event.type === 'ended') {
       const { type: _, ...ended } = event;
       const report = { ...ended, at: new Date(place.clock.now()).toISOString() };
-      call('onUnexpectedLogin', () => (options.onUnexpectedLogin ?? warn)(report));
+      runCallback('onUnexpectedLogin', () => (options.onUnexpectedLogin ?? warn)(report));
     }
     if (step.startLogin) place.whenSeen(() => void loginAgain());
   };
 
-  /** Recovers after a loss: copies the new tokens of another tab, or starts a login. */
+  /** Takes over the tokens of another tab if that tab logged in first. Otherwise starts a login. */
   const loginAgain = async (): Promise<void> => {
     if (state.name !== 'logged_out' || (await keeper.join(user)) === 'joined') return;
     await login().catch((error) => end('login_failed', error));
   };
 
   const end = (reason: LoggedOutReason, error?: unknown): void => {
-    emit({ type: 'ended', reason, ...(error === undefined ? {} : describe(error)) });
+    emit({ type: 'ended', reason, ...(error === undefined ? {} : refusalOf(error)) });
   };
 
-  /** A failed login does not affect an existing session. */
+  /** A failed second login does not end the session that exists. */
   const failLogin = (error: unknown): ClientError => {
     if (keeper.tokens === undefined) end('login_failed', error);
-    const details = describe(error);
+    const details = refusalOf(error);
     const code = error instanceof ClientError && error.code === 'unreachable' ? error.code : 'login_failed';
     return new ClientError(code, `the login failed: ${details.errorDescription ?? details.error}`, {
       ...details,
@@ -141,12 +160,12 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
 
   const refresh = async (refreshToken: string, before?: TokenSet): Promise<TokenSet> => {
     const server = await provider.server();
-    const asked = place.clock.now();
-    const answer = await provider.ask(
-      (how) => oauth.refreshTokenGrantRequest(server, client, oauth.None(), refreshToken, how),
+    const requestedAt = place.clock.now();
+    const tokenResponse = await provider.request(
+      (transport) => oauth.refreshTokenGrantRequest(server, client, oauth.None(), refreshToken, transport),
       (response) => oauth.processRefreshTokenResponse(server, client, response),
     );
-    return parseTokenSet(answer, asked, before);
+    return parseTokenSet(tokenResponse, requestedAt, before);
   };
 
   const keeper = openTokenKeeper(refresh, place.peers, emit, place.clock);
@@ -161,7 +180,7 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
     if (server.authorization_endpoint === undefined) {
       throw new ClientError(
         'unexpected_answer',
-        `${options.issuer} has no authorization_endpoint in its discovery document`,
+        `the discovery document of ${options.issuer} has no authorization_endpoint`,
       );
     }
     const url = new URL(server.authorization_endpoint);
@@ -195,9 +214,9 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
       try {
         const server = await provider.server();
         const valid = oauth.validateAuthResponse(server, client, parameters, marker);
-        const asked = place.clock.now();
-        const answer = await provider.ask(
-          (how) =>
+        const requestedAt = place.clock.now();
+        const tokenResponse = await provider.request(
+          (transport) =>
             oauth.authorizationCodeGrantRequest(
               server,
               client,
@@ -205,7 +224,7 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
               valid,
               options.redirectUri,
               pending.verifier,
-              how,
+              transport,
             ),
           (response) =>
             oauth.processAuthorizationCodeResponse(server, client, response, {
@@ -213,7 +232,7 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
               requireIdToken: true,
             }),
         );
-        keeper.put(parseTokenSet(answer, asked));
+        keeper.put(parseTokenSet(tokenResponse, requestedAt));
       } catch (error) {
         throw failLogin(error);
       }
@@ -239,8 +258,8 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
   };
 }
 
-/** Returns the error of a failed login, if it comes from the service. */
-function describe(error: unknown): RefusalDetails {
+/** Returns the error of the service, or a description of any other failure of a login. */
+function refusalOf(error: unknown): RefusalDetails {
   if (error instanceof oauth.AuthorizationResponseError) {
     const { error: code, error_description: text } = error;
     return { error: code, ...(text === undefined ? {} : { errorDescription: text }) };
@@ -251,12 +270,12 @@ function describe(error: unknown): RefusalDetails {
   return { ...(status === undefined ? {} : { status }), error: code, errorDescription };
 }
 
-/** Logs an error of the application's function, so that it stops neither a renewal nor a logout. */
-function call(name: string, work: () => void): void {
+/** Runs a callback of the application. Logs its error, which must not stop a renewal or a logout. */
+function runCallback(name: string, work: () => void): void {
   try {
     work();
   } catch (error) {
-    console.error(`idkit: ${name} failed`, error);
+    console.error(`idkit: the application's ${name} threw an error`, error);
   }
 }
 

@@ -3,41 +3,51 @@ import type { PeerMessage, Peers } from './peers.ts';
 import { type LoggedOutReason, reasonOfRefusal, type SessionEvent } from './session-state.ts';
 import type { TokenSet } from './token-set.ts';
 
-/** The clock and timers, which tests replace. */
+/** A port for the time, so that a test can control it. */
 export interface Clock {
-  /** Unix time in milliseconds. */
+  /** Returns the Unix time in milliseconds. */
   now(): number;
-  /** Runs `work` once after a delay in milliseconds. The returned function cancels it. */
+  /** Runs `work` once after the given time. Returns a function that cancels it. */
   after(milliseconds: number, work: () => void): () => void;
 }
 
-/** The tokens of one session, in memory only. */
+/** Keeps the tokens of one session, in memory only. */
 export interface TokenKeeper {
   readonly tokens: TokenSet | undefined;
-  /** Returns a token that is valid for 60 seconds, or for less if the service is unreachable. @throws ClientError */
+  /**
+   * Returns a token with at least 60 seconds left, after a renewal if necessary. If the renewal fails, returns the old
+   * token until that expires.
+   *
+   * @throws ClientError `logged_out`, or the failure of the renewal
+   */
   accessToken(): Promise<string>;
-  /** Returns another token than the one that an API rejected, or the same one if a new one did not help before. */
-  renewRefused(accessToken: string): Promise<string>;
+  /** Returns a token other than the rejected one. Returns the same token if a renewal moments ago did not help. */
+  renewRejected(accessToken: string): Promise<string>;
   /** Stores the tokens of a login and sends them to the other tabs. */
   put(tokens: TokenSet): void;
-  /** Copies the tokens of another tab, optionally only those of one `sub`. Returns whether there were any. */
+  /**
+   * Takes over the tokens of another tab. Returns `alone` if no tab has any.
+   *
+   * @param user accepts only tokens with this `sub`
+   */
   join(user?: unknown): Promise<'joined' | 'alone'>;
-  /** Clears the tokens here, and in other tabs of the same session. */
+  /** Discards the tokens in this tab and in all other tabs of the same session. */
   logout(): void;
   close(): void;
 }
 
-/** How long a failure in one tab counts for all tabs, and one renewal after a 401 for further 401s. */
-const CALM_MILLISECONDS = 5_000;
-/** The shortest time between two automatic renewals, for tokens with a short lifetime. */
+/** A failed renewal counts for all tabs for this time, and a renewal after a 401 counts for all further 401s. */
+const RENEWAL_PAUSE_MILLISECONDS = 5_000;
+/** Shortest time before a planned renewal, however soon the token expires. */
 const SHORTEST_PAUSE_MILLISECONDS = 1_000;
-/** How many times a silent tab is queried, for a second each, before it counts as closed. */
-const MOST_ROUNDS = 6;
+/** Number of rounds, each of one second, in which a tab may reply before the others stop waiting for it. */
+const MAX_ROUNDS = 6;
+/** Longest time between two attempts of a failing renewal. */
 const LONGEST_PAUSE_MILLISECONDS = 300_000;
-/** The longest delay of a timer, about 25 days. Browsers and Node.js run longer timers immediately. */
+/** Browsers and Node.js run a timer immediately if its delay is longer, which is about 25 days. */
 const LONGEST_TIMER_MILLISECONDS = 2 ** 31 - 1;
 
-/** Renews tokens, with one refresh at a time for all callers and all tabs. */
+/** Opens a keeper that renews tokens before they expire, with one refresh in flight for all callers and all tabs. */
 export function openTokenKeeper(
   refresh: (refreshToken: string, before: TokenSet) => Promise<TokenSet>,
   peers: Peers,
@@ -48,28 +58,28 @@ export function openTokenKeeper(
   let renewal: Promise<TokenSet> | undefined;
   let inUse: { id: string; by: string } | undefined;
   let failedAt = 0;
-  let reactiveAt = 0;
-  let pause = CALM_MILLISECONDS;
-  let callOff = (): void => {};
+  let rejectedAt = 0;
+  let pause = RENEWAL_PAUSE_MILLISECONDS;
+  let cancelTimer = (): void => {};
 
   const plan = (milliseconds: number): void => {
-    callOff();
+    cancelTimer();
     const wait = Math.max(SHORTEST_PAUSE_MILLISECONDS, milliseconds);
     const rest = wait - LONGEST_TIMER_MILLISECONDS;
-    callOff = clock.after(Math.min(wait, LONGEST_TIMER_MILLISECONDS), () => {
+    cancelTimer = clock.after(Math.min(wait, LONGEST_TIMER_MILLISECONDS), () => {
       if (rest > 0) plan(rest);
-      else if (held !== undefined) renew(held).catch(ignoreClientError);
+      else if (held !== undefined) renew(held).catch(passClientError);
     });
   };
 
   const take = (tokens: TokenSet): void => {
     held = tokens;
-    pause = CALM_MILLISECONDS;
+    pause = RENEWAL_PAUSE_MILLISECONDS;
     plan(tokens.renewAt - clock.now());
     emit({ type: 'tokens', user: tokens.user });
   };
 
-  /** Never accepts tokens of another session, which may belong to another user. */
+  /** Accepts newer tokens of the same session only. Tokens of another session may belong to another user. */
   const adopt = (tokens: TokenSet): void => {
     if (held !== undefined && tokens.session === held.session && tokens.expiresAt > held.expiresAt)
       take(tokens);
@@ -77,7 +87,7 @@ export function openTokenKeeper(
 
   const drop = (reason: LoggedOutReason, details: RefusalDetails = {}): void => {
     held = undefined;
-    callOff();
+    cancelTimer();
     emit({ type: 'ended', reason, ...details });
   };
 
@@ -102,21 +112,21 @@ export function openTokenKeeper(
     return new ClientError('logged_out', `the session has ended: ${reason}`, details);
   };
 
-  /** Queries the other tabs. A tab that has used the refresh token and is still open reports the result. */
-  const listenToPeers = async (): Promise<void> => {
-    for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
+  /** Adopts newer tokens of other tabs. Waits for an open tab that has used the refresh token to share the result. */
+  const syncWithPeers = async (): Promise<void> => {
+    for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
       for (const tokens of await peers.ask('all')) adopt(tokens);
       if (inUse === undefined || inUse.id !== held?.id || !(await peers.isOpen(inUse.by))) return;
     }
   };
 
-  /** Returns a set that is not `stale`, from another tab or else from a refresh. */
+  /** Returns a set other than `stale`: that of another tab if it has one, otherwise the result of one refresh. */
   const renewOnce = async (stale: TokenSet): Promise<TokenSet> => {
-    await listenToPeers();
+    await syncWithPeers();
     if (held === undefined) throw loggedOut();
     if (held.id !== stale.id && clock.now() < held.renewAt) return held;
-    if (clock.now() - failedAt < CALM_MILLISECONDS) {
-      throw new ClientError('unreachable', 'another tab found the service unreachable');
+    if (clock.now() - failedAt < RENEWAL_PAUSE_MILLISECONDS) {
+      throw new ClientError('unreachable', 'the service did not respond to another tab moments ago');
     }
     const before = held;
     if (inUse?.id === before.id) throw end(before, 'renewal_interrupted');
@@ -134,7 +144,7 @@ export function openTokenKeeper(
       throw error;
     }
     peers.send({ type: 'tokens', tokens: next });
-    // After a logout meanwhile, new tokens must not bring the session back in any tab.
+    // After a logout in the meantime, new tokens do not restore the session, in this tab or in others.
     if (held?.id !== before.id) throw loggedOut();
     take(next);
     return next;
@@ -144,7 +154,7 @@ export function openTokenKeeper(
     renewal ??= peers
       .exclusively(() => renewOnce(stale))
       .catch((error) => {
-        // The tab retries automatically while it has tokens, with growing delays.
+        // A tab that still has tokens tries again, with growing pauses.
         if (held !== undefined) plan(pause);
         pause = Math.min(2 * pause, LONGEST_PAUSE_MILLISECONDS);
         throw error;
@@ -165,17 +175,17 @@ export function openTokenKeeper(
       try {
         return (await renew(held)).accessToken;
       } catch (error) {
-        ignoreClientError(error);
+        passClientError(error);
         if (held !== undefined && clock.now() < held.expiresAt) return held.accessToken;
         throw error;
       }
     },
-    async renewRefused(refused) {
+    async renewRejected(rejected) {
       if (held === undefined) throw loggedOut();
-      if (held.accessToken !== refused || clock.now() - reactiveAt < CALM_MILLISECONDS)
+      if (held.accessToken !== rejected || clock.now() - rejectedAt < RENEWAL_PAUSE_MILLISECONDS)
         return held.accessToken;
       const { accessToken } = await renew(held);
-      reactiveAt = clock.now();
+      rejectedAt = clock.now();
       return accessToken;
     },
     put(tokens) {
@@ -183,10 +193,10 @@ export function openTokenKeeper(
       take(tokens);
     },
     async join(user) {
-      const found = (await peers.ask(user === undefined ? 'first' : 'all')).filter(
+      const offered = (await peers.ask(user === undefined ? 'first' : 'all')).filter(
         ({ user: { sub } }) => user === undefined || sub === user,
       );
-      const [best] = found.toSorted((one, other) => other.expiresAt - one.expiresAt);
+      const [best] = offered.toSorted((one, other) => other.expiresAt - one.expiresAt);
       if (best === undefined || held !== undefined) return held === undefined ? 'alone' : 'joined';
       take(best);
       return 'joined';
@@ -198,8 +208,8 @@ export function openTokenKeeper(
     },
     close() {
       held = undefined;
-      callOff();
-      // The other tabs wait for a renewal that is in progress.
+      cancelTimer();
+      // A renewal in flight serves the other tabs too, so the connection to them stays open until it ends.
       void (renewal ?? Promise.resolve()).then(
         () => peers.close(),
         () => peers.close(),
@@ -208,13 +218,13 @@ export function openTokenKeeper(
   };
 }
 
-/** Ignores a ClientError, which the state and a later attempt report. Rethrows anything else, which is a bug. */
-function ignoreClientError(error: unknown): void {
+/** Ignores a ClientError, which the session's state and the next attempt report. Throws any other error, a bug. */
+function passClientError(error: unknown): void {
   if (!(error instanceof ClientError)) throw error;
 }
 
 function loggedOut(): ClientError {
-  return new ClientError('logged_out', 'no user is logged in');
+  return new ClientError('logged_out', 'the session has no tokens; call login() first');
 }
 
 function detailsOf({ status, error, errorDescription }: ClientError): RefusalDetails {

@@ -2,18 +2,18 @@ import { BearerRefusal } from './bearer-refusal.ts';
 import type { Caller, Requirement } from './caller.ts';
 import type { ResourceServer } from './resource-server.ts';
 
-/** The part of a request that is read. The requests of Fastify, Express and node:http have it. */
+/** The part of a request that the adapters read. Requests of Fastify, Express and node:http have it. */
 export interface RequestShape {
   readonly headers: { readonly authorization?: string | undefined };
 }
 
-/** The part of a node:http response that is used. The responses of Express have it. */
+/** The part of a node:http response that the adapters use. Responses of Express have it too. */
 export interface ResponseShape {
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(text: string): unknown;
 }
 
-/** The part of a Fastify reply that is used. */
+/** The part of a Fastify reply that the adapters use. */
 export interface ReplyShape {
   code(status: number): unknown;
   headers(headers: Record<string, string>): unknown;
@@ -22,14 +22,18 @@ export interface ReplyShape {
 
 const callers = new WeakMap<object, Caller>();
 
-/** Returns the caller of a request that an adapter accepted. @throws Error if no adapter checked the request */
+/** Returns the caller of a request that an adapter admitted. @throws Error if no adapter admitted the request */
 export function getCaller(request: object): Caller {
   const caller = callers.get(request);
-  if (caller === undefined) throw new Error('no adapter checked this request');
+  if (caller === undefined)
+    throw new Error('no bearer check admitted this request; add an adapter to its route');
   return caller;
 }
 
-/** Returns a hook for Fastify: `{ onRequest: fastifyBearer(api, { realmRoles: ['reader'] }) }`. */
+/**
+ * Returns a hook for Fastify: `{ onRequest: fastifyBearer(api, { realmRoles: ['reader'] }) }`. It responds to a
+ * rejected request, and the handler does not run.
+ */
 export function fastifyBearer(
   api: ResourceServer,
   requirement?: Requirement,
@@ -44,7 +48,10 @@ export function fastifyBearer(
   };
 }
 
-/** Returns middleware for Express: `app.get('/orders', expressBearer(api, …), handler)`. */
+/**
+ * Returns middleware for Express: `app.get('/orders', expressBearer(api, …), handler)`. It sends the response to a
+ * rejected request, and calls `next` for an admitted one or with an unexpected error.
+ */
 export function expressBearer(
   api: ResourceServer,
   requirement?: Requirement,
@@ -57,7 +64,10 @@ export function expressBearer(
   };
 }
 
-/** Returns a listener for node:http that calls `listener` for accepted requests only. */
+/**
+ * Returns a listener for node:http that runs `listener` for admitted requests and sends the response to rejected ones.
+ * Its promise rejects with the errors of `listener`.
+ */
 export function httpBearer<Q extends RequestShape, R extends ResponseShape>(
   api: ResourceServer,
   requirement: Requirement,

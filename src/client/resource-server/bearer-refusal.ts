@@ -1,6 +1,8 @@
 /**
- * A rejected request, with its response: 401 with `Bearer error="invalid_token"` for an invalid or missing token, 403 with
- * `insufficient_scope`, and 503 if the published keys are unavailable and the token cannot be verified.
+ * The response to a request that the resource server rejects:
+ * - 401 with `WWW-Authenticate: Bearer error="invalid_token"` if the token is invalid or missing;
+ * - 403 with `insufficient_scope` if the caller lacks a role or scope;
+ * - 503 with `Retry-After` if the service's keys are unavailable, so the token cannot be verified.
  */
 export class BearerRefusal extends Error {
   override readonly name = 'BearerRefusal';
@@ -8,7 +10,7 @@ export class BearerRefusal extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { readonly error: string };
 
-  /** @param why for logs. It is never sent and never contains the token. */
+  /** @param why reason for the log; it does not contain the token, and the response does not contain the reason */
   constructor(status: 401 | 403 | 503, why: string, cause?: unknown) {
     super(why, cause === undefined ? undefined : { cause });
     const error = ERRORS[status];

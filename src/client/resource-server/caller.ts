@@ -1,30 +1,31 @@
 import type { JWTPayload } from 'jose';
 
-/** The caller, as the verified access token describes it. */
+/** The caller of an API, as its verified access token describes it. */
 export interface Caller {
-  /** The id of the user or of the service account. */
+  /** `sub`: the id of the user, or of the service account's user. */
   readonly subject: string | undefined;
+  /** `preferred_username`. */
   readonly username: string | undefined;
-  /** The client that got the token. */
+  /** The client that the service issued the token to: `azp`, otherwise `client_id`. */
   readonly clientId: string | undefined;
   readonly scopes: readonly string[];
   /** `realm_access.roles`. */
   readonly realmRoles: readonly string[];
-  /** `resource_access.{client}.roles`. */
+  /** Returns `resource_access.{client}.roles`, or an empty list. */
   clientRoles(client: string): readonly string[];
   /** All claims of the token. */
   readonly claims: JWTPayload;
 }
 
-/** What a caller must have. All of it is required. */
+/** The roles and scopes that a caller needs. The caller must have all of them. */
 export interface Requirement {
   readonly realmRoles?: readonly string[];
-  /** Roles by client. */
+  /** Lists of roles, by client ID. */
   readonly clientRoles?: Readonly<Record<string, readonly string[]>>;
   readonly scopes?: readonly string[];
 }
 
-/** Reads the claims of docs/keycloak/tokens.md#access-token. Claims of another shape result in no roles. */
+/** Reads the claims of Keycloak 26. A claim of another shape grants no roles. */
 export function parseCaller(claims: JWTPayload): Caller {
   const access = claims['resource_access'];
   return {
@@ -34,14 +35,12 @@ export function parseCaller(claims: JWTPayload): Caller {
     scopes: (text(claims['scope']) ?? '').split(' ').filter((scope) => scope !== ''),
     realmRoles: rolesOf(claims['realm_access']),
     clientRoles: (client) =>
-      typeof access === 'object' && access !== null && Object.hasOwn(access, client)
-        ? rolesOf((access as Record<string, unknown>)[client])
-        : [],
+      isRecord(access) && Object.hasOwn(access, client) ? rolesOf(access[client]) : [],
     claims,
   };
 }
 
-/** Returns what the caller lacks, for a log line, or undefined if nothing is missing. */
+/** Describes the first kind of role or scope that the caller lacks, for the log. Returns undefined if it lacks none. */
 export function findMissing(caller: Caller, requirement: Requirement): string | undefined {
   const lacks = (
     kind: string,
@@ -62,8 +61,12 @@ export function findMissing(caller: Caller, requirement: Requirement): string | 
 }
 
 function rolesOf(access: unknown): readonly string[] {
-  const roles = (access as { roles?: unknown } | null | undefined)?.roles;
+  const roles = isRecord(access) ? access['roles'] : undefined;
   return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 function text(value: unknown): string | undefined {

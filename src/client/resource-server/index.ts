@@ -1,6 +1,7 @@
 // Resource server: `idkit/resource-server`, for APIs that accept access tokens.
-// Owns: bearer verification with the published keys, roles and scopes, adapters for Fastify, Express and node:http.
-// Must not know: the server, Node.js, the rest of this package.
+// Owns: verification of bearer tokens with the service's published keys, of roles and scopes; adapters for Fastify,
+// Express and node:http.
+// Must not know: the service, Node.js, the rest of this package.
 // Start at resource-server.ts.
 export {
   expressBearer,

@@ -2,18 +2,22 @@ import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import { parseServiceUrl } from '../service-url.ts';
 import { BearerRefusal } from './bearer-refusal.ts';
 
-/** The source of the keys that verify tokens. */
+/** Where the resource server gets the service's public keys. */
 export interface KeySource {
+  /** `{base_url}/realms/{realm}`, exactly as in the `iss` claim of the tokens. */
   issuer: string;
-  /** The address of the key set. Default: discovery. Needed if the issuer is unreachable, as in a container network. */
+  /**
+   * Address of the key set. Set it if this program cannot reach the issuer's discovery document, for example in a
+   * container network. Default: `jwks_uri` of the discovery document.
+   */
   keysUrl?: string;
-  /** Allows plain http to other machines. Default: only to loopback addresses. */
+  /** Allows plain http to every host. Default: false, which allows it to loopback addresses only. */
   allowHttp?: boolean;
-  /** Seconds between two fetches of the keys for unknown key ids. Default: 10. */
+  /** Minimum time in seconds between two fetches that unknown keys cause. Default: 10. */
   keyCooldownSeconds?: number;
 }
 
-/** Errors of the token: no key, or more than one key, matches its header. */
+/** jose's codes for faults of the token: no key, or more than one, matches its header. */
 const TOKEN_FAULTS = [
   'ERR_JWKS_NO_MATCHING_KEY',
   'ERR_JWKS_MULTIPLE_MATCHING_KEYS',
@@ -23,17 +27,19 @@ const TOKEN_FAULTS = [
 const TIMEOUT_MILLISECONDS = 5_000;
 
 /**
- * Opens the keys of the service. Finds them through discovery on first use, caches them for ten minutes, and fetches them
- * again for an unknown `kid`. A failed fetch keeps the cached keys.
+ * Returns a function that finds the service's key for a token by its `kid`. The first call fetches the keys; the cache
+ * keeps them for ten minutes. A token with an unknown `kid` causes another fetch. If that fetch fails, the cached keys
+ * stay in use. The function throws BearerRefusal 503 if the keys are unavailable.
  *
- * @throws TypeError if an address is not an https URL; the returned function throws BearerRefusal 503
+ * @throws TypeError if an address is not an https URL
  */
 export function openPublishedKeys(source: KeySource): JWTVerifyGetKey {
   const issuer = parseServiceUrl(source.issuer, source.allowHttp);
-  const known = source.keysUrl === undefined ? undefined : parseServiceUrl(source.keysUrl, source.allowHttp);
+  const configured =
+    source.keysUrl === undefined ? undefined : parseServiceUrl(source.keysUrl, source.allowHttp);
   let keys: Promise<JWTVerifyGetKey> | undefined;
   const open = async (): Promise<JWTVerifyGetKey> =>
-    createRemoteJWKSet(known ?? (await findKeysUrl(issuer, source.allowHttp)), {
+    createRemoteJWKSet(configured ?? (await discoverKeysUrl(issuer, source.allowHttp)), {
       cooldownDuration: (source.keyCooldownSeconds ?? 10) * 1000,
       timeoutDuration: TIMEOUT_MILLISECONDS,
     });
@@ -51,13 +57,17 @@ export function openPublishedKeys(source: KeySource): JWTVerifyGetKey {
   };
 }
 
-/** The document must contain the requested issuer (OpenID Connect Discovery 1.0 §4.3). */
-async function findKeysUrl(issuer: URL, allowHttp: boolean | undefined): Promise<URL> {
-  const url = `${issuer.href.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS) });
-  if (answer.status !== 200) throw new Error(`${url} returned ${answer.status}`);
-  const document = (await answer.json()) as Record<string, unknown>;
-  if (document['issuer'] !== issuer.href.replace(/\/$/, ''))
-    throw new Error(`${url} contains another issuer`);
+/** Reads `jwks_uri` from the discovery document, which must name `issuer` (OpenID Connect Discovery 1.0 §4.3). */
+async function discoverKeysUrl(issuer: URL, allowHttp: boolean | undefined): Promise<URL> {
+  const name = issuer.href.replace(/\/$/, '');
+  const url = `${name}/.well-known/openid-configuration`;
+  const response = await fetch(url, {
+    redirect: 'manual',
+    signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
+  });
+  if (response.status !== 200) throw new Error(`${url} returned the status ${response.status}`);
+  // A document of any other shape lacks `issuer`, and the next line rejects it.
+  const document = (await response.json()) as Record<string, unknown>;
+  if (document['issuer'] !== name) throw new Error(`${url} names another issuer`);
   return parseServiceUrl(String(document['jwks_uri']), allowHttp);
 }

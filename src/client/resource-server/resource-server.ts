@@ -3,35 +3,42 @@ import { BearerRefusal } from './bearer-refusal.ts';
 import { type Caller, findMissing, parseCaller, type Requirement } from './caller.ts';
 import { type KeySource, openPublishedKeys } from './published-keys.ts';
 
-/** The tokens that an API accepts. */
+/** The service whose tokens an API accepts, and the audience that the tokens must have. */
 export interface ResourceServerOptions extends KeySource {
-  /** The name of this API in `aud`, or several names, of which one must be in `aud`. */
+  /** The name of this API in `aud`, or several names. A token must have at least one of them. */
   audience: string | readonly string[];
-  /** The accepted difference between clocks, in seconds. Default: 5. */
+  /** Accepted difference between the clocks of this machine and the service, in seconds. Default: 5. */
   clockToleranceSeconds?: number;
 }
 
-/** Verifies the tokens of callers. */
+/** Verifies the access tokens of callers. */
 export interface ResourceServer {
   /**
-   * Verifies the signature, `iss`, `aud`, `exp`, `nbf` and the type of the token, then the requirement. Returns the caller.
+   * Checks the signature, `iss`, `aud`, `exp`, `nbf` and the kind of the token, then the requirement. The promise
+   * resolves with the caller. It does not ask the service whether the session still exists.
    *
    * @param authorization the request's `Authorization` header
-   * @throws BearerRefusal
+   * @throws BearerRefusal 401 for a missing or invalid token, 403 if the caller lacks a role or scope, 503 if the
+   * service's keys are unavailable
    */
   check(authorization: string | undefined, requirement?: Requirement): Promise<Caller>;
 }
 
-/** Asymmetric algorithms only: an API has no secret in common with the service. */
+/** Asymmetric algorithms: only the holder of a private key can sign. */
 const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 
-/** @throws TypeError for options that cannot work, such as an issuer without https */
+/**
+ * Opens a resource server. The first check fetches the service's keys.
+ *
+ * @throws TypeError if `issuer` or `keysUrl` is not an https address, or `audience` is empty
+ */
 export function openResourceServer(options: ResourceServerOptions): ResourceServer {
   const audience = [options.audience].flat();
-  if (audience.length === 0 || audience.includes('')) throw new TypeError('audience must name this API');
+  if (audience.length === 0 || audience.includes(''))
+    throw new TypeError('audience is empty, but must name this API');
   const keys = openPublishedKeys(options);
   const verify = async (token: string): Promise<JWTVerifyResult> => {
     try {
@@ -64,8 +71,8 @@ export function openResourceServer(options: ResourceServerOptions): ResourceServ
 }
 
 /**
- * ID, refresh and logout tokens may have the same issuer, audience and signature but serve other purposes (RFC 8725
- * §3.12). Keycloak 26 distinguishes them by the claim `typ`, RFC 9068 by the header.
+ * Distinguishes access tokens from ID, refresh and logout tokens, which can have the same issuer, audience and
+ * signature (RFC 8725 §3.12). Keycloak 26 marks the kind in the claim `typ`, RFC 9068 in the header `typ`.
  */
 function isAccessToken(payload: JWTPayload, header: string | undefined): boolean {
   const kind = payload['typ'];

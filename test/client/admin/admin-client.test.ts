@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type AdminConnection, connectAdmin, revokeToken } from '../../../src/client/index.ts';
 import { IdkitError, Secret } from '../../../src/core/index.ts';
-import { type Got, issuer, type Reply, startService } from '../token-service.ts';
+import { issuer, type ReceivedRequest, type Reply, startService } from '../token-service.ts';
 
 const PASSWORD = 'swordfish-of-the-test';
 
@@ -28,48 +28,55 @@ function makeTokenFile(t: TestContext): string {
   return join(dir, 'tokens', 'login.json');
 }
 
-/** A service that issues tokens and answers everything else with `admin`. */
-function tokenService(t: TestContext, admin: (got: Got) => Reply = () => ({ json: [] }), lifetime = 300) {
+/** Starts a service that issues tokens and responds to every other request with the result of `admin`. */
+function tokenService(
+  t: TestContext,
+  admin: (request: ReceivedRequest) => Reply = () => ({ json: [] }),
+  lifetime = 300,
+) {
   const issue = issuer(lifetime);
-  return startService(t, (got) => (got.path.endsWith('/token') ? issue(got) : admin(got)));
+  return startService(t, (request) => (request.path.endsWith('/token') ? issue(request) : admin(request)));
 }
 
 async function fault(work: Promise<unknown>): Promise<IdkitError> {
   const error = await work.then(
-    () => assert.fail('it is refused'),
+    () => assert.fail('the call succeeded'),
     (thrown: unknown) => thrown,
   );
   assert.ok(error instanceof IdkitError, String(error));
-  assert.ok(!JSON.stringify([error.message, error.hints]).includes(PASSWORD), 'no password in an error');
+  assert.ok(
+    !JSON.stringify([error.message, error.hints]).includes(PASSWORD),
+    'the error contains the password',
+  );
   return error;
 }
 
-test('logs in with the password grant on master and admin-cli, and calls with the token', async (t) => {
+test('logs in with the password grant of admin-cli in master, and sends the token with each call (RFC 6749 §4.3)', async (t) => {
   const service = await tokenService(t, () => ({ json: [{ realm: 'master', enabled: true }] }));
   const admin = await connectAdmin(connection(service.baseUrl));
   assert.deepEqual(await admin.listRealms(), [{ realm: 'master', enabled: true }]);
-  const [login, list] = service.got;
-  assert.equal(login!.path, '/realms/master/protocol/openid-connect/token');
-  assert.deepEqual(login!.form, {
+  const [login, list] = service.requests;
+  assert.equal(login?.path, '/realms/master/protocol/openid-connect/token');
+  assert.deepEqual(login?.form, {
     client_id: 'admin-cli',
     grant_type: 'password',
     username: 'admin',
     password: PASSWORD,
   });
-  assert.equal(list!.path, '/admin/realms');
-  assert.equal(list!.authorization, 'Bearer access-1');
+  assert.equal(list?.path, '/admin/realms');
+  assert.equal(list?.authorization, 'Bearer access-1');
 });
 
-test('keeps one login for many calls', async (t) => {
+test('uses one login for many calls', async (t) => {
   const service = await tokenService(t, () => ({ json: 7 }));
   const admin = await connectAdmin(connection(service.baseUrl));
   assert.equal(await admin.countUsers('a b'), 7);
   await Promise.all([1, 2, 3].map(() => admin.countUsers('x')));
-  assert.equal(service.got.filter((got) => got.path.endsWith('/token')).length, 1);
-  assert.equal(service.got[1]!.path, '/admin/realms/a%20b/users/count');
+  assert.equal(service.requests.filter((request) => request.path.endsWith('/token')).length, 1);
+  assert.equal(service.requests[1]?.path, '/admin/realms/a%20b/users/count');
 });
 
-test('renews the token 30 s before it expires, once for parallel callers', async (t) => {
+test('renews the token with one refresh for parallel callers, 30 s before it expires', async (t) => {
   const service = await tokenService(t, undefined, 29);
   const admin = await connectAdmin(connection(service.baseUrl));
   const tokens = await Promise.all([admin.accessToken(), admin.accessToken()]);
@@ -77,29 +84,29 @@ test('renews the token 30 s before it expires, once for parallel callers', async
     tokens.map((token) => token.reveal()),
     ['access-2', 'access-2'],
   );
-  assert.deepEqual(service.got[1]!.form, {
+  assert.deepEqual(service.requests[1]?.form, {
     client_id: 'admin-cli',
     grant_type: 'refresh_token',
     refresh_token: 'refresh-1',
   });
 });
 
-test('logs in again if the service rejects the refresh token', async (t) => {
+test('logs in with the password if the service rejects the refresh token', async (t) => {
   const issue = issuer(29);
-  const service = await startService(t, (got) =>
-    got.form['grant_type'] === 'refresh_token'
+  const service = await startService(t, (request) =>
+    request.form['grant_type'] === 'refresh_token'
       ? { status: 400, json: { error: 'invalid_grant' } }
-      : issue(got),
+      : issue(request),
   );
   const admin = await connectAdmin(connection(service.baseUrl));
   assert.equal((await admin.accessToken()).reveal(), 'access-2');
   assert.deepEqual(
-    service.got.map((got) => got.form['grant_type']),
+    service.requests.map((request) => request.form['grant_type']),
     ['password', 'refresh_token', 'password'],
   );
 });
 
-test('renews a token that the service rejects once, and then reports the rejection', async (t) => {
+test('renews a rejected token once, and reports IDKIT_CREDENTIALS if the service rejects the new one too', async (t) => {
   let refusals = 1;
   const service = await tokenService(t, () => {
     refusals -= 1;
@@ -119,11 +126,11 @@ test('stores the login in a file that only its owner can read, and resumes it', 
   assert.ok(!readFileSync(tokenFile, 'utf8').includes(PASSWORD));
   const again = await connectAdmin(connection(service.baseUrl, { tokenFile }));
   assert.equal((await again.accessToken()).reveal(), 'access-1');
-  assert.equal(service.got.length, 1);
+  assert.equal(service.requests.length, 1);
   assert.deepEqual(readdirSync(join(tokenFile, '..')), ['login.json']);
 });
 
-test('ignores a stored login of another address or user, and one that others can read', async (t) => {
+test('ignores a stored login of another address or user, a damaged one, and one that other users can read', async (t) => {
   const tokenFile = makeTokenFile(t);
   const service = await tokenService(t);
   await connectAdmin(connection(service.baseUrl, { tokenFile }));
@@ -148,10 +155,10 @@ test('one of many clients with the same file renews, and the others use its toke
     await Promise.all(clients.map(async (client) => (await client.accessToken()).reveal())),
   );
   assert.deepEqual([...tokens], ['access-1']);
-  assert.equal(service.got.length, 1);
+  assert.equal(service.requests.length, 1);
 });
 
-test('the lock of a process that died does not stop the next', async (t) => {
+test('removes the lock of a process that has died', async (t) => {
   const tokenFile = makeTokenFile(t);
   const service = await tokenService(t);
   await connectAdmin(connection(service.baseUrl, { tokenFile }));
@@ -159,38 +166,38 @@ test('the lock of a process that died does not stop the next', async (t) => {
   writeFileSync(`${tokenFile}.lock`, '1');
   utimesSync(`${tokenFile}.lock`, new Date(0), new Date(0));
   await connectAdmin(connection(service.baseUrl, { tokenFile }));
-  assert.equal(service.got.length, 2);
+  assert.equal(service.requests.length, 2);
 });
 
-test('logout ends the session at the service and removes the file', async (t) => {
+test('logout ends the session at the service and deletes the file', async (t) => {
   const tokenFile = makeTokenFile(t);
   const service = await tokenService(t, () => ({ status: 204 }));
   const admin = await connectAdmin(connection(service.baseUrl, { tokenFile }));
   await admin.logout();
-  const last = service.got.at(-1)!;
-  assert.equal(last.path, '/realms/master/protocol/openid-connect/logout');
-  assert.deepEqual(last.form, { client_id: 'admin-cli', refresh_token: 'refresh-1' });
+  const last = service.requests.at(-1);
+  assert.equal(last?.path, '/realms/master/protocol/openid-connect/logout');
+  assert.deepEqual(last?.form, { client_id: 'admin-cli', refresh_token: 'refresh-1' });
   assert.deepEqual(readdirSync(join(tokenFile, '..')), []);
 });
 
-test('reports an address without a service as IDKIT_UNREACHABLE', async () => {
+test('reports IDKIT_UNREACHABLE with the address if no service listens there', async () => {
   const error = await fault(connectAdmin(connection('http://127.0.0.1:1')));
   assert.equal(error.code, 'IDKIT_UNREACHABLE');
-  assert.match(error.message, /^http:\/\/127\.0\.0\.1:1 is unreachable: /);
+  assert.match(error.message, /^http:\/\/127\.0\.0\.1:1 cannot be reached: /);
   const name = await fault(
     connectAdmin(connection('http://no-such-host.invalid', { timeoutMilliseconds: 2000 })),
   );
   assert.equal(name.code, 'IDKIT_UNREACHABLE');
 });
 
-test('reports a service that does not respond in time as IDKIT_UNREACHABLE', async (t) => {
+test('reports IDKIT_UNREACHABLE if the service does not respond within the timeout', async (t) => {
   const service = await startService(t, () => ({ hang: true }));
   const error = await fault(connectAdmin(connection(service.baseUrl, { timeoutMilliseconds: 200 })));
   assert.equal(error.code, 'IDKIT_UNREACHABLE');
   assert.match(error.message, /no response within 0\.2 s/);
 });
 
-test('an interrupt ends a call with the reason of its signal', async (t) => {
+test('an interrupted call rejects with the reason of its signal', async (t) => {
   const service = await startService(t, () => ({ hang: true }));
   const controller = new AbortController();
   setTimeout(() => controller.abort(new IdkitError('IDKIT_INTERRUPTED', 'interrupted by Ctrl-C')), 100);
@@ -198,22 +205,22 @@ test('an interrupt ends a call with the reason of its signal', async (t) => {
   assert.equal(error.code, 'IDKIT_INTERRUPTED');
 });
 
-test('reports a rejected login as IDKIT_CREDENTIALS with the message of the service', async (t) => {
+test('reports a rejected login as IDKIT_CREDENTIALS with the text of the service', async (t) => {
   const service = await startService(t, () => ({
     status: 401,
     json: { error: 'invalid_grant', error_description: 'Invalid user credentials' },
   }));
   const error = await fault(connectAdmin(connection(service.baseUrl)));
   assert.equal(error.code, 'IDKIT_CREDENTIALS');
-  assert.match(error.message, /login of admin in realm master .* was rejected: Invalid user credentials/);
+  assert.match(error.message, /login of admin in realm master .* was refused: Invalid user credentials/);
 });
 
-test('reports each error of the administrative API with its code and the message of the service (docs/keycloak/errors.md#error-shapes)', async (t) => {
+test('maps each error of the administrative API to a code, with the text of the service', async (t) => {
   const cases: [reply: Reply, code: string, message: RegExp][] = [
     [
       { status: 403, json: { error: 'HTTP 403 Forbidden' } },
       'IDKIT_CREDENTIALS',
-      /admin has no right to GET .*403 HTTP 403 Forbidden/,
+      /admin may not GET .*403 HTTP 403 Forbidden/,
     ],
     [{ status: 404, json: { error: 'Realm not found.' } }, 'IDKIT_NOT_FOUND', /Realm not found\./],
     [
@@ -223,9 +230,9 @@ test('reports each error of the administrative API with its code and the message
     ],
     [{ status: 400, json: { error: 'invalid_request', error_description: 'no' } }, 'IDKIT_FAILED', /400: no/],
     [
-      { status: 501, json: { errorMessage: 'GET x is not built yet' } },
+      { status: 501, json: { errorMessage: 'GET x is not supported' } },
       'IDKIT_FAILED',
-      /501: GET x is not built yet/,
+      /501: GET x is not supported/,
     ],
     [{ status: 500, text: '<html>' }, 'IDKIT_FAILED', /500: <html>/],
     [{ status: 302, headers: { location: 'http://elsewhere.example/' } }, 'IDKIT_FAILED', /302/],
@@ -239,7 +246,7 @@ test('reports each error of the administrative API with its code and the message
   }
 });
 
-test('distinguishes another kind of server from a wrong password', async (t) => {
+test('distinguishes an address that is not a token service from a wrong password', async (t) => {
   const cases: [reply: Reply, code: string][] = [
     [{ text: '<html>hello</html>' }, 'IDKIT_FAILED'],
     [{ json: { hello: 1 } }, 'IDKIT_FAILED'],
@@ -253,15 +260,15 @@ test('distinguishes another kind of server from a wrong password', async (t) => 
   }
 });
 
-test('refuses a response that has another shape than the API defines', async (t) => {
+test('rejects a response that does not have the shape of the API', async (t) => {
   const service = await tokenService(t, () => ({ json: { count: 3 } }));
   const admin = await connectAdmin(connection(service.baseUrl));
-  assert.match((await fault(admin.listRealms())).message, /is not a list of realms/);
-  assert.match((await fault(admin.countUsers('x'))).message, /is not a number/);
-  assert.match((await fault(admin.getRealm('x'))).message, /is not a realm/);
+  assert.match((await fault(admin.listRealms())).message, /a response that is not a list of realms/);
+  assert.match((await fault(admin.countUsers('x'))).message, /a response that is not a number/);
+  assert.match((await fault(admin.getRealm('x'))).message, /a response that is not a realm/);
 });
 
-test('refuses a realm that is a path before it sends anything', async (t) => {
+test('rejects a realm name that is a path segment such as .. before it sends a request', async (t) => {
   const service = await tokenService(t);
   const admin = await connectAdmin(connection(service.baseUrl));
   for (const realm of ['.', '..', '']) {
@@ -269,7 +276,7 @@ test('refuses a realm that is a path before it sends anything', async (t) => {
     assert.equal((await fault(admin.countUsers(realm))).code, 'IDKIT_USAGE');
   }
   await admin.getRealm('../x').catch(() => {});
-  assert.equal(service.got.at(-1)!.path, '/admin/realms/..%2Fx');
+  assert.equal(service.requests.at(-1)?.path, '/admin/realms/..%2Fx');
 });
 
 test('revokes a token with the credentials of its client (RFC 7009 §2.1)', async (t) => {
@@ -277,8 +284,8 @@ test('revokes a token with the credentials of its client (RFC 7009 §2.1)', asyn
   const service = await startService(t, () => reply);
   const revocation = { baseUrl: service.baseUrl, realm: 'a', clientId: 'web', token: new Secret('abc') };
   await revokeToken(revocation);
-  assert.equal(service.got[0]!.authorization, `Basic ${Buffer.from('web:').toString('base64')}`);
-  assert.deepEqual(service.got[0]!.form, { token: 'abc' });
+  assert.equal(service.requests[0]?.authorization, `Basic ${Buffer.from('web:').toString('base64')}`);
+  assert.deepEqual(service.requests[0]?.form, { token: 'abc' });
   reply = { status: 401, json: { error: 'invalid_client' } };
   assert.equal(
     (await fault(revokeToken({ ...revocation, clientSecret: new Secret('x') }))).code,

@@ -8,15 +8,24 @@ import {
 import { until } from '../example-realm.ts';
 import { issuer, type Reply, startService } from '../token-service.ts';
 
-// What a service in good order never does, and what an application does wrong.
+// Faults of a service, and faults of the application.
+
+interface Faults {
+  /** Lifetime of the access tokens in seconds. */
+  lifetime?: number;
+  /** Entries that replace those of the discovery document. */
+  endpoints?: Record<string, string | undefined>;
+  /** The response of the logout endpoint. */
+  logout?: Reply;
+}
 
 async function open(
   t: Parameters<typeof startService>[0],
-  { lifetime = 300, endpoints = {}, logout = { status: 204 } as Reply } = {},
+  { lifetime = 300, endpoints = {}, logout = { status: 204 } }: Faults = {},
   options: Partial<NativeSessionOptions> = {},
 ) {
   const tokens = issuer(lifetime);
-  const provider = await startService(t, (got): Reply => {
+  const provider = await startService(t, (request): Reply => {
     const { baseUrl } = provider;
     const document = {
       issuer: baseUrl,
@@ -25,8 +34,8 @@ async function open(
       end_session_endpoint: `${baseUrl}/logout`,
       ...endpoints,
     };
-    if (got.path === '/.well-known/openid-configuration') return { json: document };
-    return got.path === '/logout' ? logout : tokens(got);
+    if (request.path === '/.well-known/openid-configuration') return { json: document };
+    return request.path === '/logout' ? logout : tokens(request);
   });
   const opened: URL[] = [];
   const session = openNativeSession({
@@ -40,17 +49,17 @@ async function open(
   return { session, provider, opened };
 }
 
-test('reports a service without an authorization endpoint', async (t) => {
+test('login rejects if the service has no authorization endpoint', async (t) => {
   const { session, opened } = await open(t, { endpoints: { authorization_endpoint: undefined } });
   await assert.rejects(session.login(), {
     name: 'ClientError',
     code: 'unexpected_answer',
-    message: /^http:.* has no authorization_endpoint in its discovery document$/,
+    message: /^the discovery document of http:.* has no authorization_endpoint$/,
   });
   assert.deepEqual(opened, []);
 });
 
-test('ends the session here if the service is unreachable at a logout, and reports that', async (t) => {
+test('logout ends the session in the program and rejects if the service does not accept it', async (t) => {
   for (const [status, code] of [
     [503, 'unreachable'],
     [400, 'refused'],
@@ -64,26 +73,27 @@ test('ends the session here if the service is unreachable at a logout, and repor
   }
 });
 
-test('remembers the last ten abandoned logins, each for one response', async (t) => {
+test('keeps the last ten unfinished logins, and accepts one response for each', async (t) => {
   const { session, opened } = await open(t);
   for (let count = 0; count < 12; count++) await session.login();
-  const answers = opened.map(
+  const responses = opened.map(
     ({ searchParams }) =>
       `http://localhost:3000/callback?error=access_denied&state=${searchParams.get('state')}`,
   );
-  const complete = (answer: string) => session.completeLogin(answer).catch((error: Error) => error.message);
+  const complete = (response: string) =>
+    session.completeLogin(response).catch((error: Error) => error.message);
   const messages: unknown[] = [];
-  for (const answer of [...answers, answers[11]!]) messages.push(await complete(answer));
-  const unknown = 'this response belongs to no login of this program';
+  for (const response of [...responses, responses[11]!]) messages.push(await complete(response));
+  const unknown = 'the address does not belong to a login of this session';
   assert.deepEqual(
     messages.map((message) => message === unknown),
     [true, true, ...Array.from({ length: 10 }, () => false), true],
   );
 });
 
-test('logs an error of onChange on the console, and continues renewals and logouts', async (t) => {
-  const faults: unknown[] = [];
-  t.mock.method(console, 'error', (_text: string, error: unknown) => faults.push(error));
+test('logs an error of onChange to the console, and continues renewals and the logout', async (t) => {
+  const logged: unknown[] = [];
+  t.mock.method(console, 'error', (_text: string, error: unknown) => logged.push(error));
   const fault = new Error('a fault of the application');
   const { session, provider } = await open(
     t,
@@ -94,11 +104,11 @@ test('logs an error of onChange on the console, and continues renewals and logou
       },
     },
   );
-  const renewals = () => provider.got.filter(({ path }) => path === '/token').length;
+  const renewals = () => provider.requests.filter(({ path }) => path === '/token').length;
   await session.resume('refresh-0');
   assert.equal(session.state.name, 'logged_in');
-  await until(() => renewals() >= 3, 'the token is renewed by itself, again and again');
+  await until(() => renewals() >= 3, 'the session renews the token repeatedly');
   await session.logout();
   assert.equal(session.state.name, 'logged_out');
-  assert.ok(faults.length >= 4 && faults.every((one) => one === fault));
+  assert.ok(logged.length >= 4 && logged.every((one) => one === fault));
 });

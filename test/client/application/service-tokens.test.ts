@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClientError, openServiceTokens } from '../../../src/client/application/index.ts';
 import { ORDERS, startExampleRealm } from '../example-realm.ts';
-import { type Got, type Reply, startService } from '../token-service.ts';
+import { type ReceivedRequest, type Reply, startService } from '../token-service.ts';
 
-test('machine-to-machine tokens of a running service', async (t) => {
+test('machine-to-machine tokens of a running service (RFC 6749 §4.4)', async (t) => {
   const realm = await startExampleRealm(t);
   const { issuer } = realm;
   let now = Date.now();
@@ -16,7 +16,7 @@ test('machine-to-machine tokens of a running service', async (t) => {
     assert.equal(await realm.countEvents('client_login'), 1);
   });
 
-  await t.test('renews a token 30 seconds before it expires, not earlier', async () => {
+  await t.test('renews a token when 30 seconds are left, not before', async () => {
     const first = await tokens.accessToken();
     now += 269_000;
     assert.equal(await tokens.accessToken(), first);
@@ -25,17 +25,20 @@ test('machine-to-machine tokens of a running service', async (t) => {
     assert.equal(await realm.countEvents('client_login'), 2);
   });
 
-  await t.test('reports a rejected secret with the message of the service, without the secret', async () => {
-    const wrong = openServiceTokens({ issuer, clientId: 'orders', clientSecret: 'wrong-secret-1' });
-    await assert.rejects(wrong.accessToken(), (error) => {
-      assert.ok(error instanceof ClientError);
-      assert.deepEqual([error.code, error.status, error.error], ['refused', 401, 'unauthorized_client']);
-      assert.doesNotMatch(`${error.stack}${JSON.stringify(error)}`, /wrong-secret-1/);
-      return true;
-    });
-  });
+  await t.test(
+    'rejects a wrong secret with the error of the service, which does not contain the secret',
+    async () => {
+      const wrong = openServiceTokens({ issuer, clientId: 'orders', clientSecret: 'wrong-secret-1' });
+      await assert.rejects(wrong.accessToken(), (error) => {
+        assert.ok(error instanceof ClientError);
+        assert.deepEqual([error.code, error.status, error.error], ['refused', 401, 'unauthorized_client']);
+        assert.doesNotMatch(`${error.stack}${JSON.stringify(error)}`, /wrong-secret-1/);
+        return true;
+      });
+    },
+  );
 
-  await t.test('reads the secret again for each renewal', async () => {
+  await t.test('calls the secret function at each renewal, so that it uses a changed secret', async () => {
     const secrets = ['wrong-secret-2', ORDERS.clientSecret];
     const rotated = openServiceTokens({
       issuer,
@@ -46,7 +49,7 @@ test('machine-to-machine tokens of a running service', async (t) => {
     assert.match(await rotated.accessToken(), /^ey/);
   });
 
-  await t.test('distinguishes an unknown realm, another kind of server and a dead address', async () => {
+  await t.test('distinguishes an unknown realm, a web page and an address without a service', async () => {
     const codes = async (address: string) =>
       openServiceTokens({ issuer: address, ...ORDERS })
         .accessToken()
@@ -61,9 +64,9 @@ test('machine-to-machine tokens of a running service', async (t) => {
   });
 });
 
-/** A service that fails on request. */
+/** Starts a service whose token endpoint responds with the result of `token`, and whose API rejects every token. */
 async function startFaulty(t: Parameters<typeof startService>[0], token: () => Reply) {
-  const service = await startService(t, ({ path }: Got) => {
+  const service = await startService(t, ({ path }: ReceivedRequest) => {
     const issuer = `${service.baseUrl}/realms/x`;
     if (path.endsWith('openid-configuration')) return { json: { issuer, token_endpoint: `${issuer}/token` } };
     if (path === '/api') return { status: 401 };
@@ -72,7 +75,7 @@ async function startFaulty(t: Parameters<typeof startService>[0], token: () => R
   return { ...service, issuer: `${service.baseUrl}/realms/x` };
 }
 
-test('returns a valid token while the service is unreachable; reports a refusal immediately', async (t) => {
+test('returns the cached token while the service is unreachable, and reports a refusal immediately', async (t) => {
   let reply: Reply = { json: { access_token: 'one', expires_in: 300, token_type: 'Bearer' } };
   const { issuer } = await startFaulty(t, () => reply);
   let now = 0;
@@ -90,7 +93,7 @@ test('returns a valid token while the service is unreachable; reports a refusal 
   await assert.rejects(tokens.accessToken(), { code: 'refused', error: 'client_disabled' });
 });
 
-test('renews a short-lived token after half of its lifetime, not for every call', async (t) => {
+test('renews a short-lived token after half its lifetime, not at every call', async (t) => {
   let issued = 0;
   const { issuer } = await startFaulty(t, () => {
     issued += 1;
@@ -105,18 +108,18 @@ test('renews a short-lived token after half of its lifetime, not for every call'
   assert.equal(await tokens.accessToken(), 'short-2');
 });
 
-test('an API that refuses every token gets one retry a call, and new tokens at most every five seconds', async (t) => {
+test('retries once per call if an API rejects every token, with a new token at most every five seconds', async (t) => {
   let issued = 0;
-  const { issuer, baseUrl, got } = await startFaulty(t, () => {
+  const { issuer, baseUrl, requests } = await startFaulty(t, () => {
     issued += 1;
     return { json: { access_token: `refused-${issued}`, expires_in: 300, token_type: 'Bearer' } };
   });
   let now = 100_000;
   const tokens = openServiceTokens({ issuer, ...ORDERS, apiOrigins: [baseUrl] }, () => now);
   const call = async () => {
-    const before = got.length;
+    const before = requests.length;
     assert.equal((await tokens.fetch(`${baseUrl}/api`, { method: 'POST', body: 'once' })).status, 401);
-    return got.slice(before).filter(({ path }) => path === '/api');
+    return requests.slice(before).filter(({ path }) => path === '/api');
   };
   const first = await call();
   assert.deepEqual(
@@ -132,14 +135,14 @@ test('an API that refuses every token gets one retry a call, and new tokens at m
   assert.equal(issued, 3);
 });
 
-test('sends tokens only to the listed origins', async (t) => {
-  const { issuer, baseUrl, got } = await startFaulty(t, () => ({}));
+test('sends tokens only to apiOrigins', async (t) => {
+  const { issuer, baseUrl, requests } = await startFaulty(t, () => ({}));
   const tokens = openServiceTokens({ issuer, ...ORDERS, apiOrigins: ['https://api.example.org'] });
   await assert.rejects(tokens.fetch(`${baseUrl}/api`), { code: 'not_allowed' });
-  assert.equal(got.length, 0);
+  assert.equal(requests.length, 0);
 });
 
-test('uses plain http only to this machine, unless it is allowed', () => {
+test('rejects plain http to other hosts without allowHttp', () => {
   for (const issuer of [
     'http://login.example.org/realms/x',
     'http://127.0.0.1.example.org',

@@ -1,43 +1,44 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { openBrowserPeers } from '../../../src/client/application/browser-peers.ts';
-import type { BrowserWindow } from '../../../src/client/application/browser-window.ts';
+import { isSecureWindow } from '../../../src/client/application/browser-window.ts';
 import { ClientError } from '../../../src/client/application/client-error.ts';
+import type { Peers } from '../../../src/client/application/peers.ts';
 import type { SessionEvent } from '../../../src/client/application/session-state.ts';
 import { openTokenKeeper, type TokenKeeper } from '../../../src/client/application/token-keeper.ts';
 import type { TokenSet } from '../../../src/client/application/token-set.ts';
 
-/** A clock that moves only when a test advances it. */
+/** A clock that only `advance` moves. */
 export interface FakeClock {
   now(): number;
   after(milliseconds: number, work: () => void): () => void;
-  /** Turns it on, and runs what has become due. */
-  turn(milliseconds: number): void;
+  /** Advances the clock and runs the timers that are due. */
+  advance(milliseconds: number): void;
 }
 
 export function fakeClock(): FakeClock {
   let now = 1_800_000_000_000;
-  let alarms: { at: number; work: () => void }[] = [];
+  let timers: { at: number; work: () => void }[] = [];
   return {
     now: () => now,
     after(milliseconds, work) {
-      assert.ok(milliseconds < 2 ** 31, 'a real timer would run at once');
-      const alarm = { at: now + milliseconds, work };
-      alarms.push(alarm);
+      assert.ok(milliseconds < 2 ** 31, 'a real timer would run immediately');
+      const timer = { at: now + milliseconds, work };
+      timers.push(timer);
       return () => {
-        alarms = alarms.filter((other) => other !== alarm);
+        timers = timers.filter((other) => other !== timer);
       };
     },
-    turn(milliseconds) {
+    advance(milliseconds) {
       now += milliseconds;
-      const due = alarms.filter(({ at }) => at <= now);
-      alarms = alarms.filter(({ at }) => at > now);
+      const due = timers.filter(({ at }) => at <= now);
+      timers = timers.filter(({ at }) => at > now);
       for (const { work } of due) work();
     },
   };
 }
 
-/** A token set of a session that lives 300 s, numbered by its refresh token. */
+/** Returns a token set with a lifetime of 300 s. `number` identifies its tokens. */
 export function tokenSet(clock: FakeClock, number: number, session = 'alice 1'): TokenSet {
   const now = clock.now();
   return {
@@ -48,30 +49,47 @@ export function tokenSet(clock: FakeClock, number: number, session = 'alice 1'):
     renewAt: now + 240_000,
     refreshToken: `refresh-${number}`,
     idToken: undefined,
-    user: { sub: session.split(' ')[0]! },
+    user: { sub: session.split(' ')[0] },
   };
 }
 
-/** One tab: a keeper and the events of its session. */
+/** A tab: its keeper, and the events that the keeper emitted. */
 export interface Tab {
   keeper: TokenKeeper;
   events: SessionEvent[];
 }
 
+/** Opens the peers of one tab with the Web Locks and BroadcastChannel of Node.js. */
+export function openPeers(name: string): Peers {
+  const scope: unknown = globalThis;
+  assert.ok(isSecureWindow(scope));
+  return openBrowserPeers(scope, name);
+}
+
+/** The state of the service that the tabs share. */
+interface TestService {
+  /** Number of refresh requests. */
+  refreshes: number;
+  /** Number of the current refresh token. */
+  current: number;
+  ended: boolean;
+  /** Replaces the response to a refresh. */
+  fault: (() => Promise<TokenSet>) | undefined;
+}
+
 /**
- * Tabs of one browser, on the real Web Locks and BroadcastChannels of Node.js, and a service with strict rotation:
- * a refresh token that is used twice ends the session.
+ * Opens tabs of one browser, with the Web Locks and BroadcastChannels of Node.js. Their service rotates refresh tokens:
+ * the reuse of one ends the session.
  */
 export function openTabs(t: TestContext) {
   const clock = fakeClock();
   const name = `tabs ${crypto.randomUUID()}`;
   const tabs: Tab[] = [];
-  const service = {
+  const service: TestService = {
     refreshes: 0,
     current: 1,
     ended: false,
-    /** What happens to a request in the place of an answer. */
-    fault: undefined as (() => Promise<TokenSet>) | undefined,
+    fault: undefined,
   };
   const refresh = async (refreshToken: string, before: TokenSet): Promise<TokenSet> => {
     service.refreshes += 1;
@@ -79,7 +97,10 @@ export function openTabs(t: TestContext) {
     if (service.fault !== undefined) return service.fault();
     if (refreshToken !== `refresh-${service.current}`) service.ended = true;
     if (service.ended) {
-      throw new ClientError('refused', 'refused', { status: 400, error: 'invalid_grant' });
+      throw new ClientError('refused', 'the service rejected the refresh token', {
+        status: 400,
+        error: 'invalid_grant',
+      });
     }
     service.current += 1;
     return tokenSet(clock, service.current, before.session);
@@ -89,18 +110,23 @@ export function openTabs(t: TestContext) {
   });
   const open = (): Tab => {
     const events: SessionEvent[] = [];
-    const peers = openBrowserPeers(globalThis as unknown as BrowserWindow, name);
+    const peers = openPeers(name);
     const keeper = openTokenKeeper(refresh, peers, (event) => events.push(event), clock);
     tabs.push({ keeper, events });
     return { keeper, events };
   };
-  /** Opens a tab that logged in, and others that took over its tokens. */
-  const openMany = async (count: number): Promise<Tab[]> => {
+  /** Opens a tab that has logged in, and further tabs that have taken over its tokens. */
+  const openMany = async (count: number): Promise<[Tab, ...Tab[]]> => {
     const first = open();
     first.keeper.put(tokenSet(clock, service.current));
     const rest = Array.from({ length: count - 1 }, () => open());
     for (const { keeper } of rest) assert.equal(await keeper.join(), 'joined');
     return [first, ...rest];
   };
-  return { clock, service, name, open, openMany };
+  const openTwo = async (): Promise<[Tab, Tab]> => {
+    const [first, second] = await openMany(2);
+    assert.ok(second !== undefined);
+    return [first, second];
+  };
+  return { clock, service, name, open, openMany, openTwo };
 }

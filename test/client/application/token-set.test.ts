@@ -6,8 +6,8 @@ import { parseTokenSet, renewalTime, type TokenSet } from '../../../src/client/a
 const AS = { issuer: 'https://login.example/realms/x', token_endpoint: 'https://login.example/token' };
 const CLIENT = { client_id: 'shop' };
 
-/** What a token endpoint answered, with an ID token of these claims. */
-function answerWith(claims: Record<string, unknown> | undefined, more: Record<string, unknown> = {}) {
+/** Returns a validated token response. Its ID token has these claims. */
+function responseWith(claims: Record<string, unknown> | undefined, more: Record<string, unknown> = {}) {
   const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const now = Math.floor(Date.now() / 1000);
   const all = { iss: AS.issuer, aud: 'shop', iat: now, exp: now + 300, ...claims };
@@ -21,40 +21,40 @@ function answerWith(claims: Record<string, unknown> | undefined, more: Record<st
   return oauth.processRefreshTokenResponse(AS, CLIENT, Response.json(body));
 }
 
-test('recognizes the tokens of one session, from any login', async () => {
-  const one = parseTokenSet(await answerWith({ sub: 'alice', sid: 's1' }), 0);
-  const two = parseTokenSet(await answerWith({ sub: 'alice', sid: 's1' }), 0);
+test('tokens of one user session have the same session name, whichever login they came from', async () => {
+  const one = parseTokenSet(await responseWith({ sub: 'alice', sid: 's1' }), 0);
+  const two = parseTokenSet(await responseWith({ sub: 'alice', sid: 's1' }), 0);
   assert.equal(one.session, two.session);
   assert.notEqual(one.id, two.id);
   for (const other of [
     { sub: 'alice', sid: 's2' },
     { sub: 'bob', sid: 's1' },
   ]) {
-    assert.notEqual(parseTokenSet(await answerWith(other), 0).session, one.session);
+    assert.notEqual(parseTokenSet(await responseWith(other), 0).session, one.session);
   }
 });
 
-test('without a session id, the tokens of each login stay one session through renewals', async () => {
+test('without a sid, each login is a session that lasts through its renewals', async () => {
   for (const claims of [{ sub: 'alice' }, undefined]) {
-    const first = parseTokenSet(await answerWith(claims), 0);
-    const second = parseTokenSet(await answerWith(claims), 0, first);
+    const first = parseTokenSet(await responseWith(claims), 0);
+    const second = parseTokenSet(await responseWith(claims), 0, first);
     assert.equal(second.session, first.session);
-    assert.notEqual(parseTokenSet(await answerWith(claims), 0).session, first.session);
+    assert.notEqual(parseTokenSet(await responseWith(claims), 0).session, first.session);
   }
 });
 
-test('refuses a renewal with the tokens of another user (OpenID Connect Core 1.0 §12.2)', async () => {
-  const before = parseTokenSet(await answerWith({ sub: 'alice', sid: 's1' }), 0);
-  const answer = await answerWith({ sub: 'bob', sid: 's1' });
-  assert.throws(() => parseTokenSet(answer, 0, before), { code: 'unexpected_answer' });
+test('rejects a refresh response with another user (OpenID Connect Core 1.0 §12.2)', async () => {
+  const before = parseTokenSet(await responseWith({ sub: 'alice', sid: 's1' }), 0);
+  const response = await responseWith({ sub: 'bob', sid: 's1' });
+  assert.throws(() => parseTokenSet(response, 0, before), { code: 'unexpected_answer' });
 });
 
-test('keeps the refresh token, the ID token and the user if a renewal omits them', async () => {
+test('keeps the refresh token, ID token and user if a refresh response omits them', async () => {
   const before = parseTokenSet(
-    await answerWith({ sub: 'alice', sid: 's1', name: 'Alice' }, { refresh_token: 'r1' }),
+    await responseWith({ sub: 'alice', sid: 's1', name: 'Alice' }, { refresh_token: 'r1' }),
     0,
   );
-  const after: TokenSet = parseTokenSet(await answerWith(undefined), 1000, before);
+  const after: TokenSet = parseTokenSet(await responseWith(undefined), 1000, before);
   assert.deepEqual(
     [after.refreshToken, after.idToken, after.user['name'], after.session],
     ['r1', before.idToken, 'Alice', before.session],
@@ -62,12 +62,12 @@ test('keeps the refresh token, the ID token and the user if a renewal omits them
   assert.deepEqual([after.expiresAt, after.renewAt], [301_000, 241_000]);
 });
 
-test('assumes a lifetime of a minute for a response without expires_in (RFC 6749 §5.1)', async () => {
-  const { expiresAt } = parseTokenSet(await answerWith(undefined, { expires_in: undefined }), 0);
+test('assumes a lifetime of 60 seconds without expires_in (RFC 6749 §5.1)', async () => {
+  const { expiresAt } = parseTokenSet(await responseWith(undefined, { expires_in: undefined }), 0);
   assert.equal(expiresAt, 60_000);
 });
 
-test('renews a token its margin before its end, or after half of a short lifetime', () => {
+test('renews a token one margin before it expires, or after half a lifetime below two margins', () => {
   assert.equal(renewalTime(0, 300, 60), 240_000);
   assert.equal(renewalTime(0, 120, 60), 60_000);
   assert.equal(renewalTime(0, 60, 60), 30_000);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import express from 'express';
 import { fastify } from 'fastify';
@@ -22,10 +21,12 @@ async function listen(t: TestContext, server: Server): Promise<string> {
     server.closeAllConnections();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  return `http://127.0.0.1:${address.port}`;
 }
 
-/** The same API in each framework: `/orders` for every caller, `/cancel` for writers. */
+/** The same API in each framework: `/orders` for every caller, `/cancel` for callers with the role `writer`. */
 const FRAMEWORKS: Record<string, (t: TestContext, api: ResourceServer) => Promise<string>> = {
   async Fastify(t, api) {
     const server = fastify();
@@ -47,14 +48,14 @@ const FRAMEWORKS: Record<string, (t: TestContext, api: ResourceServer) => Promis
     return listen(t, createServer(app));
   },
   async 'node:http'(t, api) {
-    const answer = (response: ServerResponse, body: unknown): void => {
+    const sendJson = (response: ServerResponse, body: unknown): void => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
     const orders = httpBearer(api, {}, (request: IncomingMessage, response: ServerResponse) =>
-      answer(response, { caller: getCaller(request).username }),
+      sendJson(response, { caller: getCaller(request).username }),
     );
     const cancel = httpBearer(api, NEEDS, (_: IncomingMessage, response: ServerResponse) =>
-      answer(response, { cancelled: true }),
+      sendJson(response, { cancelled: true }),
     );
     return listen(
       t,
@@ -66,18 +67,18 @@ const FRAMEWORKS: Record<string, (t: TestContext, api: ResourceServer) => Promis
 };
 
 for (const [name, start] of Object.entries(FRAMEWORKS)) {
-  test(`${name}: 200 with the caller, 401 invalid_token, 403 insufficient_scope, 503`, async (t) => {
+  test(`${name}: responds with 200 and the caller, 401 invalid_token, 403 insufficient_scope or 503`, async (t) => {
     const service = await startIssuingService(t);
     const api = openResourceServer({ issuer: service.issuer, audience: 'orders-api' });
     const address = await start(t, api);
     const get = async (path: string, token?: string) => {
-      const answer = await fetch(`${address}${path}`, {
+      const response = await fetch(`${address}${path}`, {
         headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       });
       return {
-        status: answer.status,
-        challenge: answer.headers.get('www-authenticate'),
-        body: await answer.json(),
+        status: response.status,
+        challenge: response.headers.get('www-authenticate'),
+        body: await response.json(),
       };
     };
     service.fail({ status: 500 });
@@ -110,6 +111,6 @@ for (const [name, start] of Object.entries(FRAMEWORKS)) {
   });
 }
 
-test('refuses to return the caller of a request that no adapter accepted', () => {
-  assert.throws(() => getCaller({ headers: {} }), /no adapter checked/);
+test('getCaller throws for a request that no adapter admitted', () => {
+  assert.throws(() => getCaller({ headers: {} }), /no bearer check/);
 });

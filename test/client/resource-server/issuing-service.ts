@@ -1,17 +1,17 @@
 import type { TestContext } from 'node:test';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
-import { type Got, type Reply, startService } from '../token-service.ts';
+import { type ReceivedRequest, type Reply, startService } from '../token-service.ts';
 
-/** A service whose every key and claim the test chooses, for what no healthy service signs. */
+/** A service whose keys and claims the test chooses, including tokens that a correct service never signs. */
 export interface IssuingService {
   issuer: string;
-  /** Requests for the key set so far. */
+  /** Returns the number of requests for the key set. */
   keyFetches(): number;
-  /** Publishes a new key and signs with it from now on. */
+  /** Publishes a new key, which signs all later tokens. */
   rotate(kid: string): Promise<void>;
-  /** Signs with the current key; claims with the value undefined are left out. */
+  /** Signs with the current key. A claim with the value undefined is omitted. */
   sign(claims?: JWTPayload, header?: { typ?: string; kid?: string; alg?: string }): Promise<string>;
-  /** What the key set answers in place of the keys. */
+  /** Makes the key set respond with `reply` instead of the keys. `undefined` restores the keys. */
   fail(reply: Reply | undefined): void;
 }
 
@@ -19,7 +19,7 @@ export async function startIssuingService(t: TestContext): Promise<IssuingServic
   const keys: Record<string, unknown>[] = [];
   let current: { kid: string; privateKey: CryptoKey };
   let fault: Reply | undefined;
-  const { baseUrl, got } = await startService(t, ({ path }: Got): Reply => {
+  const { baseUrl, requests } = await startService(t, ({ path }: ReceivedRequest): Reply => {
     if (path.endsWith('/openid-configuration')) return { json: { issuer, jwks_uri: `${baseUrl}/keys` } };
     return fault ?? { json: { keys } };
   });
@@ -33,7 +33,7 @@ export async function startIssuingService(t: TestContext): Promise<IssuingServic
   return {
     issuer,
     rotate,
-    keyFetches: () => got.filter(({ path }) => path === '/keys').length,
+    keyFetches: () => requests.filter(({ path }) => path === '/keys').length,
     fail: (reply) => {
       fault = reply;
     },

@@ -12,7 +12,7 @@ import { startIssuingService } from './issuing-service.ts';
 
 const AUDIENCE = 'orders-api';
 
-/** How a check ended: 200, or the refusal's status. */
+/** Returns the status of a check's result: 200, or that of the refusal. */
 async function statusOf(check: Promise<unknown>): Promise<number> {
   try {
     await check;
@@ -23,7 +23,7 @@ async function statusOf(check: Promise<unknown>): Promise<number> {
   }
 }
 
-test('reads the caller with realm roles and client roles from a token of a running service', async (t) => {
+test('reads the caller, realm roles and client roles from tokens of a running service', async (t) => {
   const realm = await startExampleRealm(t);
   const api = openResourceServer({ issuer: realm.issuer, audience: AUDIENCE });
   const tokens = await realm.logIn();
@@ -40,17 +40,17 @@ test('reads the caller with realm roles and client roles from a token of a runni
   assert.equal((await api.check(authorization)).username, 'bob');
   assert.equal(await statusOf(api.check(authorization, { realmRoles: ['writer'] })), 403);
   assert.equal(await statusOf(api.check(authorization, { clientRoles: { [AUDIENCE]: ['cancel'] } })), 403);
-  // The ID and refresh tokens of the same login open nothing, whatever audience the API has.
+  // The ID token and refresh token of the same login are rejected for every audience of the API.
   const shop = openResourceServer({ issuer: realm.issuer, audience: ['shop', realm.issuer] });
   for (const kind of ['id_token', 'refresh_token']) {
     assert.equal(await statusOf(shop.check(`Bearer ${tokens[kind]}`)), 401, kind);
   }
 });
 
-test('checks each required claim of a token', async (t) => {
+test('rejects a token if a required claim is missing or wrong (RFC 7519 §4.1)', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
-  // The clock does not move: what ended three seconds ago still counts, however long the checks take.
+  // With a stopped clock, the tolerance of five seconds does not depend on the duration of the checks.
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
   const now = Math.floor(Date.now() / 1000);
   const bad: Record<string, Record<string, unknown>> = {
@@ -58,10 +58,10 @@ test('checks each required claim of a token', async (t) => {
     'no issuer': { iss: undefined },
     'another audience': { aud: 'other-api' },
     'no audience': { aud: undefined },
-    'an audience that only begins alike': { aud: `${AUDIENCE}-2` },
-    'an end that has passed': { exp: now - 6 },
-    'no end': { exp: undefined },
-    'a beginning that lies ahead': { nbf: now + 60 },
+    'an audience with the same beginning': { aud: `${AUDIENCE}-2` },
+    'an expiry in the past': { exp: now - 6 },
+    'no expiry': { exp: undefined },
+    'a start in the future': { nbf: now + 60 },
     'an ID token': { typ: 'ID' },
     'a logout token': { typ: 'Logout' },
     'no type': { typ: undefined },
@@ -75,7 +75,7 @@ test('checks each required claim of a token', async (t) => {
   assert.equal(await statusOf(api.check(`Bearer ${rfc9068}`)), 200);
 });
 
-test('requires the signature of a published key: refuses none, a foreign one, and one made with a public key', async (t) => {
+test('rejects a token without a signature, with a foreign signature, or with an HMAC', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
   const good = await service.sign();
@@ -90,7 +90,7 @@ test('requires the signature of a published key: refuses none, a foreign one, an
     unsigned,
     hmac: `${hmacHeader}.${payload}.${mac}`,
     altered: `${header}.${altered}.${signature}`,
-    cut: `${header}.${payload}.${signature.slice(0, 20)}`,
+    truncated: `${header}.${payload}.${signature.slice(0, 20)}`,
     foreign,
   };
   for (const [what, token] of Object.entries(bad)) {
@@ -98,7 +98,7 @@ test('requires the signature of a published key: refuses none, a foreign one, an
   }
 });
 
-test('answers 401 to any invalid header (RFC 6750 §3.1)', async (t) => {
+test('rejects every malformed Authorization header with 401 (RFC 6750 §3.1)', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
   const token = await service.sign();
@@ -116,7 +116,7 @@ test('answers 401 to any invalid header (RFC 6750 §3.1)', async (t) => {
   );
 });
 
-test('claims of an unexpected shape result in no role and no error', async (t) => {
+test('a role claim of the wrong shape grants no role and causes no error', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
   const shapes: unknown[] = [null, 1, 'reader', ['reader'], { roles: 'reader' }, { roles: { reader: true } }];
@@ -130,7 +130,7 @@ test('claims of an unexpected shape result in no role and no error', async (t) =
   }
 });
 
-test('fetches the keys once, and again for an unknown kid at most once in the cooldown', async (t) => {
+test('fetches the keys once, and again for an unknown kid, but at most once per cooldown', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE, keyCooldownSeconds: 0 });
   const calm = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
@@ -143,12 +143,12 @@ test('fetches the keys once, and again for an unknown kid at most once in the co
   assert.equal(await statusOf(api.check(second)), 200);
   assert.equal(await statusOf(api.check(first)), 200);
   assert.equal(service.keyFetches(), 3);
-  const unknown = `Bearer ${await service.sign({}, { kid: 'nobody' })}`;
+  const unknown = `Bearer ${await service.sign({}, { kid: 'unknown' })}`;
   for (let tries = 0; tries < 20; tries++) assert.equal(await statusOf(calm.check(unknown)), 401);
   assert.equal(service.keyFetches(), 3);
 });
 
-test('answers 503 while the keys are unavailable, and accepts tokens again afterwards', async (t) => {
+test('rejects with 503 while the keys are unavailable, and accepts the token afterwards', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
   const token = `Bearer ${await service.sign()}`;
@@ -167,7 +167,7 @@ test('answers 503 while the keys are unavailable, and accepts tokens again after
   assert.equal(await statusOf(impostor.check(token)), 503);
 });
 
-test('refuses options that protect nothing when the server is opened', () => {
+test('openResourceServer throws a TypeError for an insecure issuer or an empty audience', () => {
   for (const issuer of ['http://login.example.org/realms/x', 'nonsense']) {
     assert.throws(() => openResourceServer({ issuer, audience: AUDIENCE }), TypeError);
   }
