@@ -13,7 +13,7 @@ interface Room {
   floor: number;
   /** Rooms below that it must not know although its floor would allow it. */
   never: readonly string[];
-  /** Rooms on its own floor that it may know all the same. */
+  /** Rooms on its own floor that it may know nevertheless. */
   sideways: readonly string[];
 }
 

@@ -184,7 +184,7 @@ export type MessageOpened =
   | { outcome: 'opened'; bytes: Uint8Array; filename: string }
   /** The message does not open with this passphrase (12). A changed message gives the same result. */
   | { outcome: 'wrong passphrase' }
-  /** The file is not an OpenPGP message, is cut off, or has no integrity protection (13). */
+  /** The file is not an OpenPGP message, is truncated, or has no integrity protection (13). */
   | { outcome: 'damaged'; why: string }
   /** idkit does not support the cipher (14). `command` is the gpg command that opens the message. */
   | { outcome: 'unsupported cipher'; cipher: string; command: string };

@@ -52,7 +52,7 @@ export function chooseLocale(
   return first;
 }
 
-/** Stores a language that was chosen on this page, also for later logins. */
+/** Stores a language that was chosen on this page, for later logins too. */
 export function localeCookies(
   configuration: RealmConfiguration,
   request: Pick<BrowserRequest, 'query'>,

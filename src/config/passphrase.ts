@@ -52,7 +52,7 @@ export async function findPassphrase(options: PassphraseOptions = {}): Promise<S
 /**
  * Finds the passphrase as `findPassphrase` does, for work that needs one.
  *
- * @throws IDKIT_SETTING, also if there is no passphrase
+ * @throws IDKIT_SETTING, including if there is no passphrase
  */
 export async function readPassphrase(options: PassphraseOptions = {}): Promise<Secret> {
   const passphrase = await findPassphrase(options);

@@ -53,7 +53,7 @@ export const ERROR_CATALOGUE = {
   IDKIT_MASTER_KEY_INVALID: {
     exit: 2,
     meaning: 'IDKIT_MASTER_KEY is not 32 bytes in base64',
-    when: 'the master key was cut off, quoted or encoded in another way',
+    when: 'the master key was truncated, quoted or encoded in another way',
     advice: 'set the key as `openssl rand -base64 32` prints it: 44 characters on one line',
   },
   IDKIT_MASTER_KEY_WRONG: {
@@ -100,7 +100,7 @@ export const ERROR_CATALOGUE = {
   },
   IDKIT_LOCKED: {
     exit: 11,
-    meaning: 'another idkit procedure is at work on the same place',
+    meaning: 'another idkit procedure holds the lock',
     when: 'two procedures would change the same platform directory or backup root at the same time',
     advice:
       'wait until the process in the message has ended; the lock is released when a process ends, even if it is killed',
@@ -213,7 +213,7 @@ export const EXIT_CODES = {
   10: 'not found (backup, realm, user …)',
   11: 'locked: another idkit procedure is running, or the service is running and must be stopped first',
   12: 'wrong passphrase or credentials',
-  13: 'damaged: a checksum, archive or dump is wrong; restore refused to begin',
+  13: 'damaged: a checksum, archive or dump is wrong; restore did not begin',
   14: 'a needed program, container engine or version is missing or too old',
   15: 'unreachable: the database, the service or the engine does not answer in time',
   16: 'restore failed, and the old state is intact',

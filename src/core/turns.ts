@@ -10,7 +10,7 @@ export type TurnWithin<T> = { outcome: 'done'; value: T } | { outcome: 'busy' };
 const turns = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
- * Runs `work` when all earlier work of the same owner and key is done, also if that failed. It protects a read that a
+ * Runs `work` when all earlier work of the same owner and key is done, even if it failed. It protects a read that a
  * later write of the whole record depends on. Work may wait for the turn of another key inside, if no other work does
  * the opposite. An owner with `takeTurn` serializes several processes too.
  */

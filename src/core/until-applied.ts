@@ -12,8 +12,8 @@ interface Stale {
 
 /**
  * Runs `work`, which reads records and changes them, and repeats it from its first read while it returns that a record
- * changed meanwhile. Turns usually prevent that. It happens if a change affects a record that it does not name: removing
- * a role also removes it from every role that includes it.
+ * has changed since. Turns usually prevent that. It happens if a change affects a record that it does not name:
+ * removing a role also removes it from every role that includes it.
  *
  * @param note called for each attempt that changed nothing
  * @throws IDKIT_CHANGED

@@ -64,7 +64,7 @@ export class FairQueue<Job extends QueuedJob> {
     return this.#bytes;
   }
 
-  /** Adds a job. @returns the jobs that had to go for it, possibly the job itself */
+  /** Adds a job. @returns the jobs that were dropped to make room, possibly the new one */
   add(job: Job): readonly Job[] {
     this.#all.add(job);
     this.#bytes += job.bytes;

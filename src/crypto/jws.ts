@@ -153,7 +153,7 @@ export interface JwsHeader {
 
 /**
  * `malformed`: not a JWS with a JSON payload, or a header with an unsupported field or algorithm (`crit`, `none`).
- * `wrong algorithm`: the header names another algorithm than the key's.
+ * `wrong algorithm`: the algorithm of the header is not that of the key.
  */
 export type JwsVerification =
   | { outcome: 'valid'; header: JwsHeader; payload: Record<string, unknown> }

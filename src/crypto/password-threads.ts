@@ -37,8 +37,8 @@ interface Waiting {
 type Queued = Waiting & QueuedJob;
 
 /**
- * Jobs that a busy pool passes to a thread together. A hash evicts everything else from the processor's cache, so the
- * work between hashes is cheaper in one go.
+ * Jobs that a busy pool passes to a thread together. A hash evicts everything else from the processor's cache, so it is
+ * cheaper to do the work between hashes all together.
  */
 const TOGETHER = 8;
 /** Work that a thread receives together, in milliseconds. A new job waits for all of it. */

@@ -20,7 +20,7 @@ import { isMissing, writeFault } from './system-errors.ts';
 const OWNER_ONLY = 0o600;
 
 /**
- * Replaces a file as a whole, or creates it. A reader sees the old content or the new content, also after a crash.
+ * Replaces a file as a whole, or creates it. A reader sees the old content or the new content, even after a crash.
  *
  * @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE; the old content then stays
  */

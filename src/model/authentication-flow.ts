@@ -17,7 +17,7 @@ interface Execution {
   requirement: string;
 }
 
-/** Authenticators whose check every login of idkit runs, also if the flow does not require it. */
+/** Authenticators whose check every login of idkit runs, even if the flow does not require it. */
 const ENFORCED: ReadonlySet<string> = new Set([
   'direct-grant-validate-username',
   'direct-grant-validate-password',

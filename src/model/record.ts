@@ -11,7 +11,7 @@ export function recordKey(kind: RecordKind, id: string): string {
   return `${kind}:${id}`;
 }
 
-/** Returns the turn in which the whole record of a user is read and written. */
+/** Returns the name of the turn for the whole record of a user. */
 export function userTurn(userId: string): string {
   return recordKey('user', userId);
 }

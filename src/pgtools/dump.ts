@@ -33,7 +33,7 @@ export interface PostgresDump {
  * Streams a plain pg_dump after comments that record what pg_dump leaves out of the database. Realms, users and
  * schema are counted in the snapshot that is dumped.
  *
- * @throws IDKIT_UNREACHABLE (also for a table that stays locked, or a server that sends nothing for too long),
+ * @throws IDKIT_UNREACHABLE (including for a table that stays locked, or a server that sends nothing for too long),
  *   IDKIT_CREDENTIALS, IDKIT_VERSION; whatever `write` throws. No session of the dump is left at the server then.
  */
 export async function dumpPostgres(

@@ -229,8 +229,8 @@ export async function reopen(context: PostgresContext, live: string): Promise<vo
 }
 
 /**
- * Puts the empty staged database in the place of the live one and drops the live one. One of them has the name at
- * every moment. After an interruption the next attempt drops the previous one.
+ * Puts the empty staged database in the place of the live one and drops the live one. One of them has the name at all
+ * times. After an interruption the next attempt drops the previous one.
  */
 export async function replaceLive(
   context: PostgresContext,

@@ -29,7 +29,7 @@ const SECOND_MS = 1_000;
 /** Milliseconds after which an idle connection is closed. */
 const UNUSED_MS = 60_000;
 
-/** Milliseconds after the return of a server in which other stores may still undo what they could not report. */
+/** Milliseconds after a server is available again in which other stores may still undo what they could not report. */
 const JUST_BACK_MS = 3_000;
 
 /** Maximum age of a connection in seconds. Its plans, which were made for the tables as they were, end with it. */
@@ -57,7 +57,7 @@ export class Connections {
   readonly place: string;
   #sizes: Readonly<Record<Lane, number>> = { requests: 1, reads: 1 };
   readonly #greeted = new WeakMap<object, Greeted>();
-  /** Servers that are no longer used, with connections that may still be at work. */
+  /** Servers that are no longer used, with connections that may still be in use. */
   readonly #abandoned = new Set<Primary>();
   #primary: Primary | undefined;
   #search: Promise<Primary> | undefined;

@@ -81,7 +81,7 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
     hint: PASSWORD_HINT,
   },
   '28000': { code: 'IDKIT_CREDENTIALS', text: 'rejects the user', hint: 'check pg_hba.conf on the server' },
-  '42501': { code: 'IDKIT_CREDENTIALS', text: 'does not permit this to the user' },
+  '42501': { code: 'IDKIT_CREDENTIALS', text: 'does not permit the user to do this' },
   '3D000': { code: 'IDKIT_NOT_FOUND', text: 'does not exist', hint: 'create it with createdb' },
   '25006': {
     code: 'IDKIT_UNREACHABLE',
@@ -95,11 +95,11 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
   },
   '40001': {
     code: 'IDKIT_UNREACHABLE',
-    text: 'rolled back the transaction on every attempt, because of conflicts with others',
+    text: 'rolled back every attempt of the transaction because of conflicts with other transactions',
   },
   '40P01': {
     code: 'IDKIT_UNREACHABLE',
-    text: 'rolled back the transaction on every attempt, because of conflicts with others',
+    text: 'rolled back every attempt of the transaction because of conflicts with other transactions',
   },
   '53100': { code: 'IDKIT_NO_SPACE', text: 'has no space on its disk' },
   '53200': { code: 'IDKIT_UNREACHABLE', text: 'has no free memory' },
@@ -147,7 +147,7 @@ export function mapFault(error: unknown, place: string): unknown {
       `the database at ${place} did not prove that it knows the password: ${text}`,
       {
         cause: error,
-        hints: ['find out which program responds at this address instead of the server before you continue'],
+        hints: ['before you continue, find out which program responds at this address instead of the server'],
       },
     );
   if (/SSL/.test(text) && sqlState(error) === undefined)

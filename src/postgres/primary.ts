@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import type { Client, ClientBase, Pool, PoolClient } from 'pg';
 import type { PostgresHost } from '../config/index.ts';
 
-/** The purpose of a connection: requests of users and clients, and writes; or reads that may take long. */
+/** The purpose of a connection: requests of users and clients, and writes; or slow reads. */
 export type Lane = 'requests' | 'reads';
 export const LANES: readonly Lane[] = ['requests', 'reads'];
 
@@ -98,7 +98,10 @@ export class Primary {
     }
   }
 
-  /** Registers a caller that waits for the server. Call the result when the server has responded. */
+  /**
+   * Registers a caller that waits for the server. The caller must call the returned function when the server has
+   * responded.
+   */
   wait(): () => void {
     const one = { since: performance.now() };
     this.#waiting.add(one);

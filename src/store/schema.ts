@@ -128,7 +128,7 @@ export type CodeRow = {
   expires_at: Seconds;
   /** `UNUSED` or `TAKEN`. An older version wrote 2 when a code was presented again. */
   state: number;
-  /** The parameters of the request. Empty once the code is taken. */
+  /** The parameters of the request. Empty after the exchange. */
   doc: string;
 };
 

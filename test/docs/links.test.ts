@@ -9,7 +9,7 @@ import { listTexts } from './style-check.ts';
 const pages = listPages();
 const anchors = new Map(pages.map(({ file, text }) => [file, anchorsOf(text)]));
 
-/** Why a link leads nowhere, or undefined. */
+/** Returns why a link is broken. Returns undefined if it is not. */
 function explain(target: string, anchor: string | undefined): string | undefined {
   if (!existsSync(join(root, target))) return `${target} does not exist`;
   if (anchor === undefined || !target.endsWith('.md')) return undefined;

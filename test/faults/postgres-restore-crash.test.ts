@@ -88,7 +88,7 @@ describe('a restore on Postgres killed after any step', {
     });
   }
 
-  it('killed at random moments too: the rerun, else --resume, succeeds', async (t) => {
+  it('killed at random times: the rerun or --resume succeeds', async (t) => {
     for (const step of ['stage', 'load', 'check', 'swap', 'swap', 'start']) {
       const platform = await platforms.fresh(t);
       await spawnProcedure(['restore', platform.dir, '--from', platform.set], (begun, kill) => {
@@ -106,7 +106,7 @@ describe('a restore on Postgres killed after any step', {
     }
   });
 
-  it('in place, killed at random moments, --resume succeeds', async (t) => {
+  it('in place, killed at random times: --resume succeeds', async (t) => {
     for (const step of ['load', 'check', 'swap']) {
       const platform = await platforms.fresh(t);
       await spawnProcedure(

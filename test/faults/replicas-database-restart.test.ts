@@ -18,7 +18,7 @@ const BACK_WITHIN = 2_000;
 /** The most milliseconds until an expected state. */
 const PATIENCE = 120_000;
 
-test('no confirmed rotation is lost or works twice if Postgres is killed and returns under refresh load', {
+test('if Postgres is killed and restarted under refresh load, no confirmed rotation is lost and no token works twice', {
   skip: missingPostgres(),
 }, async (t) => {
   const server = await startPostgres(t);

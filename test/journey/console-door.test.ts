@@ -34,7 +34,7 @@ test('the console without a login shows the reason and a button to log in', asyn
     await page.waitForSelector('#kc-form-login');
   });
 
-  await t.test('at another host name than that of the base URL', async () => {
+  await t.test('at a host name other than that of the base URL', async () => {
     const { port } = new URL(service.address);
     await page.goto(`http://localhost:${port}/admin/master/console/`);
     await page.getByRole('heading', { name: /^The login cannot start: / }).waitFor();

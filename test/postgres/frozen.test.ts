@@ -76,7 +76,7 @@ test('a frozen server is given up: callers fail within seconds, and succeed once
   await end?.();
 });
 
-test('of two hosts the other one is used within 5 s once the first is frozen, also for requests in flight', {
+test('of two hosts the other one is used within 5 s once the first is frozen, even for requests in flight', {
   skip,
 }, async (t) => {
   const [first, second] = [await start(t), await start(t)];

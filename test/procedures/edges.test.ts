@@ -46,7 +46,7 @@ describe('a set dated more than an hour ahead', () => {
 });
 
 describe('env.gpg in a cipher that idkit cannot open', () => {
-  it('is 14 with the gpg command to use, for verify and for restore', async (t) => {
+  it('makes verify and restore end with 14 and the gpg command to use', async (t) => {
     const { settings, set } = await backedUp(t);
     const message = await readFile(join(set.dir, SET_FILES.environment));
     // The algorithm of the session key packet (RFC 4880 §5.3): 13 is Camellia with 256 bits.
@@ -155,7 +155,7 @@ describe('places that cannot be used', () => {
 });
 
 describe('a target without idkit.yaml', () => {
-  it('takes the one of the set, also with --keep-config, and is embedded if the set has none', async (t) => {
+  it('takes the one of the set, even with --keep-config, and is embedded if the set has none', async (t) => {
     const { platform, settings, set } = await backedUp(t);
     await writeFile(join(platform.dir, 'idkit.yaml'), 'realms: [master]\n');
     const whole = await backup(settings, withPassphrase());

@@ -37,7 +37,7 @@ export interface Rights {
   roles: ReadonlySet<string>;
 }
 
-/** Finds the caller's rights in a realm. A token of another realm than this one and master gives none. */
+/** Finds the caller's rights in a realm. A token of a realm other than this one and master grants none. */
 export async function findRights(
   context: AdminContext,
   caller: Caller,

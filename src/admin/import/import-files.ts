@@ -27,7 +27,7 @@ export interface ImportSettings {
   /** Values of the placeholders in the files. */
   environment: Environment;
   log: ImportLog;
-  /** Receives the lines of progress that the log gets, for a person. */
+  /** Receives the progress lines of the log, to show them to a person. */
   progress: ((message: string) => void) | undefined;
 }
 
@@ -102,14 +102,15 @@ async function checkNew(directory: RealmDirectory, admin: AdminContext, files: R
   );
 }
 
-/** Returns undefined if the realm exists by now: an earlier start or another replica imported these files. */
+/** Returns undefined if the realm already exists: an earlier start or another replica imported these files. */
 async function importOne(
   admin: AdminContext,
   { realm, representation, fileOf, fingerprint }: RealmFiles,
   { newSecrets, log, progress }: ImportSettings,
 ): Promise<ImportedFile | undefined> {
   if ((await admin.store.findRealm(realm)) !== undefined) return undefined;
-  // Claimed before the realm is stored: after a kill in between, no realm exists that nobody knows to be imported.
+  // Claimed before the realm is stored. Otherwise a process that is killed in between would leave a realm that is not
+  // recorded as imported.
   await admin.store.claimOnce(fingerprint, seconds(admin.clock) + FOR_EVER);
   try {
     return await importRealm(admin, representation, {

@@ -23,7 +23,7 @@ interface Outcome {
   id: string;
 }
 
-/** A partial import at work. */
+/** A partial import in progress. */
 interface Work {
   call: RealmCall;
   ifExists: IfExists;
@@ -53,7 +53,7 @@ export async function importPartially(call: RealmCall, given: Json, ifExists: If
   const users = await addUsers(work, objects(given['users']));
   await checkPartialGrants(call, roles, groups, users);
   const { turns: _few, ...unchecked } = call;
-  // An import takes no turns of single records. The store refuses it if one of them was changed meanwhile.
+  // An import takes no turns of single records. The store rejects it if another call has changed one of them.
   await applyChanges(
     unchecked,
     work.changes,

@@ -222,7 +222,7 @@ export async function deleteRealm(call: RealmCall): Promise<void> {
     // Also removes its roles from every role that includes them, such as the role `admin` of master.
     ...(client === undefined ? [] : [{ do: 'remove' as const, what: 'client' as const, id: client.id }]),
   ]);
-  // The outcome `missing` means that another call removed the realm meanwhile.
+  // The outcome `missing` means that another call has removed the realm.
   if (applied.outcome === 'conflict') throw new Error(`removing a realm conflicts with ${applied.on}`);
 }
 

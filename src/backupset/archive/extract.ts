@@ -21,7 +21,7 @@ export async function listConfigArchive(
 /**
  * Reads a file that is next to `config/` in a set's archive. Returns undefined if the archive does not hold it.
  *
- * @throws IDKIT_DAMAGED, also if the file is longer than `maxBytes`
+ * @throws IDKIT_DAMAGED, including for a file that is longer than `maxBytes`
  */
 export async function readConfigFile(
   set: SetHandle,

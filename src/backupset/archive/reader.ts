@@ -150,7 +150,7 @@ class BlockInput {
 
   /** Returns up to `size` bytes of the current chunk. @throws IDKIT_DAMAGED at the end of the stream */
   async #portion(size: number): Promise<Uint8Array> {
-    if (!(await this.#fill())) throw badArchive('it is cut off');
+    if (!(await this.#fill())) throw badArchive('it is truncated');
     const portion = this.#chunk.subarray(0, size);
     this.#chunk = this.#chunk.subarray(portion.length);
     return portion;

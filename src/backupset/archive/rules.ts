@@ -48,13 +48,14 @@ export class ArchiveRules {
     return entry;
   }
 
-  /** @throws IDKIT_DAMAGED if a link leads out of `config/`, also if it does so through other links */
+  /** @throws IDKIT_DAMAGED if a link points outside `config/`, even if it does so through other links */
   finish(): readonly CheckedEntry[] {
     const links = new Map<string, string>();
     for (const entry of this.#entries.values())
       if (entry.target !== undefined) links.set(entry.path, entry.target);
     for (const path of links.keys())
-      if (!linkStaysInside(path, links)) throw badArchive(`the link ${printable(path)} leads out of config/`);
+      if (!linkStaysInside(path, links))
+        throw badArchive(`the link ${printable(path)} points outside config/`);
     return [...this.#entries.values()];
   }
 
@@ -62,7 +63,7 @@ export class ArchiveRules {
     if (raw.startsWith('/')) throw badArchive(`${printable(raw)} is an absolute name`);
     if (raw.includes('\0')) throw badArchive(`${printable(raw)} is not a file name`);
     const parts = raw.split('/').filter((part) => part !== '' && part !== '.');
-    if (parts.includes('..')) throw badArchive(`${printable(raw)} leads out of the archive`);
+    if (parts.includes('..')) throw badArchive(`${printable(raw)} points outside the archive`);
     if (parts.length === 0) return undefined;
     if (parts.includes('.env')) throw badArchive(`${printable(raw)} is an environment file`);
     if (parts.some((part) => Buffer.byteLength(part) > 255) || Buffer.byteLength(raw) > 4095)
@@ -96,7 +97,7 @@ export class ArchiveRules {
     const name = this.#checkPath(target);
     const original = name === undefined ? undefined : this.#entries.get(name);
     if (original?.type !== 'file')
-      throw badArchive(`the hard link ${printable(path)} leads out of the archive`);
+      throw badArchive(`the hard link ${printable(path)} points outside the archive`);
     return { size: original.size, copyOf: original.path };
   }
 
@@ -121,8 +122,8 @@ export class ArchiveRules {
 }
 
 /**
- * True if a link ends inside `config/` when every link on its way is followed. The text of the target alone does not
- * prove that: `up/..` is inside, unless `up` is a link to a higher directory.
+ * True if a link resolves to a path inside `config/`. The text of the target alone does not prove that: `up/..` is
+ * inside, unless `up` is a link to a higher directory.
  *
  * @param links the target of each link by its path, all below `config`
  */
@@ -140,7 +141,7 @@ export function linkStaysInside(path: string, links: ReadonlyMap<string, string>
       at = [...at, part];
       const target = links.get(at.join('/'));
       if (target !== undefined) {
-        // A loop leads nowhere, so it does not lead out.
+        // A loop never resolves, so it does not point outside.
         if (++followed > LINKS_FOLLOWED) return true;
         if (target.startsWith('/')) return false;
         at = at.slice(0, -1);

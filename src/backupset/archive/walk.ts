@@ -31,8 +31,8 @@ interface Environment {
 }
 
 /**
- * Finds what belongs into the archive of the configuration: `idkit.yaml`, `compose.yaml` and the configuration
- * directory. The environment file, files named `.env*`, sockets, FIFOs, devices and links that lead out are left out.
+ * Finds the entries of the configuration archive: `idkit.yaml`, `compose.yaml` and the configuration directory. The
+ * environment file, files named `.env*`, sockets, FIFOs, devices and links that point outside are left out.
  */
 export async function walkSource(source: ArchiveSource): Promise<Walk> {
   const environment = await environmentOf(source.environmentFile);

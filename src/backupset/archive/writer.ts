@@ -8,7 +8,7 @@ import { padding, renderTarHeader, TAR_END } from './tar-header.ts';
 import { type SourceEntry, walkSource } from './walk.ts';
 
 /**
- * A file of up to this size is read as a whole before its header is written. If it changes meanwhile, it is read
+ * A file of up to this size is read as a whole before its header is written. If it changes while it is read, it is read
  * again.
  */
 const WHOLE_BYTES = 4 * 1024 * 1024;
@@ -116,7 +116,7 @@ class TarOutput {
     await this.#put(Buffer.alloc(padding(read.content.length)));
   }
 
-  /** The header promises `size` bytes. A file that shrinks is filled up with zeros, one that grows is cut off. */
+  /** The header promises `size` bytes. A file that shrinks is padded with zeros, and one that grows is truncated. */
   async #addStreamed(one: SourceEntry, handle: FileHandle, size: number): Promise<void> {
     const before = await handle.stat();
     await this.#header({ ...one, stats: before }, size);
@@ -161,7 +161,7 @@ class TarOutput {
   }
 }
 
-/** Reads a file's content. `steady`: the file did not change meanwhile. */
+/** Reads a file's content. `steady`: the file did not change while it was read. */
 async function readSteady(handle: FileHandle): Promise<{ content: Buffer; steady: boolean }> {
   const before = await handle.stat();
   const content = Buffer.alloc(Math.min(before.size, WHOLE_BYTES));

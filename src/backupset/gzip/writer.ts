@@ -123,7 +123,7 @@ class BlockGzip implements GzipWriter {
     const free = this.#recycle(deflated, this.#tail);
     free.catch(() => undefined);
     this.#pending.push(free);
-    // Two blocks per thread: one in work, one waiting.
+    // Two blocks per thread: one is compressed while the other waits.
     while (this.#pending.length > this.#threads * 2) await this.#pending.shift();
   }
 

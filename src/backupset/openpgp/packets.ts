@@ -24,7 +24,7 @@ const CIPHERS: Record<number, string> = {
   12: 'Camellia-192',
   13: 'Camellia-256',
 };
-/** The ciphers that OpenPGP.js decrypts. It fails with Camellia, even with the right passphrase. */
+/** The ciphers that OpenPGP.js decrypts. It fails with Camellia, even with the correct passphrase. */
 const OPENED_HERE = [2, 3, 4, 7, 8, 9, 10];
 
 /** Limit of the session keys. gpg and idkit write one. */
@@ -56,7 +56,7 @@ export function readMessageShape(
   let publicKey = false;
   while (at < message.length) {
     const packet = readPacket(message, at);
-    if (packet === undefined) return damagedBy(at === 0 ? 'it is not an OpenPGP message' : 'it is cut off');
+    if (packet === undefined) return damagedBy(at === 0 ? 'it is not an OpenPGP message' : 'it is truncated');
     at = packet.end;
     switch (packet.tag) {
       case SYMMETRIC_SESSION:
@@ -81,7 +81,7 @@ export function readMessageShape(
         return damagedBy('it is not an encrypted OpenPGP message');
     }
   }
-  return damagedBy(at === 0 ? 'it is empty' : 'it is cut off');
+  return damagedBy(at === 0 ? 'it is empty' : 'it is truncated');
 }
 
 function shapeOf(
@@ -96,10 +96,10 @@ function shapeOf(
     return publicKey
       ? ({
           outcome: 'unsupported cipher',
-          cipher: 'a message to a public key',
+          cipher: 'a message that is encrypted for a public key',
           command: gpgCommand(file),
         } as const)
-      : damagedBy('it has no passphrase');
+      : damagedBy('it is not encrypted with a passphrase');
   const unsupported = ciphers.find((cipher) => !OPENED_HERE.includes(cipher));
   const cipher = unsupported ?? ciphers[0] ?? 0;
   return {
@@ -141,7 +141,7 @@ interface Packet {
   end: number;
 }
 
-/** Reads one packet (RFC 9580 §4.2). Returns undefined if it is malformed or cut off. */
+/** Reads one packet (RFC 9580 §4.2). Returns undefined if it is malformed or truncated. */
 function readPacket(message: Uint8Array, start: number): Packet | undefined {
   const head = message[start] ?? 0;
   if ((head & 0x80) === 0) return undefined;

@@ -55,7 +55,7 @@ export async function checkSeal(set: SetHandle, passphrase: Secret | undefined):
   if (list === undefined) return { ...read, seal: 'broken' };
   const held = await attempt(FILE, problems, async () => compareSeal(opened, list.sha256, set.name));
   if (held === undefined) return { ...read, seal: 'broken' };
-  if (held.name !== set.name) notes.push(`the set was made as ${held.name}`);
+  if (held.name !== set.name) notes.push(`the set was created with the name ${held.name}`);
   return { ...read, seal: 'holds' };
 }
 

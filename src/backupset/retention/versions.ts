@@ -107,7 +107,9 @@ function timeOf(component: Component, name: string): number | undefined {
   return name.endsWith(suffix) ? parseSetName(name.slice(0, -suffix.length)) : undefined;
 }
 
-/** Writes the checksum first. A version without a right checksum counts as incomplete and is made again. */
+/**
+ * Writes the checksum first. A version whose checksum is missing or wrong counts as incomplete and is written again.
+ */
 async function copyVersion(from: string, to: string, sha256: string): Promise<void> {
   const draft = `${to}.partial`;
   await rm(draft, { force: true });
@@ -121,7 +123,7 @@ async function copyVersion(from: string, to: string, sha256: string): Promise<vo
   }
   if ((await hashOf(draft)) !== sha256) {
     await rm(draft, { force: true });
-    throw damaged(from, 'it is no longer the file that was written: something changed it meanwhile');
+    throw damaged(from, 'it is no longer the file that was written: something has changed it since');
   }
   replaceFile(`${to}.sha256`, renderChecksums([{ name: basename(to), sha256 }]));
   await rename(draft, to);

@@ -53,6 +53,6 @@ function parseLine(line: string, number: number): ChecksumEntry {
   const name = written.replace(/^\.\//, '');
   if (name === '' || name === '.' || name === '..' || /[/\0\r]/.test(name))
     throw damaged(FILE, `line ${number} names ${printable(written)}, which is not a plain file name`);
-  if (name === FILE) throw damaged(FILE, `line ${number} lists the list itself`);
+  if (name === FILE) throw damaged(FILE, `line ${number} lists ${FILE} itself`);
   return { name, sha256: sha256.toLowerCase() };
 }

@@ -59,9 +59,9 @@ async function realDirectory(dir: string): Promise<string> {
 }
 
 /**
- * Binds a set to the checksums that were verified, so that later reads return the verified content even if the directory
- * changes meanwhile. The last bytes of a file are passed on only if the whole file has the listed hash. So the caller
- * must not use a file before it has read it to its end. A file that is not listed is not read.
+ * Binds a set to the checksums that were verified, so that later reads return the verified content even if the
+ * directory changes in the meantime. The last bytes of a file are passed on only if the whole file has the listed hash.
+ * So the caller must not use a file before it has read it to its end. A file that is not listed is not read.
  */
 export function pinSet(set: SetHandle, entries: readonly ChecksumEntry[]): SetHandle {
   const hashes = new Map(entries.map(({ name, sha256 }) => [name, sha256]));
@@ -100,6 +100,6 @@ function checkHash(name: string, actual: string, listed: string | undefined): vo
     name,
     listed === undefined
       ? `${SET_FILES.checksums} does not list it`
-      : 'it is no longer the file that was verified: something changed it meanwhile',
+      : 'it is no longer the file that was verified: something has changed it since',
   );
 }

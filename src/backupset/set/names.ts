@@ -15,8 +15,8 @@ export function formatSetName(ms: number): string {
 }
 
 /**
- * Returns the time of a set's name in milliseconds since the Unix epoch. Returns undefined for any other name, also for
- * one with an impossible date.
+ * Returns the time of a set's name in milliseconds since the Unix epoch. Returns undefined for any other name,
+ * including one with an impossible date.
  */
 export function parseSetName(name: string): number | undefined {
   const match = SET_NAME.exec(name);
@@ -27,8 +27,8 @@ export function parseSetName(name: string): number | undefined {
 }
 
 /**
- * Returns `realm-<realm>.json`, with a leading dot and every byte outside `A-Za-z0-9._-` percent-encoded. A name that is
- * too long for a file system is cut off and gets a hash. The manifest maps the file to its realm.
+ * Returns `realm-<realm>.json`, with a leading dot and every byte outside `A-Za-z0-9._-` percent-encoded. A name that
+ * is too long for a file system is truncated and gets a hash. The manifest maps the file to its realm.
  */
 export function realmFileName(realm: string): string {
   const encoded = [...Buffer.from(realm, 'utf8')]

@@ -78,7 +78,7 @@ function judgeFiles(manifest: Manifest, findings: Findings, listed: readonly str
       report(file, `${SET_FILES.manifest} does not list it among the parts of the set`);
   }
   if (manifest.parts.includes('database') && manifest.database === undefined)
-    report(SET_FILES.manifest, 'it says nothing about the database');
+    report(SET_FILES.manifest, 'it does not describe the database');
   for (const [file, bytes] of Object.entries(manifest.files)) {
     const size = findings.sizes.get(file);
     if (!listed.includes(file))

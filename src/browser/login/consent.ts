@@ -51,7 +51,7 @@ export const submitConsent: BrowserEndpoint = (ctx, request) =>
     const next = await findNextStep(call, found);
     const need = next.step === 'consent' ? await findConsentNeed(call, found) : undefined;
     if (need === undefined) return continueLogin(call, found);
-    // A user agrees to the scopes on the page. If the client requests other scopes by now, the page is shown again.
+    // A user agrees to the scopes on the page. If the client now requests other scopes, the page is shown again.
     if (request.form.has('accept') && request.query.get('asked') !== markOf(need))
       return consentPage(call, found, need);
     // The form counts once.

@@ -77,7 +77,7 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
       const ending = session === undefined ? [] : [session];
       const others = logins.filter((login) => login.session.id !== hinted.sessionId);
       if (others.length === 0) return end(call, logout, ending, client);
-      // The browser holds another login by now, which the hint does not concern.
+      // The browser has another login now, which the hint does not concern.
       await endAndLog(call, ending, client);
       return askToConfirm(call, logout, others, client);
     }

@@ -23,7 +23,7 @@ export function addBackup(program: CliCommand, run: Runner): void {
     .action(run(backUp));
 }
 
-/** Lower than the priority of the service, which has people waiting. Range 0 to 19; later threads inherit it. */
+/** Lower than the priority of the service, because people wait for it. Range 0 to 19; later threads inherit it. */
 const NICENESS = 5;
 
 async function backUp(context: CommandContext, flags: Flags): Promise<Outcome> {

@@ -118,7 +118,7 @@ export function readEnvFile(file: string, rows: readonly SettingRow[] = SETTINGS
 /**
  * Parses the bytes of an environment file as `parseEnvFile` does.
  *
- * @throws IDKIT_SETTING, also for bytes that are not UTF-8
+ * @throws IDKIT_SETTING, including for bytes that are not UTF-8
  */
 export function parseEnvContent(bytes: Uint8Array, file: string): EnvValues {
   let text: string;

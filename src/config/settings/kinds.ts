@@ -185,7 +185,7 @@ export const applications: Kind<readonly Application[]> = {
 /** Where the service stores everything. */
 export type DatabasePlace = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string };
 
-/** The database's address. The path of an SQLite file counts from the platform directory, also in a flag. */
+/** The database's address. The path of an SQLite file counts from the platform directory, even in a flag. */
 export const database: Kind<DatabasePlace> = {
   expected: 'sqlite:PATH or postgres://user@host/name without a password',
   hidden: true,

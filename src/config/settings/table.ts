@@ -195,7 +195,7 @@ export const SETTINGS = [
     env: 'IDKIT_SMOKE_REALM',
     kind: name('a realm name'),
     default: 'master',
-    reason: 'the first serve creates the client there',
+    reason: 'serve creates the client there at its first start',
     doc: 'the realm of the machine-to-machine client that smoke uses',
   },
   {
@@ -203,7 +203,7 @@ export const SETTINGS = [
     env: 'IDKIT_SMOKE_CLIENT_ID',
     kind: name('a client id'),
     default: 'idkit-smoke',
-    reason: 'the first serve creates this client',
+    reason: 'serve creates this client at its first start',
     doc: 'the machine-to-machine client that smoke uses',
   },
   {
@@ -288,7 +288,7 @@ export const SETTINGS = [
     default: 'admin',
     initial: { value: () => 'admin' },
     reason: 'the usual name in Keycloak',
-    doc: 'the administrator of the realm master, created by the first serve; with Keycloak also KC_BOOTSTRAP_ADMIN_USERNAME',
+    doc: 'the administrator of the realm master, created at the first start of serve; with Keycloak also KC_BOOTSTRAP_ADMIN_USERNAME',
   },
   {
     name: 'IDKIT_ADMIN_PASSWORD',

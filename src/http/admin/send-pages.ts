@@ -30,7 +30,7 @@ export async function sendPages(
     } catch (error) {
       // A caller who has disconnected causes such errors itself.
       if (callerSignal()?.aborted !== true && !reply.raw.destroyed)
-        log?.error({ err: error }, 'a list was cut off because its next page could not be read');
+        log?.error({ err: error }, 'a list is incomplete because its next page could not be read');
       throw error;
     }
     yield ']';

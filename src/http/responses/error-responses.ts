@@ -105,7 +105,7 @@ function sendRefusal(error: unknown, request: FastifyRequest, reply: FastifyRepl
 }
 
 /**
- * Sends a fault of the HTTP layer itself: a body that is too large, cut off or malformed.
+ * Sends a fault of the HTTP layer itself: a body that is too large, incomplete or malformed.
  *
  * @returns false if the error is another one; the reply is untouched then
  */

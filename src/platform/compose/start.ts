@@ -55,7 +55,7 @@ export async function startContainer(
   let ended = 0;
   let firstRestarts: number | undefined;
   let health: Health = { health: 'DOWN', detail: 'it was not checked' };
-  // After fetching an image has used up the time, the component still gets half of it.
+  // If fetching an image took all the time, the component still gets half of it.
   const patience = options.timeoutSeconds * 1000;
   const until = Math.max(began + patience, performance.now() + patience / 2);
   for (;;) {

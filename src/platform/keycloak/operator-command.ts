@@ -63,7 +63,7 @@ export function runOperatorCommand(
       reject(new IdkitError('IDKIT_FAILED', `keycloak.${which} ${how}`, { hints }));
     });
   });
-  // A caller that does not wait for the command notices that the service does not start.
+  // A caller that does not await `ended` notices the failure when the service does not become ready.
   ended.catch(() => undefined);
   return {
     ended,

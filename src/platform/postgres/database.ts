@@ -271,7 +271,7 @@ export class PostgresDatabase implements PlatformDatabase {
     return { place: this.#context.psql.location, here: false, freeBytes };
   }
 
-  /** Returns `otherwise` if the question fails because the database's container is stopped. */
+  /** Returns `otherwise` if `ask` fails because the container of the database is stopped. */
   async #unlessStopped<T>(ask: () => Promise<T>, otherwise: T): Promise<T> {
     try {
       return await ask();

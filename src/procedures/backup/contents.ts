@@ -126,7 +126,7 @@ async function archiveConfig(work: BackupWork): Promise<{ entries: number }> {
 }
 
 const REASONS: Readonly<Record<LeftOut['why'], string>> = {
-  'link leaves': 'it is a symbolic link that leads out of config/',
+  'link leaves': 'it is a symbolic link that points outside config/',
   socket: 'it is a socket',
   fifo: 'it is a FIFO',
   device: 'it is a device',

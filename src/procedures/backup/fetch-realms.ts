@@ -117,7 +117,7 @@ export async function checkKeycloakResponds(
   await call(`${address}/realms/master`, { signal: options.signal, timeoutMilliseconds: 10_000 });
 }
 
-/** The snapshot is used if idkit's own service rejects the login or has stopped meanwhile. */
+/** The snapshot is used if idkit's own service rejects the login or has stopped in the meantime. */
 async function mayReadSnapshot(work: BackupWork, error: unknown): Promise<boolean> {
   if (work.settings.service === 'keycloak' || !(error instanceof IdkitError)) return false;
   if (error.code === 'IDKIT_CREDENTIALS') return true;
@@ -152,7 +152,7 @@ async function findRealm(admin: AdminClient, realm: string): Promise<unknown> {
   try {
     const representation = await admin.getRealm(realm);
     if (representation.realm === realm) return representation;
-    throw new IdkitError('IDKIT_FAILED', `the service returned another realm than ${realm}`);
+    throw new IdkitError('IDKIT_FAILED', `the service returned a realm other than ${realm}`);
   } catch (error) {
     if (error instanceof IdkitError && error.code === 'IDKIT_NOT_FOUND') return undefined;
     throw error;

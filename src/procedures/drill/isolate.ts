@@ -7,7 +7,7 @@ import { findEntry, writeFault } from '../../files/index.ts';
 import { hasEnded, type Scratch } from '../../platform/open.ts';
 
 const PREFIX = 'idkit-drill-';
-/** A kept drill must not look like the leftover of a dead one. */
+/** A kept drill must not look like the leftover of a killed one. */
 const KEPT_PREFIX = 'idkit-kept-drill-';
 
 /** Variables that an isolated platform may read: the secrets that a real restore would read too. */

@@ -48,7 +48,7 @@ export const DRILL_STEPS = [
   {
     id: 'report',
     title: 'Write the report',
-    why: 'without a report the drill proves nothing to the next person',
+    why: 'the report is the evidence of the drill',
   },
   {
     id: 'clean',

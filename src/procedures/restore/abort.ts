@@ -55,7 +55,7 @@ async function getAbortable(dataDir: string): Promise<Journal> {
   throw new IdkitError('IDKIT_NOT_FOUND', `there is no restore to abort in ${dataDir}`);
 }
 
-/** A set that was deleted since is still known by its name. */
+/** A set that has been deleted is still known by its name. */
 async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -10,7 +10,7 @@ import { parseEnvContent, type Settings } from '../../config/index.ts';
 import { IdkitError, jsonFields } from '../../core/index.ts';
 import type { RestoreOptions } from './options.ts';
 
-/** An item of a set that decides which program runs, which address is reached or what is served after a restore. */
+/** An item of a set that decides which program runs, which address is contacted or what is served after a restore. */
 export interface Effect {
   kind: 'data' | 'command' | 'address' | 'image' | 'file';
   /** Its place in the set, for example `idkit.yaml: keycloak.start`. */

@@ -21,7 +21,7 @@ const OWN_CODES: readonly ErrorCode[] = [
   'IDKIT_TERMINATED',
 ];
 
-/** The ones of them that say enough after the swap. */
+/** Those of them that are also sufficient after the swap. */
 const OWN_CODES_AFTER_SWAP: readonly ErrorCode[] = [
   'IDKIT_NO_SPACE',
   'IDKIT_INTERRUPTED',

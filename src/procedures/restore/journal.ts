@@ -107,7 +107,7 @@ async function listNames(dir: string): Promise<readonly string[]> {
 }
 
 /**
- * A journal decides which files are moved and removed, also by the next backup. So it counts only if no other user can
+ * A journal decides which files are moved and removed, even by the next backup. So it counts only if no other user can
  * have written it: it must belong to this user, to root or to the owner of the directory.
  */
 async function readTrusted(dataDir: string, file: string): Promise<string> {

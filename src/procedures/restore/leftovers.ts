@@ -29,8 +29,8 @@ export function checkSameSet(dir: string, journal: Journal): void {
 }
 
 /**
- * A set needs the database and, without `--keep-env`, the environment. The manifest shows this before any other file
- * than the seal is read.
+ * A set needs the database and, without `--keep-env`, the environment. The manifest shows this before any file except
+ * the seal is read.
  *
  * @throws IDKIT_USAGE
  */

@@ -40,7 +40,7 @@ export interface RestorePlan {
   freeBytes: number;
   /** The live database is emptied before the load. */
   inPlace: boolean;
-  /** Everything in the set that decides which programs run, which addresses are reached and what is served. */
+  /** Everything in the set that decides which programs run, which addresses are contacted and what is served. */
   brings: readonly Effect[];
   /** Checks that were skipped because the set alone names the server. */
   unasked: readonly string[];

@@ -100,7 +100,7 @@ async function followSteps(restore: Restore): Promise<Outcome> {
   return { outcome: 'restored', id: journal.id, set: set.dir, ...proof, kept };
 }
 
-/** Runs steps in order, keeps the journal, and ends at the first failure with what its row says. */
+/** Runs steps in order, keeps the journal, and handles the first failure as the row of its step says. */
 async function drive(restore: Restore, steps: readonly RestoreStep[]): Promise<void> {
   for (const step of steps) {
     if (step.applies?.(restore) === false) continue;
@@ -125,14 +125,14 @@ async function drive(restore: Restore, steps: readonly RestoreStep[]): Promise<v
   }
 }
 
-/** Returns the error to end with, after the roll back if the step's row asks for one. */
+/** Returns the error to end with, after the roll back if the row of the step requires one. */
 async function endAfter(error: unknown, step: RestoreStep, restore: Restore): Promise<unknown> {
   if (step.undo === 'keep the restored state') return keepRestored(error);
   if (step.undo === 'nothing to undo' && !isEmptied(restore.journal)) return error;
   return rollBackAfter(error, step.id, restore);
 }
 
-/** Asks the operator, keeps other services off the database, and writes the journal. */
+/** Asks the operator for confirmation, keeps other services off the database, and writes the journal. */
 async function openJournal(restore: Restore): Promise<void> {
   const { options, next, locks, dataDir, verified } = restore;
   if (options.confirm !== undefined && !(await options.confirm(planOf(restore))))

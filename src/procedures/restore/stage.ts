@@ -9,8 +9,8 @@ import { embeddedDefinition } from './settings-after.ts';
 import type { Restore } from './work.ts';
 
 /**
- * Writes the new `.env` and `config/` into the staging folder. If the target has no definition, also `idkit.yaml` and
- * `compose.yaml`. The journal then lists the staged items.
+ * Writes the new `.env` and `config/` into the staging folder. If the target has no definition, it also writes
+ * `idkit.yaml` and `compose.yaml`. The journal then lists the staged items.
  */
 export async function stageFiles(restore: Restore): Promise<undefined> {
   const { settings, options, dataDir, journal, next, verified } = restore;

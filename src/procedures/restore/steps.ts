@@ -39,7 +39,7 @@ export const RESTORE_STEPS: readonly RestoreStep[] = [
   {
     id: 'preflight',
     title: 'Check that the service is stopped, the version and the master key fit and the disk has space',
-    why: 'every problem that can be found in advance must be found in advance',
+    why: 'a problem that is found before any change needs no roll back',
     run: preflight,
     undo: 'nothing to undo',
     resumesAfter: ['nothing replaced'],
@@ -65,7 +65,7 @@ export const RESTORE_STEPS: readonly RestoreStep[] = [
   {
     id: 'check',
     title: 'Check the staged database against the manifest',
-    why: 'a database that its key does not open, or that misses users, must not go live',
+    why: 'a database that its key does not open, or that lacks users, must not go live',
     run: checkStaged,
     undo: 'roll back',
     resumesAfter: ['nothing replaced', 'database emptied'],

@@ -61,7 +61,7 @@ export function isTrusted(
   return accepted !== undefined && accepted === checksumsSha256;
 }
 
-/** Explains why an untrusted set is rejected and what it would run, reach and load. */
+/** Explains why an untrusted set is rejected and what it would run, contact and load. */
 export function untrustedSet(
   name: string,
   seal: Verdict['seal'],
@@ -78,7 +78,7 @@ export function untrustedSet(
       : `a ${command} would take over ${effects.map(renderEffect).join('; ')}`;
   return new IdkitError('IDKIT_UNSEALED', `${why}; ${risk}`, {
     hints: [
-      'nothing was run, reached or loaded',
+      'nothing was run, contacted or loaded',
       ...(seal === 'unsealed' ? [] : ['provide the passphrase of the set, which opens the seal']),
       '--trust-unsealed accepts the set as it is',
     ],

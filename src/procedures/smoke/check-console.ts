@@ -77,7 +77,7 @@ async function logIn(service: ServiceUnderTest): Promise<string> {
       bearer: String(accessToken),
     });
     if (realms.status !== 200) throw new Error(`the administrative API answered ${realms.status}`);
-    return `${username} by the login form, code and PKCE of ${CLIENT}`;
+    return `${username} through the login form, with the code flow and PKCE of ${CLIENT}`;
   } finally {
     if (typeof refreshToken === 'string')
       await service.call(`${oidc}/logout`, {

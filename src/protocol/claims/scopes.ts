@@ -153,7 +153,7 @@ function openidScopes(configuration: RealmConfiguration, ids: readonly string[])
 
 /**
  * Returns the scopes of an older token that its client still has, in the form of a request. Returns undefined if none
- * is left. A scope that the client has lost since does not make the token unusable.
+ * is left. A scope that the client no longer has does not make the token unusable.
  */
 export function keptScopes(
   configuration: RealmConfiguration,

@@ -17,7 +17,8 @@ export interface AuthenticatedClient {
 /**
  * Authenticates the client of a request with the realm's client authentication flow
  * (docs/keycloak/clients.md#client-authentication; RFC 6749 §2.3). The id alone identifies a public client, and its
- * secret is ignored. A disabled confidential client learns that it is disabled only after its credentials prove right.
+ * secret is ignored. A disabled confidential client learns that it is disabled only after its credentials were
+ * verified.
  *
  * @param disabledAs the refusal of a disabled client. Only the token endpoint names the reason.
  * @throws Refusal of the group "Client authentication", or `client-disabled`

@@ -122,7 +122,7 @@ async function requestNotes(
   return ctx.store.findClientNotes(session.id, session.offline, client.id, numberClaim(claims, 'iat') ?? 0);
 }
 
-/** Leaves out claims without a value, also those of `address` (OpenID Connect Core §5.3.2). */
+/** Leaves out claims without a value, including those of `address` (OpenID Connect Core §5.3.2). */
 function withoutEmpty(claims: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const found: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(claims)) {

@@ -8,8 +8,8 @@ import type { Grant, GrantRequest, Proof } from './grant.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the code of a login in a browser (RFC 6749 §4.1.3;
- * docs/keycloak/tokens.md#authorization-code). Every attempt uses the code up, also a failed one. The scopes are those
- * of the authorization request.
+ * docs/keycloak/tokens.md#authorization-code). Every attempt invalidates the code, even a failed one. The scopes are
+ * those of the authorization request.
  */
 export const authorizationCodeGrant: Grant = {
   eventType: 'CODE_TO_TOKEN',

@@ -63,6 +63,6 @@ export interface Grant {
    * @throws Refusal
    */
   prove(request: GrantRequest, granted: GrantedScopes): Promise<Proof>;
-  /** Runs after a failure of `prove` or of the issuing, to use up the presented credential all the same. */
+  /** Runs after a failure of `prove` or of the issuing, to invalidate the presented credential anyway. */
   abandon?(request: GrantRequest): Promise<void>;
 }

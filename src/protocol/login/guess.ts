@@ -80,8 +80,8 @@ function eventErrorOf(user: User | undefined, locked: boolean): { eventError?: s
 }
 
 /**
- * How long a guess waits for earlier ones, in milliseconds. A right login among hundreds of wrong ones gets a response
- * within two seconds, accepted or not.
+ * How long a guess waits for earlier ones, in milliseconds. A correct login among hundreds of wrong ones gets a
+ * response within two seconds, accepted or not.
  */
 const PATIENCE_MS = 1_500;
 

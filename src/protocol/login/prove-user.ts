@@ -4,7 +4,7 @@ import type { LoginAttempt } from './attempt.ts';
 import { guessAt, guessedName } from './guess.ts';
 import { describeRefusedCode, listSecondFactors, matchCode, spendCode, takesCode } from './second-factor.ts';
 
-/** A user whose password is right. */
+/** A user whose password is correct. */
 export interface ProvenPassword {
   user: User;
   /** The credential that matched. */
@@ -123,7 +123,7 @@ export async function findUser(
 ): Promise<User | undefined> {
   const { id: realmId, settings } = configuration.realm;
   const name = typed.toLowerCase();
-  // No user has a longer name, and the database must not search for a megabyte.
+  // No user has a longer name, and the database must not search for a megabyte of text.
   if (name === '' || name.length > 255) return undefined;
   // Both reads always run, so that the time does not show whether one of them found a user.
   const mayBeEmail = settings.loginWithEmailAllowed && name.includes('@');
@@ -136,9 +136,8 @@ export async function findUser(
 }
 
 /**
- * Compares a password with one hash, whatever the case. A hash that is older than the policy takes another time than a
- * new one. So a guess at an unknown name uses the parameters of some user, and the time does not reveal who has an
- * account.
+ * Compares a password with one hash, whatever the case. A hash that is older than the policy takes a different time. So
+ * a guess at an unknown name uses the parameters of some user, and the time does not reveal who has an account.
  *
  * @param hashes `compared`: the hash of an unlocked user; `stored`: its work is done if there is nothing to compare;
  *   neither: the hash of a user that `name` selects

@@ -5,7 +5,7 @@ import { AUTHENTICATORS } from './authenticators/table.ts';
 /** Types of credentials that are not a second factor after a password. */
 const FIRST_FACTORS: ReadonlySet<string> = new Set(['password', 'password-history', 'webauthn-passwordless']);
 
-/** Lists a user's second factors. A user who has one always has to prove one, also one that idkit cannot check. */
+/** Lists a user's second factors. A user who has any must always prove one, even if idkit cannot check it. */
 export function listSecondFactors(credentials: readonly Credential[]): readonly Credential[] {
   return credentials.filter((credential) => !FIRST_FACTORS.has(credential.type));
 }
@@ -15,7 +15,7 @@ export function takesCode({ type }: Credential): boolean {
   return AUTHENTICATORS.has(type);
 }
 
-/** Finds the second factors that a code fits. The work does not depend on whether the password was right. */
+/** Finds the second factors that a code fits. The work does not depend on whether the password was correct. */
 export function matchCode(
   context: AuthenticatorContext,
   factors: readonly Credential[],
@@ -25,7 +25,7 @@ export function matchCode(
   return factors.flatMap((stored) => AUTHENTICATORS.get(stored.type)?.match(context, stored, code) ?? []);
 }
 
-/** Uses a code up at the first factor where it was not used before. Returns false if there is none. */
+/** Marks a code as used at the first factor that has not accepted it before. Returns false if there is none. */
 export async function spendCode(matches: readonly CodeMatch[]): Promise<boolean> {
   for (const match of matches) if (await match.spend()) return true;
   return false;

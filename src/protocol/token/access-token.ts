@@ -100,7 +100,7 @@ export async function judgeClaims(
       : await ctx.store.findUser(realmId, session.userId);
   if (user === undefined) return refusedToken('session-gone');
   if (claims['sub'] !== undefined && claims['sub'] !== user.id) return refusedToken('invalid');
-  // The token names only its client, and another client may have that name by now.
+  // The token names only its client, and another client may have taken that name.
   if (
     session === undefined &&
     claims['sub'] === undefined &&

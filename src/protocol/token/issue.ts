@@ -196,7 +196,7 @@ function addRefreshDetails(
 
 /**
  * Gathers the input of the claims: the scopes that the user may use, the roles that the token may name, and the clients
- * that own them. Roles and attributes are the current ones, also at a refresh.
+ * that own them. Roles and attributes are the current ones, even at a refresh.
  */
 export async function gatherClaims(
   ctx: ProtocolContext,

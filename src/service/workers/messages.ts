@@ -24,7 +24,7 @@ export interface Listening {
   certificate?: string;
 }
 
-/** An error of the catalogue, sent between processes. */
+/** An error of the catalogue that is sent between processes. */
 export interface SentError {
   code: ErrorCode;
   message: string;

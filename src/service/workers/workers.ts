@@ -20,7 +20,7 @@ import { WorkerFigures } from './worker-figures.ts';
  */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
-/** A worker that lived for so many milliseconds did not end because it cannot run. */
+/** Milliseconds after which the end of a worker does not mean that workers cannot run. */
 const LONG_LIFE_MS = 60_000;
 /** Milliseconds that workers get to end, which is longer than they need. */
 const LONGEST_DRAIN_MS = 330_000;

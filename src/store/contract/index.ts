@@ -61,9 +61,9 @@ export interface Store extends ConfigurationStore, UserStore, SessionStore, Logi
   readonly clock: Clock;
 
   /**
-   * Waits until no other store of the database has the turn of this name. All changes of earlier turns are visible then.
-   * Call the result to end the turn; the loss of the connection ends it too. Calls of one store do not wait for each
-   * other: see core, `inTurn`.
+   * Waits until no other store of the database has the turn of this name. All changes of earlier turns are visible
+   * then. The returned function ends the turn; the loss of the connection ends it too. Calls of one store do not wait
+   * for each other: see core, `inTurn`.
    *
    * @param within milliseconds to wait. Returns undefined if others had the turn for the whole time. Cached results
    *   (see `findRealm`, `findUser`) may then be older than the turn. Default: waits for the turn

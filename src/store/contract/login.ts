@@ -15,11 +15,11 @@ import type {
 export type TakenCode =
   | { outcome: 'taken'; code: AuthorizationCode }
   /**
-   * The code was taken before. The same transaction has removed the client from the session. `code` lacks the
+   * An earlier call took the code. The same transaction has removed the client from the session. `code` lacks the
    * parameters of the authorization request.
    */
   | { outcome: 'used'; code: AuthorizationCode }
-  /** The code was never issued, has expired, or is so old that its mark is gone. */
+  /** The code was never issued, has expired, or is so old that its mark was removed. */
   | { outcome: 'gone' };
 
 /**

@@ -7,17 +7,17 @@ interface Waiting<In, Out> {
 }
 
 /**
- * Gathers calls until the previous statement returns. Calls of the same turn of the event loop always travel
- * together. One batch is in flight at a time, and at most one call for each key is at work; the others wait. If a
- * batch cannot reach the database, the calls that waited as long as the batch fail with it. Otherwise each would wait
- * in turn, and their number would grow while the database is unavailable.
+ * Gathers calls until the previous statement returns. Calls of the same turn of the event loop always travel together.
+ * One batch is in flight at a time, and at most one call for each key is in progress; the others wait. If a batch
+ * cannot reach the database, the calls that waited for it fail as well. Otherwise each of them would wait for its own
+ * timeout, and their number would grow while the database is unavailable.
  */
 export class Batches<In, Out> {
   readonly #largest: number;
   readonly #keyOf: ((input: In) => string) | undefined;
   readonly #run: (inputs: readonly In[]) => Promise<readonly Promise<Out>[]>;
   #waiting: Waiting<In, Out>[] = [];
-  /** Keys of calls at work. */
+  /** Keys of the calls in progress. */
   readonly #busy = new Set<string>();
   #inFlight = false;
   #planned = false;

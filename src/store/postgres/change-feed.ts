@@ -171,7 +171,7 @@ export class ChangeFeed {
         }
         await this.#readInTime(client);
       } catch {
-        // Dropping the whole cache covers the changes of the meantime.
+        // Dropping the whole cache covers the changes that were missed.
         if (client !== undefined) endInTime(client).catch(() => {});
         client = undefined;
         this.#client = undefined;

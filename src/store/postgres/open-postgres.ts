@@ -99,7 +99,7 @@ const SMALLEST = 2;
 /** The part of the server's connections that one store uses at most. */
 const PART = 5;
 
-/** The number for reads that may take long, if there are enough connections. Otherwise 1. */
+/** The number for slow reads, if there are enough connections. Otherwise 1. */
 const READS = 2;
 const ENOUGH = 8;
 

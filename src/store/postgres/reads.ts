@@ -53,9 +53,8 @@ export function openPointReads<Q extends PointQuery>(
 }
 
 /**
- * Reads of administrators that may take long: lists, searches and counts. They have their own connections, on which
- * the server limits the time of each statement. They wait for each other, so that no login and no token waits for
- * them.
+ * Slow reads of administrators: lists, searches and counts. They have their own connections, on which the server limits
+ * the time of each statement. They wait for each other, so that no login and no token waits for them.
  */
 export class AdministrativeReads {
   readonly #connections: Connections;

@@ -34,7 +34,7 @@ interface Attempt {
 /**
  * Rotates many families with one statement, which is durable when it returns. A family that it did not rotate (reuse,
  * no such family) goes through the whole verb in its own transaction. A family that another transaction has locked is
- * reattempt and delays no other.
+ * retried and delays no other.
  */
 export function openRotations(
   connections: Connections,

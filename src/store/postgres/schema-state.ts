@@ -106,7 +106,7 @@ export async function migrate(
   }
 }
 
-/** Runs a statement that may take long. */
+/** Runs a statement that may be slow. */
 async function patiently(client: Queryable, text: string, values: unknown[] = []): Promise<void> {
   const order = { text, values, query_timeout: MIGRATION_MS };
   await client.query(order);

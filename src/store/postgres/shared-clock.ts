@@ -17,7 +17,7 @@ export class SharedClock implements Clock {
     return Math.round(this.#machine.now() + this.#ahead);
   }
 
-  /** Starts a measurement. Call the result with the server's time. */
+  /** Starts a measurement. The caller passes the server's time to the returned function. */
   measure(): (serverMilliseconds: number) => void {
     const sent = this.#machine.now();
     return (server) => this.#learn(server, sent, this.#machine.now());

@@ -2,10 +2,13 @@ import type { AuthenticationSession, AuthorizationCode, Consent, FamilyId } from
 import type { AuthenticationSessionRow, CodeRow, ConsentRow } from '../schema.ts';
 import { buffer } from './sessions.ts';
 
-/** A new code. Its hash is text with one character per byte, because it crosses a thread. */
+/** A new code. Its hash is text with one character per byte, because it is sent to another thread. */
 export type NewCodeRow = Omit<CodeRow, 'state' | 'hash'> & { hash: string };
 
-/** A new authentication session. `browser_hash` is text with one character per byte, because it crosses a thread. */
+/**
+ * A new authentication session. `browser_hash` is text with one character per byte, because it is sent to another
+ * thread.
+ */
 export type NewAuthenticationRow = Omit<AuthenticationSessionRow, 'browser_hash'> & { browser_hash: string };
 
 /** Returns the row of an authentication session. `doc` holds what no query uses. */

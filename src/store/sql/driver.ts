@@ -17,9 +17,9 @@ export abstract class SqlDriver {
   protected abstract get<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Answer<RowOf<Q> | undefined>;
   /** Returns all rows of a short query. */
   protected abstract all<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Answer<RowOf<Q>[]>;
-  /** Like `all`, for a query that may take long and that logins and tokens need. */
+  /** Like `all`, for a slow query that logins and tokens need. */
   protected abstract long<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]>;
-  /** Like `all`, for a query of administrators that may take long: no login and no token waits for it. */
+  /** Like `all`, for a slow query of administrators: no login and no token waits for it. */
   protected abstract administrative<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]>;
   /** Like `administrative`, for a query that is built from its arguments. */
   protected abstract search<R>(query: Compilable<R>): Promise<R[]>;

@@ -21,9 +21,8 @@ const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 
 type SweepQuery = Extract<QueryName, `${string}.sweep`>;
 
 /**
- * Works on at most `limit` records that are due. A session is removed only if no setting of its realm or of any
- * client could still permit its use. Otherwise it is due again in the hour after its end, so that no second batch
- * meets it.
+ * Works on at most `limit` records that are due. A session is removed only if no setting of its realm or of any client
+ * could still permit its use. Otherwise it is due again in the hour after its end, so that no second batch handles it.
  */
 export function* sweep({ now, limit }: Verbs['sweep']['in']): Steps<Swept> {
   const sessions = yield* sweepSessions(now, limit);

@@ -127,7 +127,7 @@ test('the environment file is left out if it is a link', async (t) => {
   assert.equal(gunzipSync(bytes).includes('canary'), false);
 });
 
-test('files named .env*, links that lead out, sockets and FIFOs are left out and reported', async (t) => {
+test('files named .env*, links that point outside, sockets and FIFOs are left out and reported', async (t) => {
   if (!hasProgram(t, 'mkfifo')) return;
   const { dir, config } = await platform(t);
   await mkdir(join(config, 'sub/deep'), { recursive: true });

@@ -34,9 +34,9 @@ const HOSTILE: Record<string, readonly Entry[]> = {
   'a name that begins with ..': [{ path: '../x', content: 'x' }],
   'an absolute name': [{ path: '/tmp/x', content: 'x' }],
   'an absolute link': [{ path: 'config/l', type: '2', target: '/etc/passwd' }],
-  'a link that leads out': [{ path: 'config/l', type: '2', target: '../../x' }],
+  'a link that points outside': [{ path: 'config/l', type: '2', target: '../../x' }],
   'a link to a file next to config': [{ path: 'config/l', type: '2', target: '../idkit.yaml' }],
-  'a link that leads out through another link': [
+  'a link that points outside through another link': [
     { path: 'config/a/b/up', type: '2', target: '../..' },
     { path: 'config/l', type: '2', target: 'a/b/up/..' },
   ],
@@ -82,7 +82,7 @@ for (const [what, entries] of Object.entries(HOSTILE))
     await refused(t, await tarGz(entries[0] === GOOD ? entries : [GOOD, ...entries]));
   });
 
-test('an archive that is cut off inside a complete gzip stream is damage', async (t) => {
+test('an archive that is truncated inside a complete gzip stream is damage', async (t) => {
   const whole = tar([GOOD, { path: 'config/second', content: 'x'.repeat(2000) }]);
   for (const end of [0, 100, 512, 600, 1024, 1536, 3000, whole.length - 1024, whole.length - 512])
     await refused(t, await gzipped(whole.subarray(0, end)));

@@ -77,7 +77,7 @@ test('keeps a limited part of an endless table meta', () => {
   assert.equal(inspect(text).meta?.size, 1000);
 });
 
-test('a dump that is cut off anywhere is damage', () => {
+test('a dump that is truncated anywhere is damage', () => {
   for (let end = 0; end < DUMP.length; end += 3) damaged(DUMP.slice(0, end), `cut at ${end}`);
   damaged(DUMP.slice(0, -1), 'without its last line end');
 });

@@ -31,7 +31,7 @@ test('literals and rows are read as psql reads them, wherever chunks begin', () 
     ]);
 });
 
-test('a dump that is cut off at any line end is damage, inside and outside COPY', () => {
+test('a dump that is truncated at any line end is damage, inside and outside COPY', () => {
   const end = SMALL.indexOf('-- PostgreSQL database dump complete');
   for (let at = 0; at < end; at++) if (SMALL[at] === '\n') damaged(SMALL.slice(0, at + 1), `cut at ${at}`);
   const real = REAL.indexOf('-- PostgreSQL database dump complete');
@@ -81,7 +81,7 @@ test('a marker line that is not alone on its line is damage, wherever chunks beg
     for (const chunk of [1, 7, 1 << 16])
       assert.throws(
         () => inspect(text, chunk),
-        /alone on its line|cut off|with a comment|after its end line/,
+        /alone on its line|truncated|with a comment|after its end line/,
         text,
       );
   }

@@ -38,7 +38,7 @@ test('damage anywhere in a large dump is reported as in a small one', async () =
     'its last byte': [flipped(zipped.length - 1), /gzip stream is damaged/],
     'its first half': [flipped(2_000_000), /: /],
     'a tail': [Buffer.concat([zipped, Buffer.from('x')]), /: /],
-    'no end line': [gzipSync(sql.subarray(0, -10), { level: 1 }), /it is cut off/],
+    'no end line': [gzipSync(sql.subarray(0, -10), { level: 1 }), /it is truncated/],
     'an expression near the beginning': [early, /other than a plain value/],
   };
   for (const [what, [bytes, message]] of Object.entries(bad))

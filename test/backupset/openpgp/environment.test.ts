@@ -56,7 +56,7 @@ test('opens AEAD as gpg 2.4 can write it', async () => {
   assert.equal((await decryptEnvironment(aead, PASSPHRASE)).outcome, 'opened');
 });
 
-test('a message that is cut off anywhere is damage, not a wrong passphrase', async () => {
+test('a message that is truncated anywhere is damage, not a wrong passphrase', async () => {
   for (let end = 0; end < message.length; end++)
     assert.equal(
       (await decryptEnvironment(message.subarray(0, end), PASSPHRASE)).outcome,

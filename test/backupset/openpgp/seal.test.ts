@@ -177,7 +177,7 @@ test('the seal of another set, and a whole set under the name of another, is dam
   await rename(second, mine);
   const moved = await judge(mine);
   assert.deepEqual([moved.verdict, moved.seal], ['good', 'holds']);
-  assert.match(moved.notes.join(), new RegExp(`the set was made as ${SET_NAME}`));
+  assert.match(moved.notes.join(), new RegExp(`the set was created with the name ${SET_NAME}`));
 });
 
 test('a seal that another passphrase opens is damage if env.gpg opens, else a wrong passphrase', async (t) => {

@@ -58,7 +58,7 @@ test('an empty list is damage', () => {
   for (const text of ['', '\n\n', '# nothing\n']) refused(text, /empty/);
 });
 
-test('a malformed line is damage, also next to good ones', () => {
+test('a malformed line is damage, even next to good ones', () => {
   for (const line of ['garbage', `${A.slice(1)}  one`, `${A}one`, `SHA256 (one) = ${A}`, `\\${A}  a\\nb`])
     refused(`${A}  good\n${line}\n`, /line 2/);
 });

@@ -76,7 +76,7 @@ describe('the account API’s own representation (keycloak-js loadUserProfile)',
     assert.equal(await caseOf(ask(token)), unauthorized);
   });
 
-  it('requires the audience account and one of its roles, also for a lightweight token', async () => {
+  it('requires the audience account and one of its roles, even for a lightweight token', async () => {
     await acme.user('nobody', { roleIds: [] });
     const nobody = await acme.realm.login('nobody');
     assert.equal(await caseOf(ask(nobody.access_token)), 'account-unauthorized');

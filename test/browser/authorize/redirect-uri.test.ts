@@ -21,7 +21,7 @@ describe('redirect URIs (docs/keycloak/login.md#redirect-uris, RFC 9700 §4.1.3)
       assert.ok(!matches(registered, uri), uri);
   });
 
-  it('match any suffix with a trailing wildcard, also an empty one', () => {
+  it('match any suffix with a trailing wildcard, even an empty one', () => {
     for (const uri of ['/app', '/app/', '/app/any/where', '/app/x?y=z', '/app/a.b..c'])
       assert.ok(matches('https://web.example.test/app/*', `https://web.example.test${uri}`), uri);
     for (const uri of ['/application', '/', '/ap', '/App/x'])

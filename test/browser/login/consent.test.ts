@@ -87,7 +87,7 @@ describe('consent (docs/keycloak/login.md#consent)', () => {
     assert.deepEqual(await world.store.listConsents(user.id), []);
   });
 
-  it('covers the scopes on the page: if the client requests more by now, the page is shown again', async () => {
+  it('covers the scopes on the page: if the client now requests more, the page is shown again', async () => {
     const { user, browser, page } = await atConsent();
     const phone = realm.fixture.scopes.find(({ name }) => name === 'phone')!;
     const changed = { ...client, defaultClientScopeIds: [...client.defaultClientScopeIds, phone.id] };

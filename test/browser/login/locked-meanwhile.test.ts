@@ -22,7 +22,7 @@ async function lock(realm: RealmInWorld, { username }: User): Promise<void> {
   for (let guess = 0; guess < 5; guess++) await refusalOf(realm.login(username, { password: 'wrong' }));
 }
 
-/** Returns a browser at the code form, after the right password. */
+/** Returns a browser at the code form, after the correct password. */
 async function atCode(realm: RealmInWorld, user: User): Promise<{ browser: Browser; form: BrowserAnswer }> {
   const browser = newBrowser(realm);
   return { browser, form: await browser.logIn(await browser.authorize(), user.username) };
@@ -75,7 +75,7 @@ describe('a user who is locked by guesses during a login', () => {
     return answer.show === 'redirect';
   }
 
-  it('is refused with the right code as with a wrong one, and the code is not used up', async () => {
+  it('is refused with the correct code as with a wrong one, and the code stays valid', async () => {
     const { realm } = await newRealm(guarded);
     const user = await newUser({}, realm);
     await addDevice(realm, user);
@@ -115,7 +115,7 @@ describe('parallel guesses at the second factor', () => {
     }
   });
 
-  it('count together with guesses at the password, and within one form with the right password', async () => {
+  it('count together with guesses at the password, even within one form with the correct password', async () => {
     const { realm } = await newRealm(guarded);
     const user = await newUser({}, realm);
     await addDevice(realm, user);

@@ -152,7 +152,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     clientAnswer(await browser.logIn(second, 'alice'));
   });
 
-  it('sent again after success leads back to the client, which starts again', async () => {
+  it('sent again after success returns to the client, which starts again', async () => {
     const browser = newBrowser();
     const form = await browser.authorize();
     clientAnswer(await browser.logIn(form, 'alice'));
@@ -233,7 +233,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     }
   });
 
-  it('leads nowhere after the client has lost its redirect URI', async () => {
+  it('redirects nowhere after the client has lost its redirect URI', async () => {
     const usual = { redirectUris: [CALLBACK], standardFlowEnabled: true };
     const client = await newClient(usual);
     const browser = newBrowser();

@@ -56,7 +56,7 @@ describe('login with a second factor (docs/keycloak/login.md#one-time-passwords)
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 1);
   });
 
-  it('counts wrong codes as wrong passwords, and a right password does not reset the count', async () => {
+  it('counts wrong codes as wrong passwords, and a correct password does not reset the count', async () => {
     const { realm: own } = await newRealm({
       bruteForceProtected: true,
       failureFactor: 3,

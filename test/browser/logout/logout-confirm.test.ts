@@ -28,7 +28,7 @@ async function loggedIn(): Promise<Browser> {
 }
 
 describe('the page that confirms a logout', () => {
-  it('leads on in a second tab after the first one has logged the user out', async () => {
+  it('continues in a second tab after the first one has logged the user out', async () => {
     const browser = await loggedIn();
     const [one, two, plain] = [await ask(browser, back), await ask(browser, back), await ask(browser)];
     for (const page of [one, two])

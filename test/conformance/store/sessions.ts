@@ -5,7 +5,7 @@ import { aClient, aFamily, aRealm, aSession, aUser, START } from './records.ts';
 import { begin, many, type Rule, rotation } from './suite.ts';
 
 export function sessionsRules(rule: Rule): void {
-  rule('keeps the last use of a session over all its families, also of removed ones', async (store, set) => {
+  rule('keeps the last use of a session over all its families, even removed ones', async (store, set) => {
     await begin(store);
     await store.startSession(aSession({}), aFamily({ id: 'family-2', clientUuid: 'client-2' }));
     set(START + 500);
@@ -224,7 +224,7 @@ export function sessionsRules(rule: Rule): void {
   });
 
   rule(
-    'counts a session that is due and continues as work of its batch, and meets it once',
+    'counts a session that is due and continues as work of its batch, and handles it once',
     async (store) => {
       await begin(store);
       const later = START + 7200;

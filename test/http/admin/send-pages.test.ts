@@ -46,7 +46,7 @@ test('a failure before the second page is an error response; a later one cuts th
   const answer = await fetch(late.url);
   assert.equal(answer.status, 200);
   await assert.rejects(answer.text());
-  assert.deepEqual(late.logged, ['a list was cut off because its next page could not be read']);
+  assert.deepEqual(late.logged, ['a list is incomplete because its next page could not be read']);
 });
 
 test('stops reading pages while the caller does not read, and ends when it disconnects', async (t) => {

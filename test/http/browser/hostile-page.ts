@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A page of an attacker, at another origin than the service. */
+/** A page of an attacker, at an origin other than that of the service. */
 export interface HostilePage {
   /** Another port of the service's host. It is the same site, so it receives the cookies. */
   sameSite: string;

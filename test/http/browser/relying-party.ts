@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { adminApi } from '../administrator.ts';
 import { login, type TestService } from '../service.ts';
 
-/** A client with a page at another origin than the service. */
+/** A client with a page at an origin other than that of the service. */
 export interface RelyingParty {
   clientId: string;
   origin: string;

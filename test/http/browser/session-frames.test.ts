@@ -57,19 +57,19 @@ async function askFrame(url: string, message = ''): Promise<string> {
 
 const status = (message: string) => askFrame(`${protocol()}/login-status-iframe.html`, message);
 
-test('the session iframe replies unchanged to the client of the login (Session Management §3.2)', {
+test('the session iframe replies "unchanged" to the client of the login (Session Management §3.2)', {
   skip,
 }, async () => {
   assert.notEqual(sessionState, '');
   assert.equal(await status(`${client.clientId} ${sessionState}`), 'unchanged');
 });
 
-test('the session iframe replies changed to another session state', { skip }, async () => {
+test('the session iframe replies "changed" for another session state', { skip }, async () => {
   assert.equal(await status(`${client.clientId} ${sessionState}x`), 'changed');
   assert.equal(await status(`${client.clientId} `), 'changed');
 });
 
-test('the session iframe replies error to a page that is not one of the client', { skip }, async () => {
+test('the session iframe replies "error" to a page that is not one of the client', { skip }, async () => {
   assert.equal(await status(`security-admin-console ${sessionState}`), 'error');
   assert.equal(await status(`nobody ${sessionState}`), 'error');
 });
@@ -78,7 +78,7 @@ test('keycloak-js finds that cookies work in frames (step1.html, step2.html)', {
   assert.equal(await askFrame(`${protocol()}/3p-cookies/step1.html`), 'supported');
 });
 
-test('without a login the session iframe replies changed, and unchanged to an empty session state', {
+test('without a login the session iframe replies "changed", and "unchanged" for an empty session state', {
   skip,
 }, async () => {
   await context.clearCookies();

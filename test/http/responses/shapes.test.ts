@@ -227,7 +227,7 @@ test('responds to bytes that are not HTTP with 400 and to large headers with 431
   assert.equal((await ask('/health/live')).status, 200);
 });
 
-test('keeps running after a body that is cut off', async () => {
+test('keeps running after an incomplete body', async () => {
   const text = await sendRaw(
     service.address,
     'POST /realms/master/protocol/openid-connect/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\ngrant',

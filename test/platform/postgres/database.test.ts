@@ -104,7 +104,7 @@ test('drops a database that autovacuum works in, with a role that is not a super
   const server = await startKeycloakServer(t, { settings: { autovacuum_naptime: '1' } });
   const database = server.open();
   const { sql } = await dumpOf(database);
-  // Autovacuum starts every second, and takes long here.
+  // Autovacuum starts every second, and is slow here.
   server.sql(
     'keycloak',
     `CREATE TABLE large WITH (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)

@@ -94,7 +94,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
       );
   });
 
-  it('on a disk without space for a server is 19, and leaves nothing behind', async (t) => {
+  it('ends with 19 on a disk without space for a server, and leaves nothing behind', async (t) => {
     const platform = await platforms.fresh(t);
     await onSmallDisk(t, '8m', async (dir) => {
       process.env['TMPDIR'] = dir;
@@ -138,7 +138,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     assert.deepEqual(await platform.databases(), ['idkit']);
     assert.deepEqual(await platform.readState(), OLD);
     assert.equal(await platform.password(), 'old');
-    // The next drill drops the database of a dead one of this machine.
+    // The next drill drops the database of a killed one of this machine.
     await runSql(
       platforms.server,
       `CREATE DATABASE "${there[1]!.replace(/_\d+_/, '_999999999_')}" OWNER idkit`,

@@ -52,7 +52,7 @@ describeOnPostgres('the seal of a set of Postgres', (platforms) => {
     assert.deepEqual(await platform.readState(), NEW);
   });
 
-  it('covers the load: a dump that changes after its verification is 13, also in place', async (t) => {
+  it('covers the load: a dump that changes after its verification is damaged (13), even in place', async (t) => {
     for (const inPlace of [undefined, 'idkit']) {
       const platform = await platforms.fresh(t);
       const other = join(await makeDirectory(t, 'other'), basename(platform.set));

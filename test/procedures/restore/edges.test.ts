@@ -28,7 +28,7 @@ async function fillUp(file: string, free = 0): Promise<void> {
 }
 
 describe('the target of a restore', () => {
-  it('"a platform directory that has idkit.yaml says it itself; it and compose.yaml stay, and differences from the set’s are notes"', async (t) => {
+  it('a platform directory with idkit.yaml keeps it and compose.yaml; differences from those of the set are notes', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const compose = join(platform.dir, 'compose.yaml');
     await writeFile(compose, 'services: {}\n');
@@ -50,7 +50,7 @@ describe('the target of a restore', () => {
     assert.equal(findEntry(compose), undefined);
   });
 
-  it('"where it has none, the set’s are put in place at the swap", and not before', async (t) => {
+  it('a platform directory without idkit.yaml gets the files of the set at the swap, and not before', async (t) => {
     const { platform } = await changedSinceBackup(t);
     await writeFile(join(platform.dir, 'compose.yaml'), 'services: {}\n');
     const withPassphrase = { ...procedureOptions(), passphrase: PASSPHRASE };
@@ -71,8 +71,8 @@ describe('the target of a restore', () => {
   });
 });
 
-describe('".env and config/ are replaced as wholes by rename"', () => {
-  it('nothing of the old ones stays in them, and "the old ones [are] kept as .pre-ID until the end"', async (t) => {
+describe('.env and config/ are each replaced as a whole by a rename', () => {
+  it('no old file stays in them, and the old ones are kept as .pre-ID until the end', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await writeFile(join(platform.dir, 'config/added'), 'since');
     await writeFile(join(platform.dir, '.env'), `${await readEnv(platform.dir)}ADDED=since\n`);
@@ -91,7 +91,7 @@ describe('".env and config/ are replaced as wholes by rename"', () => {
     assert.deepEqual(left, []);
   });
 
-  it('the journal, which every later run reads, holds no secret of either', async (t) => {
+  it('the journal, which every later run reads, contains no secret of the old or the new state', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const secrets = [...(await readEnv(platform.dir)).matchAll(/^IDKIT_\w+=(.{9,})$/gm)].map(
       ([, value]) => value!,
@@ -111,7 +111,7 @@ describe('".env and config/ are replaced as wholes by rename"', () => {
   });
 });
 
-describe('"A failure in steps 1 to 6 brings the old state back (16)"', () => {
+describe('a failure in steps 1 to 6 restores the old state (16)', () => {
   it('if the administrator of the restored .env is not in the restored database', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const env = (await readEnv(platform.dir)).replace(/^IDKIT_ADMIN_PASSWORD=.*$/m, 'IDKIT_ADMIN_PASSWORD=x');
@@ -132,9 +132,9 @@ describe('"A failure in steps 1 to 6 brings the old state back (16)"', () => {
   });
 });
 
-describe('"Out of room is 19 with the old state intact"', () => {
+describe('a full disk is exit code 19, and the old state is intact', () => {
   for (const step of ['preflight', 'stage']) {
-    it(`also where the disk fills up after "${step}"`, async (t) => {
+    it(`even if the disk fills up after "${step}"`, async (t) => {
       const { set } = await changedSinceBackup(t, ['acme']);
       await onSmallDisk(t, '16m', async (mount) => {
         const dir = join(mount, 'idkit');
@@ -151,7 +151,7 @@ describe('"Out of room is 19 with the old state intact"', () => {
     });
   }
 
-  it('what a killed restore left is room for the next, which clears it', async (t) => {
+  it('the leftovers of a killed restore count as free space for the next one, which removes them', async (t) => {
     const { platform, set } = await changedSinceBackup(t, ['acme']);
     await onSmallDisk(t, '32m', async (mount) => {
       const dir = join(mount, 'idkit');
@@ -170,7 +170,7 @@ describe('"Out of room is 19 with the old state intact"', () => {
     });
   });
 
-  it('the preflight counts config/ as it is once unpacked', async (t) => {
+  it('the preflight counts the unpacked size of config/', async (t) => {
     const { platform } = await changedSinceBackup(t);
     await writeFile(join(platform.dir, 'config/zeros'), Buffer.alloc(20_000_000));
     const set = await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
@@ -186,7 +186,7 @@ describe('"Out of room is 19 with the old state intact"', () => {
 });
 
 describe('--resume and --abort', () => {
-  it('need the service stopped (11) as a restore does, and touch nothing', async (t) => {
+  it('require a stopped service (11), as a restore does, and change nothing', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'swap'];
     assert.equal((await spawnProcedure(args)).signal, 'SIGKILL');
@@ -204,7 +204,7 @@ describe('--resume and --abort', () => {
     assert.deepEqual(await readState(platform.dir), OLD);
   });
 
-  it('--resume of one that ended before the swap starts afresh with its choices, so needs the passphrase (2) unless --keep-env was one', async (t) => {
+  it('--resume of a restore that ended before the swap starts again with its options, so it needs the passphrase (2) unless one of them was --keep-env', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await assert.rejects(restore(await platform.load(), options({ resume: true })), { exitCode: 10 });
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'load'];
@@ -220,7 +220,7 @@ describe('--resume and --abort', () => {
 });
 
 describe('".pre-ID is kept until --abort or the next good backup"', () => {
-  it('a partial backup is not one', async (t) => {
+  it('a partial backup does not count as one', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await writeFile(
       join(platform.dir, 'idkit.yaml'),

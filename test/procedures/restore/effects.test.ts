@@ -90,7 +90,7 @@ const EXPECTED = [
 ];
 
 describe('what a set brings onto an empty host', () => {
-  it('is named if it is unsealed (2), before anything of it is run or reached', async (t) => {
+  it('is reported if the set is unsealed (2), before anything in it is run or contacted', async (t) => {
     const { dir, passphrase, target, canary, seen } = await makeBringing(t);
     const settings = await loadSettings({ dir: target, env: {} });
     for (const dryRun of [true, false])
@@ -104,7 +104,7 @@ describe('what a set brings onto an empty host', () => {
     assert.deepEqual([seen(), existsSync(canary), existsSync(target)], [0, false, false]);
   });
 
-  it('is refused if a value of it holds itself (2)', async (t) => {
+  it('is rejected if one of its values contains itself (2)', async (t) => {
     const { dir, passphrase, target } = await makeBringing(t, ['  other: &other', '    build: *other']);
     const settings = await loadSettings({ dir: target, env: {} });
     await assert.rejects(restore(settings, options({ from: dir, passphrase, dryRun: true })), {
@@ -113,7 +113,7 @@ describe('what a set brings onto an empty host', () => {
     });
   });
 
-  it('is printed by --dry-run, which reaches no address that only the set names, sealed or trusted', async (t) => {
+  it('is printed by --dry-run, which contacts no address that only the set names, even if the set is sealed or trusted', async (t) => {
     const { dir, passphrase, target, canary, seen } = await makeBringing(t);
     const argv = ['restore', '--from', dir, '--dir', target, '--dry-run'];
     const env = { IDKIT_BACKUP_PASSPHRASE: passphrase.reveal() };
@@ -134,7 +134,7 @@ describe('what a set brings onto an empty host', () => {
     assert.deepEqual([seen(), existsSync(canary), existsSync(target)], [0, false, false]);
   });
 
-  it('is not reached by --dry-run before its kind is known to fit (14)', async (t) => {
+  it('is not contacted by --dry-run before its kind is known to fit (14)', async (t) => {
     const { set } = await changedSinceBackup(t);
     const database = await listen(t);
     const source = await makeDirectory(t, 'source');
@@ -185,7 +185,7 @@ describe('what a set brings onto an empty host', () => {
     assert.equal(existsSync(join(source, 'canary')), false);
   });
 
-  it('is reached by --dry-run if the operator names the same address', async (t) => {
+  it('is contacted by --dry-run if the operator names the same address', async (t) => {
     const { dir, passphrase, target, database } = await makeBringing(t);
     await sealByHand({ dir }, passphrase);
     const yaml = `service: keycloak\ndatabase: postgres://keycloak@127.0.0.1:${database.port}/keycloak\nlisten: { port: 1 }\n`;
@@ -196,7 +196,7 @@ describe('what a set brings onto an empty host', () => {
     assert.ok(database.seen() > 0);
   });
 
-  it('is not what a target with its own definition takes over', async (t) => {
+  it('is not taken over by a target with its own definition', async (t) => {
     const { dir, passphrase, target } = await makeBringing(t);
     await mkdir(target);
     await writeFile(join(target, 'idkit.yaml'), 'service: idkit\n');

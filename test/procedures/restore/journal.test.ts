@@ -28,7 +28,7 @@ const JOURNAL: Journal = {
 /** Returns the error for a journal that another program put there. */
 async function refusal(dir: string): Promise<string> {
   const error = await listJournals(dir).then(
-    () => assert.fail('the journal is believed'),
+    () => assert.fail('the journal is trusted'),
     (fault: IdkitError) => fault,
   );
   assert.equal(error.code, 'IDKIT_RESTORE_BROKEN');
@@ -58,7 +58,7 @@ test('a journal of another user is rejected', {
   await putJournal(dir, JOURNAL);
   await chown(journalFile(dir, JOURNAL.id), 65_534, 65_534);
   assert.match(await refusal(dir), /is not trusted: it belongs to another user \(65534\)$/);
-  // The directory may belong to another user than the one who runs this test.
+  // The directory may belong to a user other than the one who runs this test.
   await chown(dir, 65_534, 65_534);
   assert.deepEqual(await listJournals(dir), [JOURNAL]);
 });

@@ -139,7 +139,7 @@ describe('"the dump’s kind and version fit"', () => {
     assert.match(texts, /service: keycloak/);
   });
 
-  it('on a clean host a definition of the set that makes no valid platform is rejected, and nothing is created', async (t) => {
+  it('on a clean host a set whose definition is not a valid platform is rejected, and nothing is created', async (t) => {
     const { platform } = await changedSinceBackup(t);
     await writeFile(join(platform.dir, 'idkit.yaml'), 'realms: [master]\n');
     const settings = await platform.load();
@@ -208,7 +208,7 @@ describe('"and the master key opens it"', () => {
     }
   });
 
-  it('a dump that no key belongs to, or whose proof does not hold, is damaged (13)', async (t) => {
+  it('a dump without a key, or with an invalid proof of it, is damaged (13)', async (t) => {
     const place = await changedSinceBackup(t);
     const { set } = place;
     await changeDump(set, (sql) => sql.replace(/'masterKey\.([0-9a-f]+)'/, "'masterKez.$1'"));
@@ -219,7 +219,7 @@ describe('"and the master key opens it"', () => {
     assert.match(await refuses(place, { from: set.dir }, 'IDKIT_DAMAGED'), /is not authentic/);
   });
 
-  it('a drill finds both as well, with its own settings', async (t) => {
+  it('a drill detects both as well, with its own settings', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const settings = await platform.load();
     const drilling = { ...procedureOptions(), passphrase: PASSPHRASE };
@@ -259,7 +259,7 @@ describe('an env.gpg that does not contain an environment file', () => {
     assert.equal(kept.outcome, 'restored');
   });
 
-  it('is a note for verify where only a key is unknown, and wrong settings (2) for restore', async (t) => {
+  it('is a note for verify if only a key is unknown, and wrong settings (2) for restore', async (t) => {
     const place = await changedSinceBackup(t);
     const own = await readFile(join(place.platform.dir, '.env'), 'utf8');
     await putEnvironment(place.set, `${own}IDKIT_FROM_THE_FUTURE=1\n`);

@@ -294,7 +294,7 @@ describe('restore rolls back', () => {
     it(`after an interrupt after "${step}" (130)`, (t) => fails(t, step, 'IDKIT_INTERRUPTED'));
   }
 
-  it('after a failure behind the swap (16)', (t) =>
+  it('after a failure that follows the swap (16)', (t) =>
     fails(t, 'swap', 'IDKIT_RESTORE_UNDONE', async () => {
       throw new Error('the power went');
     }));

@@ -36,7 +36,7 @@ async function plant(set: { dir: string }): Promise<void> {
 }
 
 describe('a set that was altered under new checksums', () => {
-  it('is 13 that names the seal, for verify, drill and restore, and nothing is touched', async (t) => {
+  it('makes verify, drill and restore end with 13 and name the seal, and nothing is changed', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await plant(set);
     const settings = await platform.load();
@@ -57,7 +57,7 @@ describe('a set that was altered under new checksums', () => {
     assert.deepEqual(await fingerprint(platform.dir, isTrace), before);
   });
 
-  it('is 13, whatever its manifest says that it is now: partial, older, not sealed', async (t) => {
+  it('is damaged (13), even if its manifest now claims that it is partial, older or unsealed', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const file = join(set.dir, SET_FILES.manifest);
     const manifest = JSON.parse(await readFile(file, 'utf8'));
@@ -85,7 +85,7 @@ describe('a set that was altered under new checksums', () => {
     );
   });
 
-  it('is 13 with the seal of a thief, who does not know the passphrase', async (t) => {
+  it('is damaged (13) if a thief who does not know the passphrase has sealed it', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await plant(set);
     const { createHash } = await import('node:crypto');
@@ -99,7 +99,7 @@ describe('a set that was altered under new checksums', () => {
     assert.deepEqual([failure?.exitCode, /seal\.gpg/.test(failure?.message ?? '')], [13, true]);
   });
 
-  it('is found whatever its kept verdict says', async (t) => {
+  it('is detected whatever its stored verdict says', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await plant(set);
     const { createHash } = await import('node:crypto');
@@ -140,10 +140,10 @@ describe('a set that changes after it was verified', () => {
     assert.deepEqual(await readState(platform.dir), OLD);
   };
 
-  it('is 13 with the old state back: the dump, before it is loaded', (t) =>
+  it('is damaged (13), and the old state is back: the dump, before it is loaded', (t) =>
     swapAfter(t, 'stage', SET_FILES.dump));
 
-  it('is 13 with the old state back: the configuration, before it is unpacked', (t) =>
+  it('is damaged (13), and the old state is back: the configuration, before it is unpacked', (t) =>
     swapAfter(t, 'preflight', SET_FILES.config));
 });
 
@@ -154,7 +154,7 @@ describe('a set without a seal', () => {
     return place;
   };
 
-  it('is good, and said to be unsealed', async (t) => {
+  it('is good, and reported as unsealed', async (t) => {
     const { platform } = await unsealed(t);
     const own = procedureOptions();
     const { failure, verdict, sets } = await verify(await platform.load(), options(own));
@@ -184,7 +184,7 @@ describe('a set without a seal', () => {
     assert.deepEqual((await verify(settings, options())).findings, []);
   });
 
-  it('restores (2) with --trust-unsealed alone, and what it would have brought is named', async (t) => {
+  it('is restored only with --trust-unsealed (otherwise 2), and the message names what it would take over', async (t) => {
     const { platform, set } = await unsealed(t);
     await platform.load();
     const before = await fingerprint(platform.dir, isTrace);
@@ -204,7 +204,7 @@ describe('a set without a seal', () => {
     assert.deepEqual(await readState(platform.dir), NEW);
   });
 
-  it('is refused while the service runs, too, before that is checked', async (t) => {
+  it('is rejected before the check whether the service is running', async (t) => {
     const { platform, set } = await unsealed(t);
     await platform.serve();
     await assert.rejects(restore(await platform.load(), options({ from: set.dir })), {
@@ -212,7 +212,7 @@ describe('a set without a seal', () => {
     });
   });
 
-  it('is drilled with --trust-unsealed alone; verify --drill says that it is good all the same', async (t) => {
+  it('is drilled only with --trust-unsealed; verify --drill still reports it as good', async (t) => {
     const { platform } = await unsealed(t);
     const settings = await platform.load();
     await assert.rejects(drill(settings, options()), { code: 'IDKIT_UNSEALED', exitCode: 2 });
@@ -225,7 +225,7 @@ describe('a set without a seal', () => {
 });
 
 describe('without a passphrase', () => {
-  it('a sealed set is good and not authenticated, and restore needs one, with --keep-env as well', async (t) => {
+  it('a sealed set is good but not authenticated, and restore requires a passphrase, even with --keep-env', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const settings = await platform.load();
     const { failure, verdict, findings } = await verify(settings, procedureOptions());
@@ -244,7 +244,7 @@ describe('without a passphrase', () => {
     assert.equal((await readState(platform.dir)).database, 'new');
   });
 
-  it('a restore that was killed is resumed with the set that it took for good, and with no other', async (t) => {
+  it('a killed restore can be resumed only with the set that it accepted', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await makeUnsealed(set);
     const killed = () =>
@@ -288,7 +288,7 @@ describe('a backup', () => {
     }
   });
 
-  it('that a mirror has already gets its seal there, when somebody sealed it since', async (t) => {
+  it('that is already on the mirror gets its seal there if it was sealed later', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const settings = await platform.load();
     const mirror = await makeDirectory(t, 'mirror');

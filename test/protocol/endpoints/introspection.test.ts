@@ -22,7 +22,7 @@ describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () =
     assert.equal(body['email'], 'alice@example.test');
   });
 
-  it('is inactive for a client that is not in the audience, also for its own token', async () => {
+  it('is inactive for a client that is not in the audience, even for its own token', async () => {
     const own = await realm.login('alice', { client_id: 'api', client_secret: 'api-secret' });
     assert.deepEqual(await introspect({ token: own.access_token }), { active: false });
     const light = await realm.login('alice', { client_id: 'light' });

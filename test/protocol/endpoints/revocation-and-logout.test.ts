@@ -16,7 +16,7 @@ describe('revocation (RFC 7009; docs/keycloak/tokens.md#revocation)', () => {
     assert.equal(await refusalText(realm.refresh(refresh_token)), 'Token is not active');
   });
 
-  it('accepts any token of the family, also an older one, and ends the newest with it', async () => {
+  it('accepts any token of the family, even an older one, and ends the newest with it', async () => {
     const first = await realm.login('alice');
     const second = await realm.refresh(first.refresh_token);
     await revoke({ token: first.refresh_token! });
@@ -69,7 +69,7 @@ describe('revocation (RFC 7009; docs/keycloak/tokens.md#revocation)', () => {
 });
 
 describe('logout with a refresh token (docs/keycloak/logout.md#logout-with-a-refresh-token)', () => {
-  it('ends the session with all of its tokens, also with an older token', async () => {
+  it('ends the session with all of its tokens, even with an older token', async () => {
     const first = await realm.login('alice');
     const second = await realm.refresh(first.refresh_token);
     await logout({ refresh_token: first.refresh_token! });

@@ -128,7 +128,7 @@ describe('client authentication (docs/keycloak/clients.md#client-authentication)
       );
   });
 
-  it('reports a disabled client once its secret proved right', async () => {
+  it('reports a disabled client after it has verified the secret', async () => {
     const off = { ...grant, client_id: 'off-conf' };
     assert.equal(await caseOf({ ...off, client_secret: 'wrong' }), 'client-credentials-wrong');
     assert.equal(await caseOf({ ...off, client_secret: 'off-secret' }), 'client-disabled');

@@ -62,7 +62,7 @@ const exchange = (code: string, form: Record<string, string> = {}) =>
     code,
     ...form,
   });
-/** Returns the refusal of an exchange, after which even the right request is refused: the code is used up. */
+/** Returns the refusal of an exchange, and checks that the code is invalid afterwards, even for the correct request. */
 async function refusalAndUse(code: string, form?: Record<string, string>) {
   const first = text(await refusalOf(exchange(code, form)));
   const after = text(await refusalOf(exchange(code, { code_verifier: VERIFIER })));
@@ -128,7 +128,7 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
     assert.deepEqual(await refusalAndUse(late), refused('Session not active'));
   });
 
-  it('a user who was disabled or deleted since', async () => {
+  it('a user who has been disabled or deleted', async () => {
     const user = await realm.user('bob');
     const { code } = await login({}, user);
     await realm.put({ do: 'put', user: { ...user, enabled: false } });
@@ -318,7 +318,7 @@ describe('a reused code (RFC 6749 §4.1.2)', () => {
     assert.ok(await world.store.findSession(session.id, false));
   });
 
-  it('ends the tokens of its first use, also half an hour later', async () => {
+  it('ends the tokens of its first use, even half an hour later', async () => {
     const { code } = await login();
     const tokens = await exchange(code);
     assert.ok(await infoOf(tokens.access_token));

@@ -246,7 +246,7 @@ describe('second factors are never skipped (docs/keycloak/login.md#one-time-pass
       assert.equal(await caseOf(username, form), 'user-credentials-wrong');
   });
 
-  it('accepts the right one, in otp or in the older totp, once', async () => {
+  it('accepts a correct one-time password once, in otp or in the older totp', async () => {
     const username = await withOtp();
     const otp = code(step());
     assert.ok((await realm.login(username, { otp })).access_token);
@@ -310,7 +310,7 @@ describe('brute force protection (docs/keycloak/login.md#brute-force-protection)
       ...changes,
     });
 
-  it('locks the user after failureFactor failures; the right password gets the same message', async () => {
+  it('locks the user after failureFactor failures; the correct password gets the same message', async () => {
     const own = await protectedRealm();
     const user = await newUser({}, own);
     for (let tries = 0; tries < 2; tries++) await caseOf(user.username, { password: 'wrong' }, own);
@@ -342,7 +342,7 @@ describe('brute force protection (docs/keycloak/login.md#brute-force-protection)
     assert.equal((await world.store.findLoginFailures(own.fixture.realm.id, user.id))?.failures, 1);
   });
 
-  it('counts every parallel guess, and a right one among them does not slip through', async () => {
+  it('counts every parallel guess, and does not accept a correct one among them', async () => {
     const own = await protectedRealm({ failureFactor: 3 });
     const user = await newUser({}, own);
     const guesses = ['a', 'b', 'c', 'd', 'e', 'f'].map((password) =>

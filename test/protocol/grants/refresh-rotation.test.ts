@@ -73,7 +73,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     for (let uses = 0; uses < 3; uses++) assert.ok((await own.refresh(refresh_token)).refresh_token);
   });
 
-  it('uses up nothing with a rejected scope', async () => {
+  it('keeps the token valid if the scope is rejected', async () => {
     const { refresh_token } = await realm.login('alice');
     await refusalOfRefresh(refresh_token, { scope: 'nonsense' });
     assert.ok((await realm.refresh(refresh_token)).refresh_token);
@@ -138,7 +138,7 @@ describe('scope at a refresh (docs/keycloak/tokens.md#refresh)', () => {
     assert.equal(answer.id_token, undefined);
   });
 
-  it('returns an ID token after a login with openid, also if openid is left out', async () => {
+  it('returns an ID token after a login with openid, even if openid is left out', async () => {
     const first = await realm.login('alice', { scope: 'openid' });
     const answer = await realm.refresh(first.refresh_token, { scope: 'email' });
     assert.ok(answer.id_token);
@@ -155,7 +155,7 @@ describe('scope at a refresh (docs/keycloak/tokens.md#refresh)', () => {
     assert.ok(roles.includes('reader'));
   });
 
-  it('rejects offline tokens of a user without the role offline_access, also at a refresh', async () => {
+  it('rejects offline tokens of a user without the role offline_access, even at a refresh', async () => {
     const { own, user } = await ownRealm();
     const { refresh_token } = await own.login('alice', { scope: 'offline_access' });
     await own.put({ do: 'put', user: { ...user, roleIds: [] } });

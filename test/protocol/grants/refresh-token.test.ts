@@ -39,7 +39,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
       assert.deepEqual(await refusalOfRefresh(token), refused('Invalid refresh token'));
   });
 
-  it('3: rejects a token whose last character was changed, also if only unused bits differ', async () => {
+  it('3: rejects a token whose last character was changed, even if only unused bits differ', async () => {
     const { refresh_token } = await realm.login('alice');
     const body = refresh_token!.slice(0, -1);
     for (const last of 'ABCDQgwx')
@@ -74,7 +74,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     assert.deepEqual(await refusalOfRefresh(refresh_token, {}, own), refused('Token is not active'));
   });
 
-  it("7: rejects another client's token, and does not use it up", async () => {
+  it("7: rejects another client's token, and keeps it valid", async () => {
     const { refresh_token } = await realm.login('alice');
     assert.deepEqual(
       await refusalOfRefresh(refresh_token, { client_id: 'other' }),
@@ -186,7 +186,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     assert.equal(answer.refresh_expires_in, 0);
   });
 
-  it('16: rejects a client that requires consent by now', async () => {
+  it('16: rejects a client that now requires consent', async () => {
     const { own, client } = await ownRealm();
     const { refresh_token } = await own.login('alice');
     await own.put({ do: 'put', client: { ...client, consentRequired: true } });

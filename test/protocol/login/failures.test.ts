@@ -73,7 +73,7 @@ async function exhaust(realm: RealmInWorld, username: string): Promise<void> {
 }
 
 describe('guesses at one user, one at a time', () => {
-  it('compares at most five of 800 parallel guesses, and rejects a right one after them like the others', async () => {
+  it('compares at most five of 800 parallel guesses, and rejects a correct one after them like the others', async () => {
     const realm = await guardedRealm();
     const user = await realm.user('alice');
     const guesses = Array.from({ length: 800 }, (_, at) => (at === 400 ? PASSWORD : `guess-${at}`));
@@ -125,7 +125,7 @@ describe('guesses at one user, one at a time', () => {
     assert.equal((await failuresOf(user))?.failures, 5);
   });
 
-  it('do not delay another user, nor right logins of the same user', async () => {
+  it('do not delay other users or correct logins of the same user', async () => {
     const realm = await guardedRealm();
     await realm.user('alice');
     await realm.user('bob');

@@ -49,9 +49,9 @@ export class PostgresDump {
   /** @throws IDKIT_DAMAGED if the end line is missing or a COPY is open */
   end(): DumpReport {
     const rest = this.#window.rest((text) => this.#scan(text));
-    if (this.#copy !== undefined) throw badDump('it is cut off inside the rows of a COPY');
+    if (this.#copy !== undefined) throw badDump('it is truncated inside the rows of a COPY');
     if (rest.length > 0 || !this.#ended)
-      throw badDump(`it is cut off: it does not end with the line ${printable(POSTGRES_END)}`);
+      throw badDump(`it is truncated: it does not end with the line ${printable(POSTGRES_END)}`);
     const realms = this.#counter.result(false);
     return {
       kind: 'postgres',

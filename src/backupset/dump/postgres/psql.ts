@@ -15,7 +15,7 @@ const SLASH = 0x2f;
  * semicolon outside quotes and parentheses, or INCOMPLETE. Rejects text that versions of psql read in different ways;
  * pg_dump never writes such text for these schemas.
  *
- * @throws IDKIT_DAMAGED, also for a backslash outside quotes, which psql executes as a command
+ * @throws IDKIT_DAMAGED, including for a backslash outside quotes, which psql executes as a command
  */
 export function endOfPsqlStatement(text: Buffer, start: number): number {
   let parentheses = 0;

@@ -60,7 +60,7 @@ export class EmbeddedDump {
   end(): DumpReport {
     const rest = this.#window.rest((text) => this.#scan(text));
     if (rest.length > 0 || this.#stage !== 'ended')
-      throw badDump(`it is cut off: it does not end with the line ${printable(EMBEDDED_END)}`);
+      throw badDump(`it is truncated: it does not end with the line ${printable(EMBEDDED_END)}`);
     const schemaVersion = this.#pragmas.get('user_version');
     if (this.#pragmas.get('application_id') !== SQLITE_APPLICATION)
       throw badDump('its PRAGMA application_id is not the one of idkit');

@@ -60,7 +60,7 @@ function plainGuard(column: WrittenColumn): string {
   return column.mayBeNull ? `(${name} IS NULL OR ${guard})` : guard;
 }
 
-/** Returns the pieces of a value that satisfies its guard. */
+/** Returns the pieces of a value whose guard holds. */
 function plainPieces(column: WrittenColumn): Piece[] {
   const name = identifier(column.name);
   if (!isText(column) && !isInteger(column)) return [{ expression: `quote(${name})` }];

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { toFault } from '../faults.ts';
 import type { ReaderAnswer, ReaderQuestion } from './reader.ts';
 
-/** Runs reads that may take long, in parallel to the main thread. */
+/** Runs slow reads, in parallel to the main thread. */
 const { location, file } = workerData as { location: string; file: string };
 const database = new DatabaseSync(location, { readOnly: true, timeout: 10_000 });
 database.exec('PRAGMA cache_size = -4000');

@@ -10,7 +10,7 @@ export interface ReaderQuestion {
 
 export type ReaderAnswer = { id: number; rows: unknown[] } | { id: number; fault: Fault };
 
-/** The thread for reads that may take long. It starts with the first read. */
+/** The thread for slow reads. It starts with the first read. */
 export class Reader {
   readonly #workerData: { location: string; file: string };
   readonly #waiting = new Map<number, { resolve(rows: unknown[]): void; reject(error: Error): void }>();
