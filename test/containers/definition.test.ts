@@ -66,6 +66,6 @@ test('init with another proxy in idkit.yaml writes the configuration of that pro
   assert.equal(refused.code, 2, refused.stderr);
   assert.match(
     refused.stderr,
-    /compose\.proxy is traefik, and idkit writes the configuration of caddy and nginx alone/,
+    /compose\.proxy is traefik, but idkit writes configurations only for caddy and nginx/,
   );
 });

@@ -42,7 +42,7 @@ test('serve names each fault with its own code, and changes nothing', async (t) 
       writeEnvironmentValue(place.env, 'IDKIT_MASTER_KEY', null);
       await refuse(2, 'IDKIT_MASTER_KEY_MISSING', /IDKIT_MASTER_KEY is not set/);
       writeEnvironmentValue(place.env, 'IDKIT_MASTER_KEY', 'c2hvcnQ=');
-      await refuse(2, 'IDKIT_MASTER_KEY_INVALID', /holds 5 bytes, and 32 are needed/);
+      await refuse(2, 'IDKIT_MASTER_KEY_INVALID', /IDKIT_MASTER_KEY has 5 bytes, but a master key has 32/);
       writeEnvironmentValue(place.env, 'IDKIT_MASTER_KEY', Buffer.alloc(32, 7).toString('base64'));
       await refuse(12, 'IDKIT_MASTER_KEY_WRONG', /does not open/);
       restore();

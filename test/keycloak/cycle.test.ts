@@ -51,7 +51,7 @@ describe('a platform with a Keycloak that its operator runs', { skip }, () => {
     await t.test('backup: 0, with a note about what Keycloak leaves out of its realm files', async () => {
       const made = await succeed(['backup']);
       const { dir } = made.result() as { dir: string };
-      assert.match(made.stdout, /the realm files hold no users, clients, roles/);
+      assert.match(made.stdout, /the realm files contain no users, clients, roles/);
       const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'));
       assert.deepEqual(manifest.service, { kind: 'keycloak', version: keycloak.version });
       assert.equal(manifest.realmSource, 'api');
