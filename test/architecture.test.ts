@@ -229,7 +229,7 @@ test('every HTTP status is in a table of the HTTP room (docs/architecture.md)', 
   assert.deepEqual(faults, []);
 });
 
-test('the check of statuses sees each form of one, and lets other numbers pass', () => {
+test('the check of statuses finds each form of a status, and ignores other numbers', () => {
   for (const line of [
     '{ status: 404 }',
     'status = 400',
@@ -246,7 +246,7 @@ test('the check of statuses sees each form of one, and lets other numbers pass',
   assert.deepEqual(findStatuses('src/client/a.ts', 'if (response.status === 401)'), []);
 });
 
-test('the check sees each kind of forbidden import', () => {
+test('the check finds each kind of forbidden import', () => {
   const cases: [file: string, text: string, fault: RegExp][] = [
     ['src/model/realm.ts', "import { x } from '../store/index.ts';", /reaches up to store/],
     ['src/protocol/grants.ts', "import { x } from '../admin/index.ts';", /sideways to admin/],
@@ -264,7 +264,7 @@ test('the check sees each kind of forbidden import', () => {
   }
 });
 
-test('the check lets pass what the map allows', () => {
+test('the check accepts what the map allows', () => {
   const cases: [file: string, text: string][] = [
     ['src/cli/a.ts', "import { x } from '../procedures/index.ts';"],
     ['src/cli/a.ts', "await import('../platform/open.ts');"],
@@ -338,12 +338,12 @@ test('no file is longer than 400 lines, and most are under 150 (docs/architectur
   assert.ok(short * 2 > lengths.length, `${short} of ${lengths.length} files are under 150 lines`);
 });
 
-test('the table of what an embedded dump may hold is what the migrations make (node src/store/migrations/compile-definitions.ts)', () => {
+test('the table of what an embedded dump may contain is what the migrations create (node src/store/migrations/compile-definitions.ts)', () => {
   const table = readFileSync(join(root, 'src/backupset/dump/sqlite/definitions.ts'), 'utf8');
   assert.equal(table, renderDefinitions());
 });
 
-test('files are kebab-case, one idea each, and none is a drawer (docs/architecture.md)', () => {
+test('files are kebab-case with one idea each, and none is a catch-all (docs/architecture.md)', () => {
   const names = [...sources, ...listSources('test')].map((file) => file.split('/').at(-1)!);
   const bad = names.filter(
     (name) =>

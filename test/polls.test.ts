@@ -15,7 +15,7 @@ const PAUSE = /\b(?:sleep|pause|wait|setTimeout)\(/;
 const END =
   /\b(?:assert|throw|late|until|end|running|busy|storm|aborted|atWork)\b|performance\.now|Date\.now/;
 
-test('every poll of the tests has an end and a message', () => {
+test('every poll of the tests has a timeout and a message', () => {
   const endless = globSync('**/*.ts', { cwd: ROOT })
     .filter((file) => file !== 'polls.test.ts' && file !== 'wait-until.ts')
     .flatMap((file) =>

@@ -14,7 +14,7 @@ export class HashingBusy extends Error {
   override readonly name = 'HashingBusy';
 
   constructor() {
-    super('too many passwords wait for their hash');
+    super('too many passwords are waiting to be hashed');
   }
 }
 

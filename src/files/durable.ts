@@ -29,7 +29,7 @@ export function replaceFile(file: string, content: string | Uint8Array, mode = O
 }
 
 /**
- * Creates a file whose whole content appears at once. An existing file of any kind stays as it is.
+ * Creates a file whose content appears atomically. An existing file of any kind stays as it is.
  *
  * @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE
  */

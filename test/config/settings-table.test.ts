@@ -5,7 +5,7 @@ import { loadSettings, type SettingDoc, type Settings, settingDocs } from '../..
 import { IdkitError } from '../../src/core/index.ts';
 import { makePlatform } from './places.ts';
 
-// Every row of the settings table meets each kind of bad input.
+// Every row of the settings table is tested with each kind of bad input.
 
 /** For each setting, a valid value and values of the wrong type or form, in YAML. */
 const CASES: Record<string, { right: string; wrong: readonly string[] }> = {

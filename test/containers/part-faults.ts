@@ -86,7 +86,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
   });
 
   if (kind === 'docker')
-    it('a component that still runs by its previous definition is not a success: up names the fault of the new one (exit 14)', async () => {
+    it('a component that still runs with its previous definition is not a success: up names the fault of the new one (exit 14)', async () => {
       await ok(['up', '--quiet']);
       const before = await idOf('hello');
       const ended = await place.platform.run(['up'], { APPLICATION_IMAGE: 'localhost/idkit-test/none:1' });

@@ -106,7 +106,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     await checkServing(place, OLD);
   });
 
-  it('killed after "swap", a rerun names the ways (17), and --resume continues after a kill at any step', async () => {
+  it('killed after "swap", a rerun names the two commands (17), and --resume continues after a kill at any step', async () => {
     await kill('swap');
     const swapped = readJournal(place.platform);
     assert.equal(await services(), 'database hello');

@@ -96,7 +96,7 @@ describe('the queue of hashes', () => {
 });
 
 describe('password hashing', () => {
-  it('rejects at once if there is no room, and answers the rest; another realm is served', async () => {
+  it('rejects immediately if there is no room, and serves the rest and another realm', async () => {
     const passwords = openPasswords({ threads: 1 });
     try {
       const policy = hashPolicy(undefined);

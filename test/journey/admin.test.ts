@@ -45,7 +45,7 @@ test('idkit admin uses the administrative API from the first realm to the last s
   const clients = await ok(['client', 'create', 'web', '--realm', 'acme', '--public', '--direct-grants']);
   const orders = await ok(['client', 'create', 'orders', '--realm', 'acme']);
 
-  await t.test('clients: a public one has no secret, a machine’s secret works at once', async () => {
+  await t.test('clients: a public one has no secret, a machine’s secret works immediately', async () => {
     assert.equal('secret' in clients, false);
     const token = await post(service.address, 'acme', 'token', {
       grant_type: 'client_credentials',

@@ -16,7 +16,7 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
   const first = await startIdkit(t, { cwd, env: BASE });
   const secrets = readSecrets(cwd);
 
-  await t.test('serve makes the platform directory, and no secret reaches log or stderr', () => {
+  await t.test('serve creates the platform directory, and no secret reaches log or stderr', () => {
     assert.equal(statSync(join(cwd, 'idkit', '.env')).mode & 0o777, 0o600);
     const output = JSON.stringify(first.log()) + first.stderr();
     for (const name of ['IDKIT_MASTER_KEY', 'IDKIT_ADMIN_PASSWORD', 'IDKIT_SMOKE_CLIENT_SECRET']) {
@@ -92,13 +92,16 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
     }
   });
 
-  await t.test('backup without a passphrase does nothing and names the three ways', async () => {
-    const before = readdirSync(join(cwd, 'idkit', 'backups'));
-    const refused = await first.run(['backup']);
-    assert.equal(refused.code, 2);
-    assert.equal(refused.stderr.match(/^hint: /gm)?.length, 3);
-    assert.deepEqual(readdirSync(join(cwd, 'idkit', 'backups')), before);
-  });
+  await t.test(
+    'backup without a passphrase does nothing and names the three ways to provide one',
+    async () => {
+      const before = readdirSync(join(cwd, 'idkit', 'backups'));
+      const refused = await first.run(['backup']);
+      assert.equal(refused.code, 2);
+      assert.equal(refused.stderr.match(/^hint: /gm)?.length, 3);
+      assert.deepEqual(readdirSync(join(cwd, 'idkit', 'backups')), before);
+    },
+  );
 
   await t.test('verify, backups list, status and smoke report no fault', async () => {
     for (const argv of [
@@ -146,7 +149,7 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
   });
 
   await t.test(
-    'after it, tokens from before the backup still work, and what came later is gone',
+    'after the restore, tokens from before the backup still work, and later changes are undone',
     async (inner) => {
       const again = await startIdkit(inner, { cwd, env: BASE });
       const realms = (await again.run(['admin', 'realm', 'list', '--json'])).result() as {

@@ -74,7 +74,7 @@ export async function onSmallDisk(
   }
 }
 
-/** Copies the set that ordinary tools made on a real Keycloak, and returns it with its passphrase. */
+/** Copies the set that ordinary tools created on a real Keycloak, and returns it with its passphrase. */
 export async function copyKeycloakSet(
   t: TestContext,
 ): Promise<{ root: string; dir: string; passphrase: Secret }> {

@@ -86,7 +86,7 @@ test('a running request finishes after the call of close(), and the port is free
   await assert.rejects(fetch(`${service.address}/health`));
 });
 
-test('cuts a request that does not end when the grace period is over, and close() resolves', async () => {
+test('aborts a request that has not ended when the grace period is over, and close() resolves', async () => {
   const service = await startTestService({ serve: { graceSeconds: 0.3 } });
   const url = new URL(service.address);
   const socket = connect(Number(url.port), url.hostname);
@@ -155,7 +155,7 @@ test('a port in use is IDKIT_PORT_TAKEN, and nothing changes', async () => {
   }
 });
 
-test('a master key that is missing, too short, or from another database has its own error code each', async () => {
+test('a missing master key, one that is too short, and one of another database have different error codes', async () => {
   const platform = makePlatform();
   const env = join(platform.dir, '.env');
   const good = readFileSync(env, 'utf8');

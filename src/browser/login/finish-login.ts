@@ -15,7 +15,7 @@ import { type LoginInProgress, provedAt, startProvedEvent } from './progress.ts'
 
 /**
  * Ends a login: the user session exists (the browser's own, or a new one with a new id), the code is stored, and the
- * client is answered. Afterwards the proof of the login must still hold.
+ * client gets its response. Afterwards the proof of the login must still hold.
  */
 export async function finishLogin(
   call: BrowserCall,

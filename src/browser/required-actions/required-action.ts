@@ -14,7 +14,7 @@ export type ActionResult =
   | { outcome: 'refused' }
   | { outcome: 'again'; message: PageMessage; faults?: readonly FieldFault[] };
 
-/** An action that a user must complete in the browser before the client is answered. */
+/** An action that a user must complete in the browser before the client gets a response. */
 export interface RequiredAction {
   /** Shown above the form. */
   message?: RuleMessageKey;

@@ -55,13 +55,13 @@ export async function openScraper(metrics: Metrics, source: FigureSource): Promi
   }));
   register(registry, () => ({
     name: 'idkit_password_hashes_waiting',
-    help: 'Passwords that wait for their hash',
+    help: 'Passwords waiting to be hashed',
     type: 'gauge',
     values: [{ labels: {}, value: metrics.hashing().waiting }],
   }));
   register(registry, () => ({
     name: 'idkit_password_hashes_refused_total',
-    help: 'Passwords answered with 503 because too many waited',
+    help: 'Passwords rejected with 503 because too many were waiting',
     type: 'counter',
     values: [{ labels: {}, value: metrics.hashing().refused }],
   }));

@@ -14,7 +14,7 @@ type Claims = Readonly<Record<string, unknown>>;
  * Token revocation (RFC 7009; docs/keycloak/tokens.md#revocation). A refresh token revokes its family, and the user
  * session continues. An access token revokes itself only. `token_type_hint` is ignored.
  *
- * @throws Refusal of the group "revoke"; `revoke-invalid-token` is answered with 200
+ * @throws Refusal of the group "revoke"; the status of `revoke-invalid-token` is 200
  */
 export async function revokeToken(
   ctx: ProtocolContext,

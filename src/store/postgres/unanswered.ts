@@ -17,8 +17,8 @@ const LONGEST_MS = 1_000;
 const KEPT_MS = 120_000;
 
 /**
- * Rotations with an unknown outcome, whose callers received the error that the service is unavailable. No client ever received
- * the resulting token, so the store takes it back whenever it appears. The client's own token stays valid, and its
+ * Rotations with an unknown outcome, whose callers received the error that the service is unavailable. No client ever
+ * received the resulting token, so the store undoes it whenever it appears. The client's own token stays valid, and its
  * next attempt is not reuse.
  */
 export class UnansweredRotations {
@@ -32,7 +32,7 @@ export class UnansweredRotations {
     this.#connections = connections;
   }
 
-  /** Remembers a rotation whose outcome its caller never receives. From now on the store takes it back by itself. */
+  /** Remembers a rotation whose outcome its caller never receives. From now on the store undoes it by itself. */
   add(call: Call): void {
     // If a token may be used again, it makes no difference whether the rotation took effect.
     if (!call.single_use) return;
@@ -41,7 +41,7 @@ export class UnansweredRotations {
   }
 
   /**
-   * Takes back the remembered rotations of these families.
+   * Undoes the remembered rotations of these families.
    *
    * @throws IDKIT_UNREACHABLE
    */

@@ -73,7 +73,7 @@ const table: readonly [readonly string[], readonly Right[]][] = [
   [['realm-admin'], every],
 ];
 for (const [roles, rights] of table)
-  test(`the roles [${roles}] of a realm give exactly the rights of docs/keycloak/admin-api.md#roles`, async () => {
+  test(`the roles [${roles}] of a realm grant exactly the rights of docs/keycloak/admin-api.md#roles`, async () => {
     await using place = await openPlace();
     const call = await helperIn(place, roles);
     assert.deepEqual(every.filter((right) => call.rights.has(right)).sort(), [...rights].sort());

@@ -55,7 +55,7 @@ test('imports real exports with their users, roles, hashes and keys', async () =
   }
 });
 
-test('an export and an import of it result in the same realm', async () => {
+test('importing an export results in the same realm', async () => {
   await using first = await openPlace();
   await importRealm(first.context, readExport('acme-realm.json'), { source: 'acme' });
   const exported = await exportRealm(first.context, 'acme');
@@ -113,7 +113,7 @@ function withoutIds(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, entry) => (key === 'id' ? undefined : entry)));
 }
 
-test('gives master the administration of each realm (docs/keycloak/admin-api.md#roles)', async () => {
+test('gives master administrative access to each realm (docs/keycloak/admin-api.md#roles)', async () => {
   await using place = await openPlace();
   const { context } = place;
   await bootstrapMaster(context, BOOTSTRAP);
@@ -249,7 +249,7 @@ test('imports any JSON or refuses it with IDKIT_IMPORT', async () => {
     fc.asyncProperty(fc.oneof(representation, fc.jsonValue()), async (value) => {
       number += 1;
       const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-      // Keys brought along, so that no RSA key is made for each.
+      // The file contains keys, so that no RSA key is generated for each realm.
       const given = isObject ? { components: readKeys(), ...value, realm: `r${number}` } : value;
       try {
         await importRealm(context, given, { source: 'x' });

@@ -246,7 +246,7 @@ test('a hard link inside the archive becomes a copy', async (t) => {
   assert.equal(await readFile(join(target, 'config/b'), 'utf8'), 'one');
 });
 
-test('an archive made with ./ in front of every name is read', async (t) => {
+test('reads an archive that has ./ in front of every name', async (t) => {
   const { paths, target } = await unpack(
     t,
     await tarGz([

@@ -61,7 +61,7 @@ test('compares environments by their content, because each encryption is differe
   );
 });
 
-test('makes a version with a wrong checksum again', async (t) => {
+test('writes a version with a wrong checksum again', async (t) => {
   const root = await temporaryDirectory(t);
   const file = join(root, 'source');
   await writeFile(file, await config('one'));

@@ -15,12 +15,12 @@ import { temporaryDirectory } from '../sample-set.ts';
 
 const NOON = Date.UTC(2026, 10, 1, 12, 0, 0);
 
-test('names a set by its start in UTC, in any time zone of the machine', () => {
+test('names a set after its start in UTC, in any time zone of the machine', () => {
   assert.equal(formatSetName(Date.UTC(2026, 10, 1, 2, 3, 4, 999)), '20261101_020304');
   assert.equal(parseSetName('20261101_020304'), Date.UTC(2026, 10, 1, 2, 3, 4));
 });
 
-test('parsing a name returns the second that it was made from', () => {
+test('parsing a name returns the time that it was created from', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) }), (ms) => {
       assert.equal(parseSetName(formatSetName(ms)), Math.floor(ms / 1000) * 1000);
@@ -88,7 +88,7 @@ function listed(...times: number[]) {
   }));
 }
 
-test('names a new set by the clock if the name is free', () => {
+test('names a new set after the time of the clock if that name is free', () => {
   assert.deepEqual(planSetName(listed(NOON - 1000), NOON + 250), {
     name: '20261101_120000',
     startedAt: NOON,
@@ -97,7 +97,7 @@ test('names a new set by the clock if the name is free', () => {
   });
 });
 
-test('waits for the next second if the newest set has this one', () => {
+test('waits for the next second if the newest set has the current one', () => {
   assert.deepEqual(planSetName(listed(NOON), NOON + 250), {
     name: '20261101_120001',
     startedAt: NOON + 1000,
@@ -135,7 +135,7 @@ test('returns the name of a realm from the name of its file', () => {
   );
 });
 
-test('cuts a long realm name off and keeps it different from similar names', () => {
+test('truncates a long realm name and keeps it different from similar names', () => {
   const [one, other] = [realmFileName(`${'ä'.repeat(200)}1`), realmFileName(`${'ä'.repeat(200)}2`)];
   assert.notEqual(one, other);
   for (const file of [one, other]) assert.ok(Buffer.byteLength(file) <= 255, file);

@@ -57,7 +57,7 @@ function damagedIn(verdict: Verdict, file: string | RegExp): void {
   );
 }
 
-test('a set as backup makes it is good, with realms, users and sizes', async (t) => {
+test('a set that backup created is good, with realms, users and sizes', async (t) => {
   const dir = await published(t);
   const verdict = await judge(dir);
   assert.deepEqual([verdict.verdict, verdict.problems, verdict.notes], ['good', [], []]);
@@ -70,7 +70,7 @@ test('a set as backup makes it is good, with realms, users and sizes', async (t)
   assert.equal(verdict.files, (await readdir(dir)).length);
 });
 
-test('a set that ordinary tools made from a real Keycloak is good, with a note', async () => {
+test('a set that ordinary tools created from a real Keycloak is good, with a note', async () => {
   const verdict = await judge(REAL, REAL_PASSPHRASE);
   assert.equal(verdict.verdict, 'good');
   assert.deepEqual(verdict.notes, [

@@ -34,7 +34,7 @@ describe('login with a second factor (docs/keycloak/login.md#one-time-passwords)
     clientAnswer(await browser.submit(wrong, { otp: now() }));
   });
 
-  it('never accepts a code twice, no code, or a way around the page', async () => {
+  it('never accepts a code twice, a missing code, or a way around the page', async () => {
     const user = await newUser();
     await realm.credential(user, 'otp', { value: SEED }, totp);
     const first = newBrowser();

@@ -126,7 +126,7 @@ test('reports a port in use in the words of every engine', () => {
     assert.deepEqual([fault.code, fault.message.includes(line)], ['IDKIT_PORT_TAKEN', true]);
 });
 
-test('distinguishes a container that still runs by its previous definition from one that did not start', () => {
+test('distinguishes a container that still runs with its previous definition from one that did not start', () => {
   const line = 'service "a" refers to undefined volume x: invalid compose project';
   assert.equal(judge([line], { state: 'running' }).message, `a runs unchanged: ${line}`);
 });

@@ -199,7 +199,7 @@ test('a restore in place keeps the properties of the live database, wherever an 
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
-test('loads the set that ordinary tools made of Keycloak 26.7.3, with every realm and user', {
+test('loads the set that ordinary tools created of Keycloak 26.7.3, with every realm and user', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, { empty: true });

@@ -255,13 +255,13 @@ describe('second factors are never skipped (docs/keycloak/login.md#one-time-pass
     assert.ok((await realm.login(username, { totp: code(step()) })).access_token);
   });
 
-  it('accepts the one of the previous period, and no older one', async () => {
+  it('accepts the one-time password of the previous period, and no older one', async () => {
     const username = await withOtp();
     assert.ok((await realm.login(username, { otp: code(step() - 1) })).access_token);
     assert.equal(await caseOf(username, { otp: code(step() - 2) }), 'user-credentials-wrong');
   });
 
-  it('accepts one again if the realm allows it', async () => {
+  it('accepts a one-time password again if the realm allows it', async () => {
     const own = await ownRealm({ otpPolicyCodeReusable: true });
     const username = await withOtp('totp', own);
     const otp = code(step());

@@ -109,7 +109,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     assert.ok(!JSON.stringify(found).includes(refresh_token!));
   });
 
-  it('returns no further one to a client whose refresh tokens were disabled', async () => {
+  it('returns no further refresh token to a client whose refresh tokens were disabled', async () => {
     const { own, client } = await ownRealm();
     const { refresh_token } = await own.login('alice');
     const attributes = { 'use.refresh.tokens': 'false' };

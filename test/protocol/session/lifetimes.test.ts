@@ -59,7 +59,7 @@ describe('lifetimes of a user session (docs/keycloak/sessions.md#lifetimes)', ()
     assert.equal(limited.maxEnd, start + 100);
   });
 
-  it('ends exactly at its end: there is no grace period', () => {
+  it('ends exactly at its expiry, without a grace period', () => {
     assert.equal(isAlive({ idleEnd: 10, maxEnd: 20 }, 9), true);
     assert.equal(isAlive({ idleEnd: 10, maxEnd: 20 }, 10), false);
   });

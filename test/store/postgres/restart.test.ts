@@ -179,7 +179,7 @@ for (const maxReuse of [0, 1])
     assert.deepEqual(await current(1), hash('1 lost'));
     way.mend();
     const undone = async () => !(await current(1)).equals(hash('1 lost'));
-    await waitUntil('the rotation that nobody was answered is taken back', undone);
+    await waitUntil('the rotation whose response was lost is undone', undone);
     assert.deepEqual(await rotate(elsewhere, 1, '1 1', '1 2'), { outcome: 'rotated' });
     if (maxReuse > 0) assert.deepEqual(await rotate(store, 1, '1 1', '1 3'), { outcome: 'rotated' });
     assert.equal((await rotate(store, 1, '1 1', '1 4')).outcome, 'reused', 'still good only once');

@@ -84,7 +84,7 @@ test('callers that waited while a batch could not reach the database fail with i
   assert.equal(batches, 2);
 });
 
-test('a rotation that takes effect only after its caller received an error is taken back', {
+test('a rotation that takes effect only after its caller received an error is undone', {
   skip,
 }, async (t: TestContext) => {
   const { url } = await makeDatabase(server!);
