@@ -47,7 +47,7 @@ export {
   checkText,
 } from './representation/check.ts';
 export { RepresentationFault } from './representation/fault.ts';
-export type { RepresentationName } from './representation/fields.ts';
+export type { RepresentationName } from './representation/field-types.ts';
 export type { Json } from './representation/json.ts';
 export * from './role/role-mappings.ts';
 export * from './role/roles.ts';

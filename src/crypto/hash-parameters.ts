@@ -17,6 +17,9 @@ export type HashParameters =
     }
   | { kind: 'pbkdf2'; digest: 'sha1' | 'sha256' | 'sha512'; iterations: number; length: number };
 
+/** Bytes of the salt of a new hash. */
+export const SALT_BYTES = 16;
+
 /** Returns Keycloak 26's parameters for new hashes (docs/keycloak/users.md#password-hashes). */
 export function parametersFor(policy: HashPolicy): HashParameters {
   const { iterations } = policy;

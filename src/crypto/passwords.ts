@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { type Random, systemRandom } from '../core/index.ts';
 import type { Passwords } from './contract.ts';
 import type { HashCaller } from './fair-queue.ts';
-import { parametersFor } from './hash-parameters.ts';
+import { parametersFor, SALT_BYTES } from './hash-parameters.ts';
 import { openPasswordThreads } from './password-threads.ts';
 import { isOutdated, readStoredHash, renderStoredHash } from './stored-hash.ts';
 
@@ -24,7 +24,7 @@ export function openPasswords(options: { threads?: number; random?: Random } = {
       forCaller,
       figures: () => threads.figures(),
       async hash(password, policy) {
-        const salt = random.bytes(16);
+        const salt = random.bytes(SALT_BYTES);
         const derived = await threads.derive(password, salt, parametersFor(policy), caller);
         return renderStoredHash(policy, salt, derived);
       },
@@ -50,7 +50,7 @@ export function openPasswords(options: { threads?: number; random?: Random } = {
           // A hash that the library rejects has cost nothing.
           if (outcome !== 'unsupported') return;
         }
-        await threads.derive(password, random.bytes(16), parametersFor(policy), caller);
+        await threads.derive(password, random.bytes(SALT_BYTES), parametersFor(policy), caller);
       },
       close: () => threads.close(),
     };

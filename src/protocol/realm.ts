@@ -43,11 +43,22 @@ export function checkTransport(
 }
 
 /**
- * Rejects a disabled realm, for introspection and revocation (docs/keycloak/tokens.md#disabled-realm-or-client).
- * @throws Refusal `realm-not-enabled`
+ * The refusal of a disabled realm, by endpoint. Endpoints that are missing here still answer. The pages of a browser
+ * are refused in src/browser/call.ts.
  */
-export function checkRealmEnabled(configuration: RealmConfiguration): void {
-  if (!configuration.realm.settings.enabled) throw new Refusal('realm-not-enabled');
+const DISABLED_REALM = {
+  token: 'realm-disabled',
+  introspection: 'realm-not-enabled',
+  revocation: 'realm-not-enabled',
+  account: 'realm-not-enabled',
+} as const;
+
+/** Rejects a disabled realm (docs/keycloak/tokens.md#disabled-realm-or-client). @throws Refusal of `DISABLED_REALM` */
+export function checkRealmEnabled(
+  { realm }: RealmConfiguration,
+  endpoint: keyof typeof DISABLED_REALM,
+): void {
+  if (!realm.settings.enabled) throw new Refusal(DISABLED_REALM[endpoint]);
 }
 
 /** Returns the `iss` of the realm's tokens: `{base_url}/realms/{realm}`. */

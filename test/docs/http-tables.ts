@@ -1,3 +1,4 @@
+import { serverInfoRoutes } from '../../src/http/admin/not-implemented.ts';
 import { adminRows } from '../../src/http/admin/routes.ts';
 import { ROUTES } from '../../src/http/app/public-app.ts';
 import { notImplementedRoutes } from '../../src/http/oidc/index.ts';
@@ -7,6 +8,9 @@ import { code, head, row } from './markdown.ts';
 
 /** `/realms/:realm` as the pages write it: `/realms/{realm}`. */
 const place = (url: string): string => code(url.replaceAll(/:([a-zA-Z]+)/g, '{$1}'));
+
+/** Names a route. The URL table may wrap it, so it is not the same object. */
+const nameOf = ({ method, url }: { method: string; url: string }): string => `${method} ${url}`;
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
 
@@ -25,7 +29,7 @@ const sortMethods = (methods: readonly string[]): string =>
 
 /** Every address outside the administrative API. */
 export function urlTable(): readonly string[] {
-  const missing = new Set(notImplementedRoutes);
+  const missing = new Set([...notImplementedRoutes, ...serverInfoRoutes].map(nameOf));
   const rows = ROUTES.flat().filter(
     ({ url, method }) => !url.startsWith('/admin/realms') && method !== 'OPTIONS',
   );
@@ -35,7 +39,7 @@ export function urlTable(): readonly string[] {
       row(
         place(url),
         sortMethods(of.map(({ method }) => method)),
-        of.every((one) => missing.has(one)) ? 'not built: 501' : '',
+        of.every((one) => missing.has(nameOf(one))) ? 'not built: 501' : '',
       ),
     ),
   ];

@@ -1,6 +1,6 @@
 import { nearestName } from '../../core/index.ts';
 import { RepresentationFault } from './fault.ts';
-import { FIELDS, type Kind, type RepresentationName } from './fields.ts';
+import { FIELDS, type Kind, type RepresentationName } from './field-types.ts';
 import type { Json } from './json.ts';
 
 /** The limit of nested values. Real realms nest far less. */

@@ -59,7 +59,7 @@ export async function accountRepresentation(
 ): Promise<Answer<AccountRepresentation>> {
   const configuration = await getRealm(ctx, request.realm);
   checkTransport(configuration, request);
-  checkRealmEnabled(configuration);
+  checkRealmEnabled(configuration, 'account');
   const account = await ctx.store.findClient(configuration.realm.id, ACCOUNT_CLIENT);
   if (account?.enabled !== true) throw new Refusal('account-off');
   const token = /^bearer +(\S+)$/i.exec(request.authorization?.trim() ?? '')?.[1];

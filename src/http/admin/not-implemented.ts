@@ -60,19 +60,20 @@ function refuse(call: AdminCall): never {
   throw notBuilt(method === 'HEAD' ? 'GET' : method, pathOf(call.request));
 }
 
+/** The parts of the API outside of realms. */
+export const serverInfoRoutes: readonly Route[] = ['/admin/serverinfo', '/admin/serverinfo/*'].map((url) => ({
+  method: 'GET',
+  url,
+  handle: async (services, request) => {
+    await authenticate(services, request);
+    throw notBuilt('GET', pathOf(request));
+  },
+}));
+
 /** The preflight requests, and the parts of the API outside of realms. */
 export const restRoutes: readonly Route[] = [
   preflight('/admin/realms', 'DELETE, GET, POST, PUT'),
   preflight('/admin/realms/:realm', 'DELETE, GET, POST, PUT'),
   preflight('/admin/realms/:realm/*', 'DELETE, GET, POST, PUT'),
-  ...['/admin/serverinfo', '/admin/serverinfo/*'].map(
-    (url): Route => ({
-      method: 'GET',
-      url,
-      handle: async (services, request) => {
-        await authenticate(services, request);
-        throw notBuilt('GET', pathOf(request));
-      },
-    }),
-  ),
+  ...serverInfoRoutes,
 ];

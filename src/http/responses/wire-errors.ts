@@ -42,7 +42,7 @@ export const WIRE_ERRORS: Readonly<Record<RefusalCase, WireError>> = {
     status: 403,
     error: 'access_denied',
     description: 'Realm not enabled',
-    source: 'docs/keycloak/tokens.md#order-of-the-checks, for introspection and revocation',
+    source: 'docs/keycloak/tokens.md#disabled-realm-or-client',
   },
   'realm-disabled': {
     status: 400,

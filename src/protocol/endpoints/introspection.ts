@@ -30,7 +30,7 @@ export async function introspectToken(
 ): Promise<Answer<Introspection>> {
   const configuration = await getRealm(ctx, request.realm);
   checkTransport(configuration, request);
-  checkRealmEnabled(configuration);
+  checkRealmEnabled(configuration, 'introspection');
   const event = new EventDraft(ctx, configuration, 'INTROSPECT_TOKEN', request.remoteAddress);
   try {
     const client = await authenticate(ctx, configuration, request, event);

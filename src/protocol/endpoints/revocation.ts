@@ -22,7 +22,7 @@ export async function revokeToken(
 ): Promise<Answer<undefined>> {
   const configuration = await getRealm(ctx, request.realm);
   checkTransport(configuration, request);
-  checkRealmEnabled(configuration);
+  checkRealmEnabled(configuration, 'revocation');
   const event = new EventDraft(ctx, configuration, 'REVOKE_GRANT', request.remoteAddress);
   const { allowOrigin } = await withClient(
     ctx,

@@ -5,7 +5,7 @@ import type { Answer, ProtocolContext, ProtocolRequest } from '../context.ts';
 import { EventDraft } from '../events.ts';
 import { GRANTS, type GrantRequest, REFUSED_GRANTS } from '../grants/index.ts';
 import { parseJwt } from '../jwt.ts';
-import { checkEnforceable, checkTransport, getRealm } from '../realm.ts';
+import { checkEnforceable, checkRealmEnabled, checkTransport, getRealm } from '../realm.ts';
 import { Refusal } from '../refusal.ts';
 import { issueTokens, type TokenResponse } from '../token/index.ts';
 
@@ -29,7 +29,7 @@ export async function requestTokens(
   const grantType = request.form.get('grant_type');
   const grant =
     grantType === undefined ? undefined : (GRANTS.get(grantType) ?? REFUSED_GRANTS.get(grantType));
-  if (!configuration.realm.settings.enabled) throw new Refusal('realm-disabled');
+  checkRealmEnabled(configuration, 'token');
   if (grantType === undefined) throw new Refusal('missing-grant-type');
   if (grant === undefined) throw new Refusal('unsupported-grant-type');
   const event = new EventDraft(ctx, configuration, grant.eventType, request.remoteAddress);
