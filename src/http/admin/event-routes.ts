@@ -2,23 +2,17 @@ import {
   badInput,
   clearAdminEvents,
   clearEvents,
-  createComponent,
-  deleteComponent,
   listAdminEvents,
-  listComponents,
   listEvents,
-  showComponent,
   showEventsConfig,
-  updateComponent,
   updateEventsConfig,
 } from '../../admin/index.ts';
 import type { AdminRow } from './admin-row.ts';
-import { Created } from './call.ts';
-import type { Query } from './query.ts';
+import { type Query, texts } from './query.ts';
 import { readRepresentation } from './read-json.ts';
-import { theComponent, theRealm } from './written-records.ts';
+import { theRealm } from './written-records.ts';
 
-/** Events, keys and components. */
+/** Events and their settings. */
 export const eventRows: readonly AdminRow[] = [
   {
     method: 'GET',
@@ -72,71 +66,7 @@ export const eventRows: readonly AdminRow[] = [
       }),
   },
   { method: 'DELETE', path: '/admin-events', right: 'manageEvents', writes: [], handle: clearAdminEvents },
-  {
-    method: 'GET',
-    path: '/keys',
-    right: 'viewRealm',
-    handle: (call) => {
-      const keys = call.services.protocol.keys.list(call.configuration);
-      const active: Record<string, string> = {};
-      for (const key of keys) if (key.status === 'ACTIVE') active[key.algorithm] ??= key.kid;
-      return {
-        active,
-        keys: keys.map(({ priority, ...key }) => ({ ...key, providerPriority: priority })),
-      };
-    },
-  },
-  {
-    method: 'GET',
-    path: '/components',
-    right: 'viewRealm',
-    handle: (call) =>
-      listComponents(call, texts(call.query, { parent: 'parent', type: 'type', name: 'name' })),
-  },
-  {
-    method: 'POST',
-    path: '/components',
-    right: 'manageRealm',
-    writes: [],
-    handle: async (call) => {
-      const id = await createComponent(call, readRepresentation(call.request, 'ComponentRepresentation'));
-      return new Created(`components/${id}`);
-    },
-  },
-  {
-    method: 'GET',
-    path: '/components/:id',
-    right: 'viewRealm',
-    handle: (call) => showComponent(call, call.param('id')),
-  },
-  {
-    method: 'PUT',
-    path: '/components/:id',
-    right: 'manageRealm',
-    writes: [theComponent],
-    handle: (call) =>
-      updateComponent(call, call.param('id'), readRepresentation(call.request, 'ComponentRepresentation')),
-  },
-  {
-    method: 'DELETE',
-    path: '/components/:id',
-    right: 'manageRealm',
-    writes: [theComponent],
-    handle: (call) => deleteComponent(call, call.param('id')),
-  },
 ];
-
-function texts<K extends string>(
-  query: Query,
-  names: Readonly<Record<K, string>>,
-): Partial<Record<K, string>> {
-  const values: Partial<Record<K, string>> = {};
-  for (const name in names) {
-    const value = query.text(names[name]);
-    if (value) values[name] = value;
-  }
-  return values;
-}
 
 function list<K extends string>(
   query: Query,

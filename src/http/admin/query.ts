@@ -43,3 +43,16 @@ export function readQuery(request: FastifyRequest): Query {
     },
   };
 }
+
+/** Returns the parameters that are given and not empty, under other names. */
+export function texts<K extends string>(
+  query: Query,
+  names: Readonly<Record<K, string>>,
+): Partial<Record<K, string>> {
+  const values: Partial<Record<K, string>> = {};
+  for (const name in names) {
+    const value = query.text(names[name]);
+    if (value) values[name] = value;
+  }
+  return values;
+}

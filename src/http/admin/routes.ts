@@ -6,6 +6,7 @@ import type { AdminRow } from './admin-row.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
 import { sendJson } from './call.ts';
 import { clientRows } from './client-routes.ts';
+import { componentRows } from './component-routes.ts';
 import { eventRows } from './event-routes.ts';
 import { groupRows } from './group-routes.ts';
 import { restRoutes, restRows } from './not-implemented.ts';
@@ -36,6 +37,7 @@ export const adminRows: readonly AdminRow[] = [
   ...roleRows,
   ...groupRows,
   ...eventRows,
+  ...componentRows,
   ...restRows,
 ];
 
