@@ -21,8 +21,8 @@ function ruleCase(name: string, good: number, failed: number, fires: boolean): s
             exp_annotations:
               summary: '${Number(rate.toPrecision(4))}% of the renewals in realm shop fail'
               description: >-
-                People are sent to a login that they did not expect. Many refusals at once follow a restore of an old
-                backup, a change of keys or of session lifetimes, or stolen refresh tokens: the event log says which.`;
+                Users see a login that they did not expect. Many failures together follow a restore of an old backup, a
+                change of keys or session lifetimes, or stolen refresh tokens. The event log shows which.`;
   return `  - name: ${name}
     interval: 1m
     input_series:
