@@ -190,3 +190,12 @@ function pick(settings: Settings, name: string): unknown {
   for (const part of name.split('.')) value = (value as Record<string, unknown>)[part];
   return typeof value === 'string' ? value.replace(/^.*\/idkit-config-[^/]*\//, '') : value;
 }
+
+test('an absolute path stays as it is, and a relative one counts from the platform directory', async (t) => {
+  const rootOf = async (dir: string) => (await loadSettings({ dir, env: {} })).backup.root;
+  // The system follows a link before `..`, so /srv/link/../backups need not be /srv/backups.
+  const absolute = makePlatform(t, { yaml: 'backup: { root: /srv/link/../backups }\n' });
+  assert.equal(await rootOf(absolute), '/srv/link/../backups');
+  const relative = makePlatform(t, { yaml: 'backup: { root: ../backups }\n' });
+  assert.equal(await rootOf(relative), join(relative, '..', 'backups'));
+});

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { isJsonObject, Secret } from '../../core/index.ts';
 
 /** What `read` returns for a value that is not of the kind. */
@@ -103,11 +103,17 @@ export function orNull<Value>(kind: Kind<Value>): Kind<Value | null> {
   };
 }
 
-/** The path of a file or directory; the effective value is absolute. */
+/**
+ * The path of a file or directory; the effective value is absolute. An absolute path stays as it is, because `..` after
+ * a symbolic link means another directory to the system than to `resolve`.
+ */
 export function path(expected: string): Kind<string> {
   return {
     expected,
-    read: (value, { place }) => (typeof value === 'string' && isLine(value) ? resolve(place, value) : WRONG),
+    read(value, { place }) {
+      if (typeof value !== 'string' || !isLine(value)) return WRONG;
+      return isAbsolute(value) ? value : resolve(place, value);
+    },
   };
 }
 
