@@ -58,7 +58,7 @@ test('describes itself', async () => {
   const { platform, opened } = await servedPlatform();
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   assert.deepEqual(opened.info(), {
-    opened: 'embedded',
+    runtime: 'embedded',
     service: 'idkit',
     serviceVersion: version,
     database: 'sqlite',
