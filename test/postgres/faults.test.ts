@@ -146,7 +146,7 @@ onPostgres(
       code: 'IDKIT_UNREACHABLE',
       message: /accepts no writes/,
     });
-    const error = await refusal({ url: `${url}?connect_timeout=1`, password: passwordOf(pg) });
+    const error = await refusal({ url: `${url}?connect_timeout=4`, password: passwordOf(pg) });
     assert.equal(error.code, 'IDKIT_UNREACHABLE');
     assert.match(error.hints.join(), /HOST1,HOST2/);
     await runSql(pg, `ALTER DATABASE ${name} RESET default_transaction_read_only`);
@@ -197,7 +197,7 @@ onPostgres(
     );
     const answers = await Promise.all(users.map((user) => store.apply([{ do: 'create', user }])));
     assert.ok(answers.every(({ outcome }) => outcome === 'applied'));
-    const error = await refusal({ ...few, url: `${few.url}?connect_timeout=1` });
+    const error = await refusal({ ...few, url: `${few.url}?connect_timeout=4` });
     assert.equal(error.code, 'IDKIT_UNREACHABLE');
     assert.match(error.message, /no free connection/);
   },
