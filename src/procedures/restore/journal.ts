@@ -81,8 +81,13 @@ export async function putJournal(dataDir: string, journal: Journal): Promise<voi
   replaceFile(journalFile(dataDir, journal.id), `${JSON.stringify(journal, null, 2)}\n`);
 }
 
+/** Also removes drafts of the journal, which remain if a process is killed while it replaces the file. */
 export async function removeJournal(dataDir: string, id: string): Promise<void> {
   await rm(journalFile(dataDir, id), { force: true });
+  const drafts = (await listNames(dataDir)).filter(
+    (name) => name.startsWith(`.restore-${id}.json.`) && name.endsWith('.partial'),
+  );
+  for (const name of drafts) await rm(join(dataDir, name), { force: true });
   syncDirectory(dataDir);
 }
 

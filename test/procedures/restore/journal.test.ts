@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, chown, rename, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { IdkitError } from '../../../src/core/index.ts';
@@ -8,6 +8,7 @@ import {
   journalFile,
   listJournals,
   putJournal,
+  removeJournal,
 } from '../../../src/procedures/restore/journal.ts';
 import { makeDirectory } from '../platform.ts';
 
@@ -73,4 +74,14 @@ test('a journal with an item that no restore replaces is rejected', async (t) =>
     );
     assert.match(await refusal(dir), /is unreadable$/);
   }
+});
+
+test('removing a journal removes the drafts that a killed process left, and no file of another restore', async (t) => {
+  const dir = await makeDirectory(t, 'data');
+  await putJournal(dir, JOURNAL);
+  const other = '.restore-20261101_020000-fedcba.json.67d371599eef.partial';
+  await writeFile(join(dir, `.restore-${JOURNAL.id}.json.67d371599eef.partial`), '{');
+  await writeFile(join(dir, other), '{');
+  await removeJournal(dir, JOURNAL.id);
+  assert.deepEqual(await readdir(dir), [other]);
 });
