@@ -69,6 +69,7 @@ export function isEmptied(journal: Journal): boolean {
 }
 
 const NAME = /^restore-([A-Za-z0-9._-]+)\.json$/;
+const DRAFT = /^\.restore-[A-Za-z0-9._-]+\.json\.[0-9a-f]+\.partial$/;
 
 /** Returns the path of a restore's journal. */
 export function journalFile(dataDir: string, id: string): string {
@@ -81,13 +82,14 @@ export async function putJournal(dataDir: string, journal: Journal): Promise<voi
   replaceFile(journalFile(dataDir, journal.id), `${JSON.stringify(journal, null, 2)}\n`);
 }
 
-/** Also removes drafts of the journal, which remain if a process is killed while it replaces the file. */
+/**
+ * Also removes the drafts of journals, which remain if a process is killed while it writes one. The caller holds the lock
+ * of the platform, so no other restore writes a draft.
+ */
 export async function removeJournal(dataDir: string, id: string): Promise<void> {
   await rm(journalFile(dataDir, id), { force: true });
-  const drafts = (await listNames(dataDir)).filter(
-    (name) => name.startsWith(`.restore-${id}.json.`) && name.endsWith('.partial'),
-  );
-  for (const name of drafts) await rm(join(dataDir, name), { force: true });
+  for (const name of await listNames(dataDir))
+    if (DRAFT.test(name)) await rm(join(dataDir, name), { force: true });
   syncDirectory(dataDir);
 }
 

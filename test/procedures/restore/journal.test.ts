@@ -76,12 +76,12 @@ test('a journal with an item that no restore replaces is rejected', async (t) =>
   }
 });
 
-test('removing a journal removes the drafts that a killed process left, and no file of another restore', async (t) => {
+test('removing a journal removes the drafts that killed processes left, and no other file', async (t) => {
   const dir = await makeDirectory(t, 'data');
   await putJournal(dir, JOURNAL);
-  const other = '.restore-20261101_020000-fedcba.json.67d371599eef.partial';
   await writeFile(join(dir, `.restore-${JOURNAL.id}.json.67d371599eef.partial`), '{');
-  await writeFile(join(dir, other), '{');
+  await writeFile(join(dir, '.restore-20261101_020000-fedcba.json.67d371599eef.partial'), '{');
+  await writeFile(join(dir, '.restore.json'), '{');
   await removeJournal(dir, JOURNAL.id);
-  assert.deepEqual(await readdir(dir), [other]);
+  assert.deepEqual(await readdir(dir), ['.restore.json']);
 });
