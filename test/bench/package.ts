@@ -18,7 +18,10 @@ export async function buildPackage(): Promise<Entry & { remove(): Promise<void> 
     encoding: 'utf8',
   });
   execFileSync('tar', ['-xzf', join(dir, packed.trim().split('\n').at(-1) ?? ''), '-C', dir]);
-  symlinkSync(join(checkout, 'node_modules'), join(dir, 'package', 'node_modules'));
+  // The bundled packages are in the checkout, too.
+  const modules = join(dir, 'package', 'node_modules');
+  rmSync(modules, { recursive: true });
+  symlinkSync(join(checkout, 'node_modules'), modules);
   return {
     command: process.execPath,
     args: [join(dir, 'package', 'bin', 'idkit.js')],
