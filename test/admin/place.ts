@@ -9,7 +9,7 @@ import { openStore } from '../../src/store/open.ts';
 
 const key = new Secret(Buffer.alloc(32, 7).toString('base64'));
 
-/** A store in a directory of its own, with what administration works with. */
+/** A store in its own directory, with the context that the administration needs. */
 export interface Place extends AsyncDisposable {
   context: AdminContext;
 }
@@ -42,7 +42,7 @@ export function readExport(name: string): Record<string, unknown> {
   return JSON.parse(readFileSync(url, 'utf8')) as Record<string, unknown>;
 }
 
-/** `admin` and its password, `smoke-secret`. */
+/** The password of the administrator `admin`, and the secret of the smoke client. */
 export const BOOTSTRAP = {
   username: 'admin',
   password: new Secret('Admin-password-1'),

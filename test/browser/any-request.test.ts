@@ -92,7 +92,7 @@ function checkAnswer(answer: BrowserAnswer): void {
 }
 
 describe('any request of a browser', () => {
-  it('the authorization endpoint answers with a page, or with an error for the registered client', async () => {
+  it('the authorization endpoint responds with a page, or with an error for the registered client', async () => {
     await fc.assert(
       fc.asyncProperty(
         parameters,
@@ -110,7 +110,7 @@ describe('any request of a browser', () => {
     );
   });
 
-  it('the steps of the login answer with a page, and log no user in', async () => {
+  it('the steps of the login respond with a page and never log a user in', async () => {
     const paths = ['authenticate', 'required-action', 'consent', 'restart'] as const;
     await fc.assert(
       fc.asyncProperty(

@@ -128,7 +128,7 @@ export function redirectOf(answer: BrowserAnswer): URL {
   return new URL((answer as { to: string }).to);
 }
 
-/** Returns the parameters of a response to the client, in whichever part they are. */
+/** Returns the parameters of a response to the client, from its query, its fragment or its form. */
 export function clientAnswer(answer: BrowserAnswer): Record<string, string> {
   if (answer.show === 'form-post') return Object.fromEntries(answer.fields);
   const url = redirectOf(answer);

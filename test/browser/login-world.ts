@@ -12,9 +12,9 @@ export interface LoginWorld {
   newBrowser(where?: RealmInWorld): Browser;
   newUser(changes?: Parameters<RealmInWorld['user']>[1], where?: RealmInWorld): Promise<User>;
   userWithOtp(): Promise<User>;
-  /** With the code flow enabled. */
+  /** Creates a client with the code flow enabled. */
   newClient(changes?: Parameters<RealmInWorld['client']>[1]): Promise<Client>;
-  /** Another realm with a client `web` and a user `alice`. */
+  /** Creates another realm with a client `web` and a user `alice`. */
   newRealm(settings?: Parameters<World['realm']>[1]): ReturnType<typeof realmWithLogin>;
 }
 

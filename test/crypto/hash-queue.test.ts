@@ -29,14 +29,14 @@ function takeAll(queue: FairQueue<Job>): string[] {
 const wide = { jobs: 100, bytes: 10_000, cost: 1000 };
 
 describe('the queue of hashes', () => {
-  it('serves realms by turns, however many jobs one of them has', () => {
+  it('serves realms in turn, however many jobs one of them has', () => {
     const queue = new FairQueue<Job>(wide);
     for (let i = 0; i < 50; i++) queue.add(job({ realm: 'flooded', address: `192.0.2.${i}` }));
     queue.add(job({ realm: 'quiet' }));
     assert.ok(takeAll(queue).indexOf('quiet') <= 1);
   });
 
-  it('serves addresses of a realm by turns, and users of an address', () => {
+  it('serves the addresses of a realm in turn, and the users of an address in turn', () => {
     const queue = new FairQueue<Job>(wide);
     for (let i = 0; i < 30; i++) queue.add(job({ address: '192.0.2.66', user: `user-${i}` }));
     for (let i = 0; i < 30; i++) queue.add(job({ address: '192.0.2.66', user: 'guessed-at' }));
@@ -55,7 +55,7 @@ describe('the queue of hashes', () => {
     assert.deepEqual(takeAll(queue).slice(2, 21), new Array(19).fill('cheap'));
   });
 
-  it('drops the newest job of the caller with most jobs if it is full, by jobs, bytes and work', () => {
+  it('drops the newest job of the busiest caller if the queue exceeds its limit of jobs, bytes or work', () => {
     for (const bounds of [
       { ...wide, jobs: 20 },
       { ...wide, bytes: 200 },
@@ -73,7 +73,7 @@ describe('the queue of hashes', () => {
     }
   });
 
-  it('rejects the new job if all callers have as much', () => {
+  it('rejects the new job if no caller has more jobs than the others', () => {
     const queue = new FairQueue<Job>({ ...wide, jobs: 10 });
     for (let i = 0; i < 10; i++) queue.add(job({ address: `192.0.2.${i}` }));
     assert.deepEqual(
@@ -82,7 +82,7 @@ describe('the queue of hashes', () => {
     );
   });
 
-  it('drops the jobs from before a time, and is empty afterwards', () => {
+  it('takeOlderThan removes the jobs that are older than a time', () => {
     const queue = new FairQueue<Job>(wide);
     for (let since = 1; since <= 5; since++) queue.add(job({ user: `${since}` }, { since }));
     assert.deepEqual(
@@ -96,7 +96,7 @@ describe('the queue of hashes', () => {
 });
 
 describe('password hashing', () => {
-  it('rejects immediately if there is no room, and serves the rest and another realm', async () => {
+  it('rejects a hash immediately if the queue is full, and still serves the queued hashes and another realm', async () => {
     const passwords = openPasswords({ threads: 1 });
     try {
       const policy = hashPolicy(undefined);

@@ -13,7 +13,7 @@ function credential(data: object, secret: object | string): OtpCredential | unde
   });
 }
 
-test('one-time passwords are those of RFC 6238 appendix B', () => {
+test('computes the one-time passwords of RFC 6238 appendix B', () => {
   const seeds = {
     HmacSHA1: ascii,
     HmacSHA256: '12345678901234567890123456789012',
@@ -33,7 +33,7 @@ test('one-time passwords are those of RFC 6238 appendix B', () => {
   }
 });
 
-test('counter codes are those of RFC 4226 appendix D, within the window ahead', () => {
+test('accepts the counter codes of RFC 4226 appendix D within the look-ahead window', () => {
   const read = credential(
     { subType: 'hotp', digits: 6, counter: 3, algorithm: 'HmacSHA1' },
     { value: ascii },
@@ -45,7 +45,7 @@ test('counter codes are those of RFC 4226 appendix D, within the window ahead', 
   assert.deepEqual(check('359152', 5), { outcome: 'mismatch' }, 'a counter that is past');
 });
 
-test('the code of the previous period counts, older ones do not', () => {
+test('accepts the code of the previous period, and no older code', () => {
   const read = credential({ subType: 'totp', digits: 8, period: 30 }, { value: ascii })!;
   const at = (now: number) => checkOtp({ credential: read, code: '94287082', lookAhead: 1, now: now * 1000 });
   assert.deepEqual(at(59), { outcome: 'match', step: 1 });
@@ -53,7 +53,7 @@ test('the code of the previous period counts, older ones do not', () => {
   assert.deepEqual(at(90), { outcome: 'mismatch' });
 });
 
-test('a secret is BASE32 if the credential says so, otherwise its own bytes', () => {
+test('decodes a secret as BASE32 if the credential says so, and otherwise uses its bytes', () => {
   const data = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' };
   const base32 = credential(
     { ...data, secretEncoding: 'BASE32' },
@@ -63,7 +63,7 @@ test('a secret is BASE32 if the credential says so, otherwise its own bytes', ()
   assert.equal(credential(data, { value: 'GEZDGNBV' })!.secret.toString(), 'GEZDGNBV');
 });
 
-test('a credential with unusable parameters is ignored', () => {
+test('ignores a credential with unusable parameters', () => {
   const data = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' };
   assert.notEqual(credential(data, { value: ascii }), undefined);
   for (const change of [

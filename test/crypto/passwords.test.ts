@@ -49,7 +49,7 @@ for (const [algorithm, bytes] of [
   ['pbkdf2-sha256', 32],
   ['pbkdf2-sha512', 64],
 ] as const) {
-  test(`hashes with ${algorithm} if the policy names it, ${bytes} bytes long (docs/keycloak/users.md#password-hashes)`, async () => {
+  test(`hashes to ${bytes} bytes with ${algorithm} if the policy names it (docs/keycloak/users.md#password-hashes)`, async () => {
     const policy = hashPolicy(`hashAlgorithm(${algorithm}) and hashIterations(1000)`);
     const made = await passwords.hash('secret', policy);
     assert.deepEqual(JSON.parse(made.credentialData), {
@@ -63,7 +63,7 @@ for (const [algorithm, bytes] of [
   });
 }
 
-test('the length of an old PBKDF2 hash is read from the hash, which is outdated', async () => {
+test('reads the length of an old PBKDF2 hash from the hash, and reports the hash as outdated', async () => {
   const salt = Buffer.from('sixteen bytes ok');
   const value = pbkdf2Sync('secret', salt, 1000, 64, 'sha256').toString('base64');
   const stored = {
@@ -74,7 +74,7 @@ test('the length of an old PBKDF2 hash is read from the hash, which is outdated'
   assert.deepEqual(await passwords.verify('secret', stored, policy), { outcome: 'match', outdated: true });
 });
 
-test('an unknown algorithm, broken data or absurd parameters never match, and throw nothing', async () => {
+test('a hash with an unknown algorithm, broken data or absurd parameters never matches and never throws', async () => {
   const good = await passwords.hash('secret', argon2);
   const data = JSON.parse(good.credentialData);
   const extra = data.additionalParameters;
@@ -116,7 +116,7 @@ test('an unknown algorithm, broken data or absurd parameters never match, and th
   assert.equal((await passwords.verify('secret', good, argon2)).outcome, 'match');
 });
 
-test('a hash that takes more than about a second of Argon2 is rejected with the reason, and never compared', async () => {
+test('rejects a hash that takes more than about a second of Argon2 with the reason, and never compares it', async () => {
   const salt = Buffer.alloc(16).toString('base64');
   const stored = (data: object, bytes = 32) => ({
     secretData: JSON.stringify({ value: Buffer.alloc(bytes).toString('base64'), salt }),
@@ -164,7 +164,7 @@ test('hashing keeps the event loop free', async () => {
   assert(user + system < 60_000, `it took ${user + system} µs of the main thread`);
 });
 
-test('more logins than threads all get a result', async () => {
+test('every login gets a result, even if there are more logins than threads', async () => {
   const stored = await passwords.hash('secret', argon2);
   const outcomes = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>

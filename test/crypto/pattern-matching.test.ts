@@ -6,7 +6,7 @@ const ENDLESS = '(a+)+b';
 const text = 'a'.repeat(60);
 
 describe('patterns of a password policy', () => {
-  it('must match the whole text, and an invalid one matches nothing', async () => {
+  it('match only the whole text, and an invalid pattern matches nothing', async () => {
     const checks = ['[a-z]+', '[a-y]', '[a-z', 'z|y', '\\p{Ll}+'].map((pattern) => ({ pattern, text: 'zz' }));
     const matches = await matchPatterns(checks);
     assert.deepEqual(
@@ -28,13 +28,13 @@ describe('patterns of a password policy', () => {
     assert.ok(turns >= 5, `${turns} turns of the event loop`);
   });
 
-  it('that exceed the time cost the next ones only a new thread', async () => {
+  it('do not affect later patterns if they exceed the time budget', async () => {
     await matchPatterns([{ pattern: ENDLESS, text }]);
     const matches = await matchPatterns([{ pattern: 'a+', text }]);
     assert.equal(matches('a+', text), true);
   });
 
-  it('wait in a bounded number, and further ones are rejected immediately', async () => {
+  it('wait in a bounded queue, and further patterns are rejected immediately', async () => {
     const endless = Array.from({ length: 40 }, () => matchPatterns([{ pattern: ENDLESS, text }]));
     const outcomes = await Promise.allSettled(endless);
     const refused = outcomes.filter((one) => one.status === 'rejected');

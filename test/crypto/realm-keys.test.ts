@@ -97,7 +97,7 @@ test('the configuration of a component contains no secret', async () => {
   }
 });
 
-test('the requested size or curve is generated', async () => {
+test('generates a key of the requested size or curve', async () => {
   const rsa = readKeyComponent(await make({ config: { keySize: ['3072'], algorithm: ['PS512'] } }))!;
   assert.equal(rsa.privateKey.asymmetricKeyDetails?.modulusLength, 3072);
   assert.equal(rsa.algorithm, 'PS512');
@@ -118,7 +118,7 @@ test('the requested size or curve is generated', async () => {
   assert.equal(secret.privateKey.symmetricKeySize, 32);
 });
 
-test('given material stays, and is generated again if size or curve no longer fit', async () => {
+test('keeps existing key material, and generates a new key if the size or curve changes', async () => {
   const first = await make({ providerId: 'ecdsa-generated' });
   const same = await make({ providerId: 'ecdsa-generated', config: first.config, secrets: first.secrets });
   assert.equal(readKeyComponent(same)!.kid, readKeyComponent(first)!.kid);
@@ -127,7 +127,7 @@ test('given material stays, and is generated again if size or curve no longer fi
   assert.equal(readKeyComponent(other)!.algorithm, 'ES384');
 });
 
-test('an imported RSA key is accepted as PEM or DER and gets its certificate', async () => {
+test('accepts an imported RSA key as PEM or DER and creates its certificate', async () => {
   const made = readKeyComponent(await make({}))!;
   for (const text of [
     made.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
@@ -141,7 +141,7 @@ test('an imported RSA key is accepted as PEM or DER and gets its certificate', a
   }
 });
 
-test('an impossible configuration is rejected with the reason', async () => {
+test('rejects an impossible configuration with the reason', async () => {
   const cases: [Partial<Parameters<typeof newKeyComponent>[0]>, RegExp][] = [
     [{ providerId: 'nonsense' }, /no such provider/],
     [{ config: { priority: ['high'] } }, /'Priority' should be a number/],
@@ -163,7 +163,7 @@ test('an impossible configuration is rejected with the reason', async () => {
   }
 });
 
-test('every signature algorithm that a realm names gets a key that signs, once', async () => {
+test('creates one signing key for each signature algorithm that a realm names', async () => {
   let components = await freshKeyComponents(context);
   for (const algorithm of SIGNATURE_ALGORITHMS as readonly SignatureAlgorithm[]) {
     const added = await ensureAlgorithmKey({ ...context, components, algorithm });

@@ -8,7 +8,7 @@ export interface AdminAnswer {
   headers: Headers;
 }
 
-/** Calls below `/admin/realms` with one token. */
+/** Calls paths below `/admin/realms` with one token. */
 export type AdminApi = (
   method: string,
   path: string,

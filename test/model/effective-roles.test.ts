@@ -36,12 +36,12 @@ const graph = {
   ]),
 };
 
-test('effective roles are direct ones, those of groups and their parents, composites resolved', () => {
+test('effective roles are the direct roles and those of groups and their parents, with composites resolved', () => {
   const roles = effectiveRoleIds(graph, { roleIds: ['a'], groupIds: ['sub'] });
   assert.deepEqual([...roles].sort(), ['a', 'b', 'c', 'd', 'e']);
 });
 
-test('cycles end, and unknown ids are skipped', () => {
+test('resolves cycles without looping, and skips unknown ids', () => {
   assert.deepEqual([...expandRoleIds(graph, ['b', 'nothing'])].sort(), ['a', 'b', 'c']);
   assert.deepEqual([...effectiveRoleIds(graph, { roleIds: ['nothing'], groupIds: ['x', 'nothing'] })], []);
   assert.deepEqual(
@@ -59,7 +59,7 @@ test('users with the same roles and groups share one result', () => {
   assert.notEqual(of('a'), of('d'));
 });
 
-test('a group path names the parents from the top', () => {
+test('a group path names the parents, starting at the top', () => {
   assert.equal(groupPath(graph, graph.groups.get('sub')!), '/top/sub');
 });
 

@@ -35,7 +35,7 @@ test('lists the enabled features of a realm that idkit does not have', () => {
   assert.ok(listNotBuilt({ kept } as never, NOBODY).every(({ refuses }) => !refuses));
 });
 
-test('lists required actions with the number of users that they stop', () => {
+test('lists required actions with the number of users that cannot log in because of them', () => {
   const action = (alias: string, more = {}) => ({ alias, enabled: true, defaultAction: false, ...more });
   const kept = {
     requiredActions: [

@@ -39,14 +39,14 @@ test("an entry without its number has Keycloak's default", () => {
   );
 });
 
-test('entries that are not enforced are listed', () => {
+test('lists the entries that are not enforced', () => {
   assert.deepEqual(parsePasswordPolicy('passwordBlacklist(x.txt) and maxAuthAge(300) and own(1)').unknown, [
     'passwordBlacklist(x.txt)',
     'own(1)',
   ]);
 });
 
-test("each entry rejects with Keycloak's wording", async () => {
+test('each entry rejects a password with the message of Keycloak', async () => {
   const cases: [string, string, string][] = [
     ['length(8)', 'short', 'Invalid password: minimum length 8.'],
     ['maxLength(4)', 'longer', 'Invalid password: maximum length 4.'],
@@ -78,14 +78,14 @@ test("a fault has Keycloak's key and parameters (docs/keycloak/users.md#errors)"
   });
 });
 
-test('accepts a password that meets all entries', async () => {
+test('accepts a password that satisfies all entries', async () => {
   const policy =
     'length(8) and maxLength(64) and digits(1) and lowerCase(1) and upperCase(1) and specialChars(1) and notUsername and notEmail and notContainsUsername and regexPattern([A-Za-z0-9-]+)';
   assert.deepEqual(await faults(policy, 'Correct-Horse-7'), []);
   assert.deepEqual(await faults('', ''), []);
 });
 
-test('a pattern must match the whole password, and an invalid one rejects it', async () => {
+test('a pattern must match the whole password, and an invalid pattern rejects every password', async () => {
   assert.equal((await faults('regexPattern([a-z]+)', 'abc')).length, 0);
   assert.equal((await faults('regexPattern([a-z]+)', 'abc1')).length, 1);
   assert.equal((await faults('regexPattern([a-z)', 'abc')).length, 1);
@@ -95,7 +95,7 @@ test('any text can be parsed as a policy', () => {
   fc.assert(fc.property(fc.string(), (text) => void parsePasswordPolicy(text)));
 });
 
-test('a pattern that would match forever rejects the password within a second', async () => {
+test('a pattern that would never finish rejects the password within a second', async () => {
   const before = process.threadCpuUsage();
   const refused = await faults('regexPattern((a+)+b)', 'a'.repeat(60));
   assert.deepEqual(refused, ['Invalid password: fails to match regex pattern(s).']);

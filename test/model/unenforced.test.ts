@@ -38,7 +38,7 @@ for (const name of ['acme', 'globex', 'initech'] as const) {
   });
 }
 
-test('a custom flow for direct grants is listed, and refuses if it demands more', () => {
+test('lists a custom flow for direct grants, which refuses logins if it demands more than the built-in flow', () => {
   const own = (...authenticators: string[]) => ({
     alias: 'mine',
     builtIn: false,
@@ -66,7 +66,7 @@ test('a custom flow for direct grants is listed, and refuses if it demands more'
   ]);
 });
 
-test('a built-in flow that was changed to require a second factor of all users refuses', () => {
+test('a built-in flow that was changed to require a second factor of all users refuses logins', () => {
   const required = changed('direct grant', (one) =>
     one.flowAlias === undefined ? one : { ...one, requirement: 'REQUIRED' },
   );
@@ -75,12 +75,12 @@ test('a built-in flow that was changed to require a second factor of all users r
   assert.match(found!.what, /changed authentication flow direct grant/);
 });
 
-test('a second factor that is disabled in the flow does not refuse, because idkit requires it anyway', () => {
+test('disabling the second factor in a flow does not refuse logins, because idkit requires the factor anyway', () => {
   const off = changed('Direct Grant - Conditional OTP', (one) => ({ ...one, requirement: 'DISABLED' }));
   assert.deepEqual(listed({ authenticationFlows: off }), []);
 });
 
-test('another kind of condition refuses', () => {
+test('a flow with another kind of condition refuses logins', () => {
   const other = changed('Direct Grant - Conditional OTP', (one) =>
     one.authenticator === 'conditional-user-configured'
       ? { ...one, authenticator: 'conditional-user-role' }
@@ -89,7 +89,7 @@ test('another kind of condition refuses', () => {
   assert.equal(listed({ authenticationFlows: other })[0]?.refuses, true);
 });
 
-test("the browser's flow refuses logins in the browser if it demands more, and no others", () => {
+test('a browser flow that demands more refuses logins in the browser, and no other logins', () => {
   const other = changed('Browser - Conditional 2FA', (one) => ({ ...one, requirement: 'REQUIRED' }));
   const found = listed({ authenticationFlows: other });
   assert.equal(found.length, 1);
@@ -137,7 +137,7 @@ test('lists identity providers, federation, client policies and key providers by
   );
 });
 
-test('a client with its own flow or with bound tokens refuses its logins', () => {
+test('a client with its own flow or with bound tokens cannot log users in', () => {
   const otp = flows.find((one) => one.alias === 'Direct Grant - Conditional OTP')!;
   const client = (change: Partial<Client>): Client => ({ ...spa, ...change });
   const refusals = (change: Partial<Client>) =>

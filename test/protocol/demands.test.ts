@@ -10,7 +10,7 @@ interface Demand {
   settings?: (kept: RealmSettings['kept']) => RealmSettings['kept'];
   client?: Partial<Client>;
   component?: Pick<Component, 'providerId' | 'providerType'>;
-  /** Ways to a token that satisfy the demand. */
+  /** Ways to get a token that the demand does not affect. */
   leaves?: readonly Way[];
 }
 
@@ -56,7 +56,7 @@ const DEMANDS: Readonly<Record<string, Demand>> = {
     component: { providerType: 'org.keycloak.storage.UserStorageProvider', providerId: 'ldap' },
     leaves: ['client_credentials'],
   },
-  'a client authentication flow that is not run here': {
+  'a client authentication flow that idkit does not run': {
     settings: (kept) => withFlow(kept, 'clientAuthenticationFlow', 'own', ['own-authenticator']),
     leaves: ['browser'],
   },
@@ -68,11 +68,11 @@ const DEMANDS: Readonly<Record<string, Demand>> = {
     settings: (kept) => withFlow(kept, 'clientAuthenticationFlow', 'own', ['client-jwt']),
     leaves: ['browser'],
   },
-  'a direct grant flow that is not run here': {
+  'a direct grant flow that idkit does not run': {
     settings: (kept) => withFlow(kept, 'directGrantFlow', 'own', ['own-authenticator']),
     leaves: [...continued, 'browser'],
   },
-  'a browser flow that is not run here': {
+  'a browser flow that idkit does not run': {
     settings: (kept) => withFlow(kept, 'browserFlow', 'own', ['own-authenticator']),
     leaves: [...continued, 'password'],
   },
@@ -91,7 +91,7 @@ after(async () => {
 describe('a demand that idkit does not enforce refuses every token (docs/keycloak/tokens.md#demands)', () => {
   let count = 0;
   for (const [name, demand] of Object.entries(DEMANDS)) {
-    it(`${name}: ${demand.leaves === undefined ? 'every way' : `all but ${demand.leaves.join(', ')}`}`, async () => {
+    it(`${name}: refuses every way to get a token${demand.leaves === undefined ? '' : ` except ${demand.leaves.join(', ')}`}`, async () => {
       count += 1;
       const prepared = await prepare(`demand-${count}`);
       await make(prepared, demand);
@@ -102,7 +102,7 @@ describe('a demand that idkit does not enforce refuses every token (docs/keycloa
     });
   }
 
-  it('without a demand each way issues a token', async () => {
+  it('every way to get a token works without a demand', async () => {
     const { ways } = await prepare('none');
     for (const way of WAYS) assert.equal(await ways[way](), 'a token', way);
   });
@@ -138,7 +138,7 @@ describe("the realm's client authentication flow", () => {
     assert.ok((await realm.tokens(machine)).access_token);
   });
 
-  it('runs only a required step', async () => {
+  it('runs only required steps', async () => {
     const { realm, machine } = await prepare('required');
     const kept = (await world.store.findRealm(realm.name))!.realm.settings.kept;
     const steps = (first: string, second: string) => ({
@@ -165,7 +165,7 @@ describe('a DPoP header at the token endpoint', () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const proof = `${part({ typ: 'dpop+jwt', alg: 'ES256', jwk: {} })}.${part({ jti: '1' })}.c2ln`;
 
-  it('is rejected, malformed or not, once the client is known and before the grant', async () => {
+  it('is rejected, even if it is malformed, after the client is known and before the grant runs', async () => {
     const { realm, machine } = await prepare('dpop');
     for (const dpop of [
       '',
@@ -187,7 +187,7 @@ describe('a DPoP header at the token endpoint', () => {
 });
 
 describe('an offline token', () => {
-  it('ends when its client loses offline_access, but not with a refresh without the scope', async () => {
+  it('ends when its client loses offline_access, but not at a refresh that omits the scope', async () => {
     const { realm } = await prepare('offline');
     const first = await realm.login('alice', {
       client_id: 'machine',

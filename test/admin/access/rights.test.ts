@@ -98,7 +98,7 @@ test('the administrator of master has every right in every realm, and an adminis
     assert.equal((await callAs(place, x, 'x', 'helper', target)).rights.any, false, target);
 });
 
-test('resolves roles on each call: a revoked role has no effect on the next one', async () => {
+test('resolves roles on each call, so a revoked role has no effect on the next call', async () => {
   await using place = await openPlace();
   const call = await helperIn(place, ['view-users']);
   const { store } = place.context;

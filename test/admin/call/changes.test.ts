@@ -10,7 +10,7 @@ import {
 import { recordKey } from '../../../src/model/index.ts';
 import { openPlace } from '../place.ts';
 
-test('throws for a change of a record without its turn, and stores nothing', async () => {
+test('throws if a record is changed outside of its turn, and stores nothing', async () => {
   await using place = await openPlace();
   const { context } = place;
   const { realmId } = await importRealm(context, { realm: 'x', enabled: true }, { source: 'x' });

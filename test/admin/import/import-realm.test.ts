@@ -9,7 +9,7 @@ import { BOOTSTRAP, openPlace, readExport } from '../place.ts';
 
 type Rep = Record<string, unknown>;
 
-/** Lists sorted, so that order does not count. */
+/** Sorts lists, so that their order does not matter. */
 function unordered(value: unknown): unknown {
   if (Array.isArray(value))
     return value.map(unordered).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -113,7 +113,7 @@ function withoutIds(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, entry) => (key === 'id' ? undefined : entry)));
 }
 
-test('gives master administrative access to each realm (docs/keycloak/admin-api.md#roles)', async () => {
+test('gives administrators of master access to each realm (docs/keycloak/admin-api.md#roles)', async () => {
   await using place = await openPlace();
   const { context } = place;
   await bootstrapMaster(context, BOOTSTRAP);
@@ -160,22 +160,22 @@ const faults: readonly [string, unknown, RegExp][] = [
     { realm: 'x', accessTokenLifespan: 'soon' },
     /\$\.accessTokenLifespan: must be a whole number/,
   ],
-  ['a list in place of the realm', [], /\$: must be an object/],
+  ['a list instead of a realm', [], /\$: must be an object/],
   ['a name that is a path', { realm: '../x' }, /\$\.realm: /],
   ['a control character in the name', { realm: 'a\nb' }, /\$\.realm: /],
   ['a NUL byte', { realm: 'x', displayName: 'a\0b' }, /\$\.displayName: must not contain a NUL byte/],
   [
-    'a role that is not there',
+    'an unknown role',
     { realm: 'x', users: [{ username: 'u', realmRoles: ['offline_acces'] }] },
     /\$\.users\[0\]\.realmRoles\[0\]: no realm role is called "offline_acces", did you mean "offline_access"/,
   ],
   [
-    'a username given twice',
+    'a duplicate username',
     { realm: 'x', users: [{ username: 'Bob' }, { username: 'bob' }] },
     /\$\.users\[1\]\.username.*\$\.users\[0\]\.username/,
   ],
   [
-    'a clientId given twice',
+    'a duplicate clientId',
     { realm: 'x', clients: [{ clientId: 'c' }, { clientId: 'c' }] },
     /\$\.clients\[1\]\.clientId.*\$\.clients\[0\]\.clientId/,
   ],
@@ -270,7 +270,7 @@ function readKeys(): Rep {
   return { 'org.keycloak.keys.KeyProvider': keys.map(({ id: _id, ...key }) => key) };
 }
 
-/** Each key component as one text, its secrets too. */
+/** Returns each key component, including its secrets, as one text. */
 function keyIds(representation: Rep): string[] {
   const components = representation['components'] as Record<string, Rep[]>;
   return components['org.keycloak.keys.KeyProvider']!.map((key) => JSON.stringify(unordered(key)));

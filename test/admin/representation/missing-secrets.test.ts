@@ -85,7 +85,7 @@ const PLACES: readonly [path: string, realm: (secret: string) => Record<string, 
 ];
 
 for (const [path, realm] of PLACES)
-  test(`a mask or a placeholder without a value at ${path} is refused with its path, or replaced and reported`, async () => {
+  test(`refuses a mask or a placeholder without a value at ${path}, or replaces and reports it`, async () => {
     await using place = await openPlace();
     for (const text of [MASK, '${UNSET}', 'pre-${UNSET}']) {
       const given = { realm: 'acme', enabled: true, ...realm(text) };

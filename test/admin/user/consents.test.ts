@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { exportRealm, importRealm } from '../../../src/admin/index.ts';
 import { openPlace } from '../place.ts';
 
-/** A realm with a user who agreed to things. */
+/** A realm with a user who has given consents. */
 function withConsents(clientConsents: unknown): Record<string, unknown> {
   return {
     realm: 'acme',

@@ -21,7 +21,7 @@ export interface AccountRealm {
   account: Client;
   /** Ids of the client's roles by name. */
   roles: Readonly<Record<string, string>>;
-  /** A user. Default: may see and change the account. */
+  /** Creates a user. By default, the user may see and change the account. */
   user(username: string, changes?: Parameters<RealmInWorld['user']>[1]): Promise<User>;
 }
 

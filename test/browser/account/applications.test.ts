@@ -24,7 +24,7 @@ async function consented(realm: RealmInWorld, clientId: string, userId: string, 
 }
 
 describe('the page of applications', () => {
-  it('shows clients with sessions, offline access or consents, and what each received', async () => {
+  it('shows clients with sessions, offline access or consents, and the scopes of each consent', async () => {
     const { realm, user } = await realmWithAccount(world, 'list');
     const alice = await user('alice');
     const bob = await user('bob');
@@ -58,7 +58,7 @@ describe('the page of applications', () => {
     assert.ok(unused);
   });
 
-  it('removes a consent with every token that it led to, offline tokens included', async () => {
+  it('removes a consent and every token that was issued because of it, including offline tokens', async () => {
     const { realm, user } = await realmWithAccount(world, 'remove');
     const alice = await user('alice');
     const scopes = realm.fixture.scopes.map(({ name }) => name);

@@ -23,7 +23,7 @@ after(async () => {
 
 describe('access to the account pages', () => {
   for (const page of PAGES)
-    it(`redirects a browser without a login to the login, and back to the page ${page}`, async () => {
+    it(`redirects a browser without a login to the login page, and afterwards back to ${page}`, async () => {
       const browser = new AccountBrowser(world, acme.realm);
       const sent = redirectOf(await browser.open(page));
       assert.equal(sent.pathname, '/realms/acme/protocol/openid-connect/auth');
@@ -49,7 +49,7 @@ describe('access to the account pages', () => {
     assert.equal(accountOf(await browser.open('profile')).username, 'alice');
   });
 
-  it('reports that nobody is logged in after a refused login, instead of restarting it endlessly', async () => {
+  it('reports that no user is logged in after a refused login, instead of restarting the login endlessly', async () => {
     const browser = new AccountBrowser(world, acme.realm);
     const answer = await browser.open('sessions', '?error=access_denied&iss=x');
     assert.equal(errorOf(answer), '400 accountNotLoggedInMessage');

@@ -77,7 +77,7 @@ describe('the password page', () => {
     assert.ok(await findSsoSession(world.ctx, configuration, browser));
   });
 
-  it('requires the password twice, and one that the policy allows', async () => {
+  it('requires a password that is typed twice and that the policy allows', async () => {
     const { user, browser } = await realmOf('policy', {
       passwordPolicy: 'length(10) and passwordHistory(2)',
     });

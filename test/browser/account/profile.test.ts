@@ -29,7 +29,7 @@ async function enter(where = acme): Promise<{ user: User; browser: AccountBrowse
 }
 
 describe('the page of the user’s own data', () => {
-  it('shows and changes the data, and a new e-mail address is no longer verified', async () => {
+  it('shows and changes the data, and marks a new e-mail address as unverified', async () => {
     const { user, browser } = await enter();
     const fields = pageOf(await browser.open('profile'), 'account-profile').fields;
     assert.deepEqual(
@@ -94,10 +94,10 @@ describe('the page of the user’s own data', () => {
     assert.equal(accountOf(await own.open('profile')).username, 'chosen');
   });
 
-  it('rejects a username of letters that look like Latin ones, with the default profile', async () => {
+  it('the default profile rejects a username with letters that look like Latin ones', async () => {
     const free = await realmWithAccount(world, 'lookalike', { editUsernameAllowed: true });
     const { user, browser } = await enter(free);
-    // Cyrillic letters, and a ring that is a separate character.
+    // The first name has Cyrillic letters, and the second has its ring as a separate character.
     for (const username of ['\u0440\u0430\u0443\u0440\u0430l', 'a\u030angstrom'])
       await browser.change('profile', { username });
     assert.equal((await current(user)).username, user.username);

@@ -34,7 +34,7 @@ const ask = (token: string | undefined, more: Record<string, unknown> = {}, wher
 const caseOf = async (work: Promise<unknown>) => (await refusalOf(work)).case;
 
 describe('the account API’s own representation (keycloak-js loadUserProfile)', () => {
-  it('returns what the user may see of themselves, with the profile’s metadata by default', async () => {
+  it('returns the data that users may see of themselves, by default with the metadata of the profile', async () => {
     const { access_token: token } = await acme.realm.login('alice');
     const { body, allowOrigin } = await ask(token);
     assert.equal(allowOrigin, ORIGIN);
@@ -100,7 +100,7 @@ describe('the account API’s own representation (keycloak-js loadUserProfile)',
     assert.ok(web.webOrigins.includes(ORIGIN));
   });
 
-  it('is missing if the client account is disabled', async () => {
+  it('is unavailable if the client account is disabled', async () => {
     const { realm, account, user } = await realmWithAccount(world, 'off');
     await realm.client('web', { webOrigins: [ORIGIN] });
     await user('alice');

@@ -100,7 +100,7 @@ describe('the sessions page', () => {
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 1);
   });
 
-  it('signs out one session: its tokens end, its clients are notified, and an event is logged', async () => {
+  it('signs out one session, which revokes its tokens, notifies its clients and logs an event', async () => {
     const { realm, user, browser } = await realmOf('one');
     const tokens = await realm.login('alice');
     const { sessions } = pageOf(await browser.open('sessions'), 'account-sessions');
@@ -167,7 +167,7 @@ describe('the sessions page', () => {
     assert.equal(clientAnswer(await second.authorize({ prompt: 'none' }))['error'], 'login_required');
   });
 
-  it('signs out this browser: the session ends, the cookies are deleted, the clients’ frames are loaded', async () => {
+  it('signs out this browser, which ends the session, deletes the cookies and loads the clients’ frames', async () => {
     const { realm, user, browser } = await realmOf('self');
     const web = (await world.store.findClient(realm.fixture.realm.id, 'web'))!;
     const { sessionId, stateChecker } = accountOf(await browser.open('profile'));

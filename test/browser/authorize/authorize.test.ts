@@ -47,21 +47,26 @@ const ask = (parameters: Record<string, string | undefined>, method: 'GET' | 'PO
 const lastEvent = () => world.events.at(-1)!;
 const CHALLENGE = 'x'.repeat(43);
 
-describe('the authorization endpoint answers with an error page (RFC 6749 §4.1.2.1)', () => {
+describe('the error pages of the authorization endpoint (RFC 6749 §4.1.2.1)', () => {
   const pages: [
     name: string,
     parameters: Record<string, string | undefined>,
     error: string,
     event: string,
   ][] = [
-    ['no client', { client_id: undefined }, '400 invalidRequestMessage', 'invalid_request'],
+    ['a missing client_id', { client_id: undefined }, '400 invalidRequestMessage', 'invalid_request'],
     ['an unknown client', { client_id: 'nobody' }, '400 clientNotFoundMessage', 'client_not_found'],
     ['a disabled client', { client_id: 'off' }, '400 clientDisabledMessage', 'client_disabled'],
     ['a bearer-only client', { client_id: 'bearer' }, '403 bearerOnlyMessage', 'not_allowed'],
     ['a SAML client', { client_id: 'saml' }, '400 wrongClientProtocolMessage', 'invalid_client'],
-    ['no redirect URI', { redirect_uri: undefined }, '400 invalidParameterMessage', 'invalid_redirect_uri'],
     [
-      'a redirect URI of nobody',
+      'a missing redirect URI',
+      { redirect_uri: undefined },
+      '400 invalidParameterMessage',
+      'invalid_redirect_uri',
+    ],
+    [
+      'an unregistered redirect URI',
       { redirect_uri: 'https://evil.example.test/' },
       '400 invalidParameterMessage',
       'invalid_redirect_uri',
@@ -72,7 +77,7 @@ describe('the authorization endpoint answers with an error page (RFC 6749 §4.1.
     ['a broken request object', { request: 'x.y.z' }, '400 invalidRequestMessage', 'invalid_request'],
     ['a NUL character', { state: 'a\0b' }, '400 invalidRequestMessage', 'invalid_request'],
     [
-      'a value too long to keep',
+      'a value that is too long to store',
       { nonce: 'x'.repeat(9000) },
       '400 invalidParameterMessage',
       'invalid_request',
@@ -80,7 +85,7 @@ describe('the authorization endpoint answers with an error page (RFC 6749 §4.1.
     ['prompt=create', { prompt: 'create' }, '400 registrationNotAllowedMessage', 'registration_disabled'],
   ];
   for (const [name, parameters, error, event] of pages)
-    it(`${name}, and logs the event`, async () => {
+    it(`rejects ${name} with an error page, and logs the event`, async () => {
       for (const method of ['GET', 'POST'] as const) {
         assert.equal(errorOf(await ask(parameters, method)), error);
         assert.equal(lastEvent().type, 'LOGIN_ERROR');
@@ -88,7 +93,7 @@ describe('the authorization endpoint answers with an error page (RFC 6749 §4.1.
       }
     });
 
-  it('for a repeated client_id or redirect_uri', async () => {
+  it('rejects a repeated client_id or redirect_uri with an error page', async () => {
     const base = `/realms/acme/protocol/openid-connect/auth?response_type=code`;
     const uri = `redirect_uri=${encodeURIComponent(CALLBACK)}`;
     const browser = new Browser(world, realm);
@@ -102,20 +107,20 @@ describe('the authorization endpoint answers with an error page (RFC 6749 §4.1.
     );
   });
 
-  it('for a disabled realm; an unknown realm is a 404 as everywhere', async () => {
+  it('rejects a disabled realm with an error page, and an unknown realm with 404', async () => {
     const gone = new Browser(world, realm, { realm: 'nowhere' });
     assert.equal((await refusalOf(gone.authorize())).case, 'realm-not-found');
     const { realm: off } = await realmWithLogin(world, 'off', { enabled: false });
     assert.equal(errorOf(await new Browser(world, off).authorize()), '400 realmNotEnabledMessage');
   });
 
-  it('for plain http if the realm requires TLS', async () => {
+  it('rejects plain http with an error page if the realm requires TLS', async () => {
     const { realm: strict } = await realmWithLogin(world, 'strict', { sslRequired: 'all' });
     assert.equal(errorOf(await new Browser(world, strict).authorize()), '403 httpsRequiredMessage');
     pageOf(await new Browser(world, strict, { secure: true }).authorize(), 'login');
   });
 
-  it('for a realm whose browser flow has an unenforced step (docs/keycloak/tokens.md#demands)', async () => {
+  it('shows an error page if the browser flow of the realm has an unenforced step (docs/keycloak/tokens.md#demands)', async () => {
     const flow = {
       alias: 'mine',
       authenticationExecutions: [{ authenticator: 'x', requirement: 'REQUIRED' }],
@@ -127,7 +132,7 @@ describe('the authorization endpoint answers with an error page (RFC 6749 §4.1.
   });
 });
 
-describe('the authorization endpoint sends the client an error (docs/keycloak/login.md#errors-sent-to-the-client)', () => {
+describe('the errors that the authorization endpoint sends to the client (docs/keycloak/login.md#errors-sent-to-the-client)', () => {
   const implicitOff =
     'Client is not allowed to initiate browser login with given response_type. Implicit flow is disabled for the client.';
   const cases: [parameters: Record<string, string | undefined>, error: string, description?: string][] = [
@@ -176,7 +181,7 @@ describe('the authorization endpoint sends the client an error (docs/keycloak/lo
     [{ prompt: 'none login' }, 'login_required'],
   ];
   for (const [parameters, error, description] of cases)
-    it(`${JSON.stringify(parameters)}: ${error}`, async () => {
+    it(`sends ${error} for ${JSON.stringify(parameters)}`, async () => {
       const answer = clientAnswer(await ask(parameters));
       assert.deepEqual(answer, {
         error,
@@ -186,14 +191,14 @@ describe('the authorization endpoint sends the client an error (docs/keycloak/lo
       });
     });
 
-  it('for a repeated parameter', async () => {
+  it('sends an error for a repeated parameter', async () => {
     const url = `/realms/acme/protocol/openid-connect/auth?client_id=web&response_type=code&scope=openid&scope=email&redirect_uri=${encodeURIComponent(CALLBACK)}`;
     const answer = clientAnswer(await new Browser(world, realm).send('GET', url));
     assert.equal(answer['error_description'], 'duplicated parameter');
     assert.ok(!('state' in answer), 'no state where none was sent');
   });
 
-  it('in the fragment if tokens were requested, and with the response mode of the request, form_post included', async () => {
+  it('sends an error in the requested response mode, and in the fragment if tokens were requested without a mode', async () => {
     assert.match(redirectOf(await ask({ response_type: 'token' })).hash, /error=unauthorized_client/);
     const none = { prompt: 'none' };
     assert.match(redirectOf(await ask({ ...none, response_mode: 'fragment' })).hash, /login_required/);
@@ -203,8 +208,8 @@ describe('the authorization endpoint sends the client an error (docs/keycloak/lo
   });
 });
 
-describe('the authorization endpoint shows the form (OpenID Connect Core §3.1.2.1)', () => {
-  it('for GET and POST, with and without nonce or scope, whatever other parameters are sent', async () => {
+describe('the login form of the authorization endpoint (OpenID Connect Core §3.1.2.1)', () => {
+  it('is shown for GET and POST, with and without nonce or scope, whatever other parameters are sent', async () => {
     for (const method of ['GET', 'POST'] as const) pageOf(await ask({}, method), 'login');
     const acr = (values: string[]) => JSON.stringify({ id_token: { acr: { essential: true, values } } });
     for (const parameters of [
@@ -218,22 +223,22 @@ describe('the authorization endpoint shows the form (OpenID Connect Core §3.1.2
       pageOf(await ask(parameters), 'login');
   });
 
-  it('for any number of seconds in max_age', async () => {
+  it('is shown for any number of seconds in max_age', async () => {
     for (const max_age of ['0', '2147483647', '99999999999']) pageOf(await ask({ max_age }), 'login');
   });
 
-  it('for the only redirect URI of a client that sends none, unless the request is an OpenID Connect request', async () => {
+  it('is shown without a redirect_uri if the client has only one and the request is not an OpenID Connect request', async () => {
     pageOf(await ask({ redirect_uri: undefined, scope: undefined }), 'login');
     const two = { client_id: 'two', redirect_uri: undefined, scope: undefined };
     assert.equal(errorOf(await ask(two)), '400 invalidParameterMessage');
   });
 
-  it('with the login_hint filled in', async () => {
+  it('contains the login_hint as the user name', async () => {
     const page = pageOf(await ask({ login_hint: 'carol@example.test' }), 'login');
     assert.equal(page.username, 'carol@example.test');
   });
 
-  it('and sets the cookie that binds the login to the browser, once', async () => {
+  it('sets one cookie, which binds the login to the browser', async () => {
     const browser = new Browser(world, realm);
     const [cookie, ...others] = (await browser.authorize()).cookies;
     assert.deepEqual(others, []);
@@ -243,7 +248,7 @@ describe('the authorization endpoint shows the form (OpenID Connect Core §3.1.2
     assert.deepEqual((await browser.authorize()).cookies, []);
   });
 
-  it('in the chosen, requested or accepted language, if the realm has it', async () => {
+  it('is in the chosen, requested or accepted language if the realm has it', async () => {
     const kept = { internationalizationEnabled: true, supportedLocales: ['en', 'de'], defaultLocale: 'de' };
     const { realm: own } = await realmWithLogin(world, 'languages', { kept });
     const localeOf = async (parameters: Record<string, string>, acceptLanguage?: string) => {
@@ -262,7 +267,7 @@ describe('the authorization endpoint shows the form (OpenID Connect Core §3.1.2
     assert.equal(messageOf(plain), undefined);
   });
 
-  it('and keeps a language that was chosen on the page, for all pages of the login and for the next one', async () => {
+  it('keeps a language that was chosen on the page for the rest of the login and for the next login', async () => {
     const kept = { internationalizationEnabled: true, supportedLocales: ['en', 'de'] };
     const { realm: own } = await realmWithLogin(world, 'chosen', { kept });
     const browser = new Browser(world, own);

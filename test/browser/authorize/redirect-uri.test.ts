@@ -21,14 +21,14 @@ describe('redirect URIs (docs/keycloak/login.md#redirect-uris, RFC 9700 §4.1.3)
       assert.ok(!matches(registered, uri), uri);
   });
 
-  it('match any suffix with a trailing wildcard, even an empty one', () => {
+  it('may end in any suffix, even an empty one, if the pattern ends in a wildcard', () => {
     for (const uri of ['/app', '/app/', '/app/any/where', '/app/x?y=z', '/app/a.b..c'])
       assert.ok(matches('https://web.example.test/app/*', `https://web.example.test${uri}`), uri);
     for (const uri of ['/application', '/', '/ap', '/App/x'])
       assert.ok(!matches('https://web.example.test/app/*', `https://web.example.test${uri}`), uri);
   });
 
-  it('never leave their path or their host with a wildcard', () => {
+  it('must have the path and the host of the pattern, even if it has a wildcard', () => {
     const registered = 'https://web.example.test/app/*';
     for (const uri of [
       'https://web.example.test/app/../cb',
@@ -50,7 +50,7 @@ describe('redirect URIs (docs/keycloak/login.md#redirect-uris, RFC 9700 §4.1.3)
     assert.ok(!matches('myapp:/*', 'myapp:/x'), 'no wildcard but for web addresses');
   });
 
-  it('match any web address with a lone *, and a pattern with a query matches nothing', () => {
+  it('may be any web address if the pattern is *, and never match a pattern with a wildcard in its query', () => {
     assert.ok(matches('*', 'https://anything.example.test/cb'));
     assert.ok(!matches('*', 'myapp:/cb'));
     assert.ok(!matches('https://web.example.test/cb?x=*', 'https://web.example.test/cb?x=1'));
@@ -72,7 +72,7 @@ describe('redirect URIs (docs/keycloak/login.md#redirect-uris, RFC 9700 §4.1.3)
     assert.ok(!matches('/realms/acme/account/*', 'https://evil.test/realms/acme/account/x'));
   });
 
-  it('are refused if they execute, have a fragment or could break a header, even if they are registered', () => {
+  it('are refused if they run a script, have a fragment or could break a header, even if they are registered', () => {
     for (const uri of [
       'javascript:alert(1)',
       'JavaScript:alert(1)',

@@ -55,7 +55,7 @@ function bySecret(claims: object, secret = SECRET): string {
 }
 
 describe('request objects (OpenID Connect Core §6.1)', () => {
-  it('are read without a signature, and their claims take precedence', async () => {
+  it('are accepted without a signature, and their claims take precedence', async () => {
     const request = unsigned({ redirect_uri: OTHER, state: 'inner', max_age: 10, prompt: 'none' });
     const answer = await ask({ request });
     assert.ok(answer.show === 'redirect' && answer.to.startsWith(OTHER));
@@ -66,7 +66,7 @@ describe('request objects (OpenID Connect Core §6.1)', () => {
     assert.equal(errorOf(await ask({ request: evil })), '400 invalidParameterMessage');
   });
 
-  it("are read with a signature of the client's key or secret", async () => {
+  it("are accepted with a signature of the client's key or secret", async () => {
     const claims = { prompt: 'none', exp: START + 60, aud: 'https://id.example.test/realms/acme' };
     for (const request of [byKey(claims), byKey(claims, { alg: 'RS256' })])
       assert.equal(clientAnswer(await ask({ client_id: 'keyed', request }))['error'], 'login_required');
@@ -78,38 +78,38 @@ describe('request objects (OpenID Connect Core §6.1)', () => {
   });
 
   const refused: [name: string, parameters: () => Record<string, string | undefined>][] = [
-    ['a missing one that the client must send', () => ({ client_id: 'keyed' })],
-    ['without a signature where the client must sign', () => ({ client_id: 'keyed', request: unsigned({}) })],
-    ['signed by somebody else', () => ({ client_id: 'secret', request: bySecret({}, 'x'.repeat(32)) })],
+    ['missing, although the client must send one', () => ({ client_id: 'keyed' })],
+    ['unsigned, although the client must sign it', () => ({ client_id: 'keyed', request: unsigned({}) })],
+    ['signed with another secret', () => ({ client_id: 'secret', request: bySecret({}, 'x'.repeat(32)) })],
     [
-      'signed with a secret although a key is required',
+      'signed with a secret, although a key is required',
       () => ({ client_id: 'keyed', request: bySecret({}) }),
     ],
     [
       'signed by an unknown key',
       () => ({ client_id: 'keyed', request: byKey({}, { alg: 'RS256', kid: 'k2' }) }),
     ],
-    ['signed, and the client has no key', () => ({ request: byKey({}) })],
+    ['signed by a client that has no key', () => ({ request: byKey({}) })],
     [
-      'changed',
+      'changed after it was signed',
       () => ({ client_id: 'keyed', request: byKey({}).replace(/\.[^.]+\./, `.${part({ a: 1 })}.`) }),
     ],
-    ['unsigned with a signature', () => ({ request: `${unsigned({})}abcd` })],
+    ['with alg none and a signature', () => ({ request: `${unsigned({})}abcd` })],
     ['of another client', () => ({ request: unsigned({ client_id: 'keyed' }) })],
     ['of another response type', () => ({ request: unsigned({ response_type: 'token' }) })],
     ['expired', () => ({ request: unsigned({ exp: START - 1 }) })],
     ['for another server', () => ({ request: unsigned({ aud: 'https://else.example.test' }) })],
-    ['that holds a request object', () => ({ request: unsigned({ request: unsigned({}) }) })],
-    ['that holds a NUL character', () => ({ request: unsigned({ state: 'a\0' }) })],
-    ['that is no JSON', () => ({ request: `${part({ alg: 'none' })}.eA.` })],
-    ['by reference', () => ({ request_uri: 'https://web.example.test/request' })],
+    ['that contains a request object', () => ({ request: unsigned({ request: unsigned({}) }) })],
+    ['that contains a NUL character', () => ({ request: unsigned({ state: 'a\0' }) })],
+    ['that is not JSON', () => ({ request: `${part({ alg: 'none' })}.eA.` })],
+    ['sent by reference', () => ({ request_uri: 'https://web.example.test/request' })],
   ];
   for (const [name, parameters] of refused)
-    it(`are refused with a page: ${name}`, async () => {
+    it(`are refused with an error page: ${name}`, async () => {
       assert.equal(errorOf(await ask(parameters())), '400 invalidRequestMessage');
     });
 
-  it('are refused with a page: signed, but the client has no registered key of that kind', async () => {
+  it('are refused with an error page: signed, but the client has no registered key of that type', async () => {
     const usual = { redirectUris: [CALLBACK], standardFlowEnabled: true };
     const wrongCurve = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' });
     const sets: unknown[] = [null, 'k1', 7, [], {}, { kid: 'k1', kty: 7 }, { ...wrongCurve, kid: 'k1' }].map(

@@ -8,7 +8,7 @@ import { oneTimePassword } from '../one-time-password.ts';
 const { newBrowser, newClient, newRealm, newUser, realm, userWithOtp, world } = await openLoginWorld();
 
 describe('changes during a login', () => {
-  it('stop a disabled or deleted user at every step', async () => {
+  it('stop a user who is disabled or deleted at any step', async () => {
     const steps: [step: string, make: () => Promise<User>, client: string, form: Record<string, string>][] = [
       ['password', () => newUser(), 'web', {}],
       ['code', () => userWithOtp(), 'web', { otp: 'now' }],
@@ -44,7 +44,7 @@ describe('changes during a login', () => {
       }
   });
 
-  it('keep roles that are assigned while a required action is stored, and keep the action', async () => {
+  it('do not lose roles that are assigned while a required action is stored, nor the action', async () => {
     const realmId = realm.fixture.realm.id;
     const roleIds = ['given-0', 'given-1', 'given-2'];
     for (const id of roleIds)
@@ -72,7 +72,7 @@ describe('changes during a login', () => {
     }
   });
 
-  it('give a disabled client, or one whose flow is disabled, neither a code nor tokens', async () => {
+  it('prevent a client that is disabled, or whose flow is disabled, from getting a code or tokens', async () => {
     const changes: [change: Partial<Client>, type: string, message: string][] = [
       [{ enabled: false }, 'code', 'clientDisabledMessage'],
       [{ standardFlowEnabled: false }, 'code', 'unauthorized_client'],
@@ -94,7 +94,7 @@ describe('changes during a login', () => {
     }
   });
 
-  it('stop every login in a disabled realm', async () => {
+  it('stop every login if the realm is disabled', async () => {
     const { realm: own, user } = await newRealm();
     const browser = newBrowser(own);
     const form = await browser.authorize();
@@ -104,7 +104,7 @@ describe('changes during a login', () => {
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 0);
   });
 
-  it('stop every login in a realm with a new unenforced demand (docs/keycloak/tokens.md#demands)', async () => {
+  it('stop every login if the realm gets an unenforced demand (docs/keycloak/tokens.md#demands)', async () => {
     const { realm: own, user } = await newRealm();
     const browser = newBrowser(own);
     const form = await browser.authorize();

@@ -75,7 +75,7 @@ describe('consent (docs/keycloak/login.md#consent)', () => {
     assert.equal(wider['error'], 'interaction_required');
   });
 
-  it('that is refused is an error for the client, without a session or a consent', async () => {
+  it('sends an error to the client if the user refuses, and stores neither a session nor a consent', async () => {
     const { user, browser, page } = await atConsent();
     assert.deepEqual(clientAnswer(await browser.submit(page, { cancel: 'No' })), {
       error: 'access_denied',
@@ -103,7 +103,7 @@ describe('consent (docs/keycloak/login.md#consent)', () => {
     }
   });
 
-  it('requires its own form: another browser, another step or no button gives no consent', async () => {
+  it('stores nothing for a form from another browser, of another step or without a button', async () => {
     const { user, browser, page } = await atConsent();
     const url = new URL(pageOf(page, 'consent').action);
     const other = new Browser(world, realm);
@@ -115,7 +115,7 @@ describe('consent (docs/keycloak/login.md#consent)', () => {
     assert.equal(await world.store.findConsent(user.id, client.id), undefined);
   });
 
-  it('is not shown for clients that need none, whatever prompt says', async () => {
+  it('is not required for clients that do not need it, whatever prompt says', async () => {
     const browser = new Browser(world, realm);
     const form = await browser.authorize({ prompt: 'consent' });
     assert.ok(clientAnswer(await browser.logIn(form, 'alice'))['code']);

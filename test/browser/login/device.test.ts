@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { deviceName } from '../../../src/browser/login/finish-login.ts';
 
-test('a browser and its system have a short name', () => {
+test('names a browser and its operating system', () => {
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
   for (const [agent, device] of [
     ['Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0', 'Firefox 133, Linux'],
@@ -43,7 +43,7 @@ test('a browser and its system have a short name', () => {
     assert.equal(deviceName(agent), device, String(agent));
 });
 
-test('only known words and a number of the header are stored', () => {
+test('stores only known words and a version number of the header', () => {
   const noise = fc.string({ maxLength: 60 });
   fc.assert(
     fc.property(noise, noise, (before, after) => {

@@ -16,7 +16,7 @@ const stepOf = (answer: BrowserAnswer, path: string) => {
 };
 
 describe('an attacker plants a value in a browser (session fixation, login CSRF)', () => {
-  it('the cookie AUTH_SESSION_ID: the attacker gets neither the tab, nor the session, nor the response', async () => {
+  it('a planted AUTH_SESSION_ID gives the attacker neither the tab, nor the session, nor the response', async () => {
     const user = await newUser({ requiredActions: ['TERMS_AND_CONDITIONS'] });
     const attacker = newBrowser();
     const trap = await attacker.authorize();
@@ -39,7 +39,7 @@ describe('an attacker plants a value in a browser (session fixation, login CSRF)
     assert.equal(silent['error'], 'login_required', 'the planted cookie is not a login');
   });
 
-  it('the cookie KEYCLOAK_IDENTITY of another user: it never mixes two users', async () => {
+  it('a planted KEYCLOAK_IDENTITY of another user never mixes two users', async () => {
     const [mallory, victim] = [await newUser(), await newUser()];
     const attacker = newBrowser();
     await attacker.logIn(await attacker.authorize(), mallory.username);
@@ -56,7 +56,7 @@ describe('an attacker plants a value in a browser (session fixation, login CSRF)
     pageOf(await own.authorize(), 'login');
   });
 
-  it('the cookie KEYCLOAK_IDENTITY next to the own one: a logout ends both sessions and no other', async () => {
+  it('with a planted KEYCLOAK_IDENTITY next to the one of the victim, a logout ends both sessions and no other', async () => {
     const [mallory, victim] = [await newUser(), await newUser()];
     const [attacker, browser, elsewhere] = [newBrowser(), newBrowser(), newBrowser()];
     await attacker.logIn(await attacker.authorize(), mallory.username);
@@ -78,7 +78,7 @@ describe('an attacker plants a value in a browser (session fixation, login CSRF)
     assert.ok(!browser.cookies.has('KEYCLOAK_IDENTITY'));
   });
 
-  it('cookies of any number, size and content: the login continues with its own ones, and nothing is thrown', async () => {
+  it('planted cookies of any number, size and content do not stop a login, and nothing is thrown', async () => {
     const junk = ['', 'x'.repeat(100_000), '%', '"', '\u00ff', '..', 'null', 'a.b.c', 'username:%zz'];
     const browser = newBrowser();
     const form = await browser.authorize();
@@ -115,7 +115,7 @@ describe('an attacker plants a value in a browser (session fixation, login CSRF)
 });
 
 describe('a forged form', () => {
-  it('of another realm, another client or another step proves no user', async () => {
+  it('proves no user if it belongs to another realm, client or step', async () => {
     const { realm: other, user } = await newRealm();
     const { clientId } = await newClient();
     const browser = newBrowser();
@@ -139,7 +139,7 @@ describe('a forged form', () => {
     assert.ok(isCode(await browser.logIn(form, 'alice')), 'and the right one still counts');
   });
 
-  it('returns no token in a query, whatever response_mode says (Multiple Response Types §5)', async () => {
+  it('never returns a token in a query, whatever response_mode says (Multiple Response Types §5)', async () => {
     const { clientId: client_id } = await newClient({ implicitFlowEnabled: true });
     for (const response_type of ['token', 'id_token', 'code token', 'code id_token token'])
       for (const response_mode of [
@@ -160,7 +160,7 @@ describe('a forged form', () => {
       }
   });
 
-  it('sent many times in parallel counts once, at every step', async () => {
+  it('counts once at every step, even if it is sent many times in parallel', async () => {
     const needy = await newClient({ consentRequired: true });
     const steps: [action: string, client: string, form: (n: number) => Record<string, string>][] = [
       ['UPDATE_PASSWORD', 'web', (n) => ({ 'password-new': `Other-${n}`, 'password-confirm': `Other-${n}` })],
@@ -183,7 +183,7 @@ describe('a forged form', () => {
     }
   });
 
-  it('gets a response with iss, for success and failure (mix-up, RFC 9207)', async () => {
+  it('every response to the client contains iss, for success and failure (mix-up, RFC 9207)', async () => {
     const needy = await newClient({ consentRequired: true, implicitFlowEnabled: true });
     const iss = 'https://id.example.test/realms/acme';
     for (const response_mode of ['query', 'fragment', 'form_post']) {
@@ -241,7 +241,7 @@ describe('excessive and odd input', () => {
     assert.equal(acr, 'silver');
   });
 
-  it('2,000 tabs of one browser: the first, the last and those between still log in, each with its own form', async () => {
+  it('any of 2,000 tabs of one browser can still log in with its own form', async () => {
     const browser = newBrowser();
     const forms: BrowserAnswer[] = [];
     for (let tab = 0; tab < 2000; tab++) forms.push(await browser.authorize({ state: `state-${tab}` }));
@@ -251,7 +251,7 @@ describe('excessive and odd input', () => {
       assert.equal(clientAnswer(await browser.logIn(forms[tab]!, 'alice'))['state'], `state-${tab}`);
   });
 
-  it('control characters and endless names stay out of log lines, and events are bounded', async () => {
+  it('control characters and endless names stay out of log lines, and the size of events is bounded', async () => {
     const evil = `eve\r\nLOGIN ok\u2028\u0085\u001b[2J${'x'.repeat(100_000)}`;
     const browser = newBrowser();
     const form = await browser.authorize({

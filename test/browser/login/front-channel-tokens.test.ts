@@ -29,7 +29,7 @@ async function answerFor(parameters: Record<string, string>): Promise<BrowserAns
   return browser.logIn(await browser.authorize({ nonce: 'n-1', ...parameters }), 'alice');
 }
 
-/** OpenID Connect Core §3.1.3.6. */
+/** Computes the value of `at_hash` and `c_hash` (OpenID Connect Core §3.1.3.6). */
 const halfHash = (text: string) =>
   createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url');
 
@@ -74,7 +74,7 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
       }
     });
 
-  it('need a nonce for an ID token only, as in Keycloak 26.7.3', async () => {
+  it('require a nonce only for an ID token, as in Keycloak 26.7.3', async () => {
     for (const scope of ['openid', 'profile']) {
       for (const type of ['token', 'code token']) {
         const plain = await answerFor({ response_type: type, scope, nonce: '' });
@@ -88,7 +88,7 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
     }
   });
 
-  it('come as a form if the client requests it', async () => {
+  it('are sent as a form if the client requests it', async () => {
     const answer = await answerFor({ response_type: 'code id_token', response_mode: 'form_post' });
     assert.equal(answer.show, 'form-post');
     assert.ok(clientAnswer(answer)['id_token']);
@@ -105,7 +105,7 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
     }
   });
 
-  it('leave iss and session_state out if the client is set so', async () => {
+  it('are sent without iss and session_state if the client is configured so', async () => {
     const attributes = {
       'exclude.issuer.from.auth.response': 'true',
       'exclude.session.state.from.auth.response': 'true',

@@ -70,7 +70,7 @@ describe('the response to a guess', () => {
     assert.equal(responses.size, 1, [...responses].join('\n'));
   });
 
-  it('with a silent request reveals nothing about the named user (prompt=none)', async () => {
+  it('reveals nothing about the named user if the request is silent (prompt=none)', async () => {
     const { user } = await newRealm();
     const off = await newUser({ enabled: false });
     const responses = new Set<string>();
@@ -86,7 +86,7 @@ describe('the response to a guess', () => {
 });
 
 describe('the second factor is never skipped', () => {
-  it('with the URL of a later step, an old form, or any field of the form', async () => {
+  it('the URL of a later step, an old form or a field of the form does not skip the code', async () => {
     const user = await userWithOtp();
     const needy = await newClient({ consentRequired: true });
     for (const client_id of ['web', needy.clientId]) {
@@ -110,7 +110,7 @@ describe('the second factor is never skipped', () => {
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 0);
   });
 
-  it('by parallel guesses: one counts, and a code counts once in any number of browsers', async () => {
+  it('only one of many parallel guesses counts, and a code is valid once in any number of browsers', async () => {
     const user = await userWithOtp();
     const browser = newBrowser();
     const asked = await browser.logIn(await browser.authorize(), user.username);

@@ -32,7 +32,7 @@ const failuresOf = async ({ realmId, id }: User) =>
   (await world.store.findLoginFailures(realmId, id))?.failures;
 
 describe('a user who is locked by guesses during a login', () => {
-  it('gets no further at any page, and sees the same message as a disabled user', async () => {
+  it('cannot continue from any page, and sees the same message as a disabled user', async () => {
     const { realm } = await newRealm(guarded);
     await realm.client('needy', {
       consentRequired: true,
@@ -75,7 +75,7 @@ describe('a user who is locked by guesses during a login', () => {
     return answer.show === 'redirect';
   }
 
-  it('is refused with the correct code as with a wrong one, and the code stays valid', async () => {
+  it('gets the same refusal for the correct code as for a wrong one, and the code stays valid', async () => {
     const { realm } = await newRealm(guarded);
     const user = await newUser({}, realm);
     await addDevice(realm, user);

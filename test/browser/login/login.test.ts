@@ -9,7 +9,7 @@ const { newBrowser, newClient, newRealm, newUser, realm, world } = await openLog
 const lastEvent = () => world.events.at(-1)!;
 
 describe('login with a password (docs/keycloak/login.md#login-form)', () => {
-  it('shows the form, then answers the client with code, state, session_state and iss', async () => {
+  it('shows the form, then sends code, state, session_state and iss to the client', async () => {
     const browser = newBrowser();
     const form = await browser.authorize({ nonce: 'n-1' });
     assert.equal(pageOf(form, 'login').fixed, false);
@@ -64,7 +64,7 @@ describe('login with a password (docs/keycloak/login.md#login-form)', () => {
     clientAnswer(await browser.logIn(form, 'alice'));
   });
 
-  it('accepts the e-mail address as name, in any case', async () => {
+  it('accepts the e-mail address as the user name, in upper or lower case', async () => {
     const browser = newBrowser();
     clientAnswer(await browser.logIn(await browser.authorize(), 'ALICE@example.test'));
   });
@@ -85,7 +85,7 @@ describe('login with a password (docs/keycloak/login.md#login-form)', () => {
     assert.equal(messageOf(await browser.logIn(form, user.username)), 'accountDisabledMessage');
   });
 
-  it('answers a locked user as a wrong password, until the lock ends (docs/keycloak/login.md#brute-force-protection)', async () => {
+  it('responds to a locked user as to a wrong password until the lock ends (docs/keycloak/login.md#brute-force-protection)', async () => {
     const { realm: own } = await newRealm({
       bruteForceProtected: true,
       failureFactor: 2,
@@ -127,7 +127,7 @@ describe('login with a password (docs/keycloak/login.md#login-form)', () => {
 });
 
 describe('the form of a login (CSRF, replay, fixation)', () => {
-  it('belongs to one browser: without its cookie it is refused with a page, with another one it is expired', async () => {
+  it('belongs to one browser: it is refused without the cookie, and reported as expired with another cookie', async () => {
     const form = await newBrowser().authorize();
     assert.equal(errorOf(await newBrowser().logIn(form, 'alice')), '400 cookieNotFoundMessage');
     const other = newBrowser();
@@ -135,7 +135,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     pageOf(await other.logIn(form, 'alice'), 'expired');
   });
 
-  it('is found among planted cookies', async () => {
+  it('works even if the browser has planted cookies', async () => {
     const browser = newBrowser();
     const form = await browser.authorize();
     const own = browser.cookies.get('AUTH_SESSION_ID')!;
@@ -143,7 +143,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     clientAnswer(await browser.logIn(form, 'alice'));
   });
 
-  it('counts once: the form of an earlier step is expired, with a link to the current step', async () => {
+  it('counts once: the form of an earlier step leads to a page with a link to the current step', async () => {
     const browser = newBrowser();
     const first = await browser.authorize();
     const second = await browser.logIn(first, 'alice', { password: 'wrong' });
@@ -152,7 +152,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     clientAnswer(await browser.logIn(second, 'alice'));
   });
 
-  it('sent again after success returns to the client, which starts again', async () => {
+  it('redirects to the client, which starts again, if it is sent after a successful login', async () => {
     const browser = newBrowser();
     const form = await browser.authorize();
     clientAnswer(await browser.logIn(form, 'alice'));
@@ -181,7 +181,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     }
   });
 
-  it('that has expired ends on a page that repeats the same request', async () => {
+  it('leads to a page that repeats the same request if it has expired', async () => {
     const browser = newBrowser();
     const form = await browser.authorize({ nonce: 'n-1', code_challenge: 'x'.repeat(43) });
     world.clock.pass(1801);
@@ -192,7 +192,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     clientAnswer(await browser.logIn(await browser.send('GET', expired.restart!), 'alice'));
   });
 
-  it('ends in the language of its pages', async () => {
+  it('leads to a page in the language of the login if it has expired', async () => {
     const kept = { internationalizationEnabled: true, supportedLocales: ['en', 'de'] };
     const browser = newBrowser((await newRealm({ kept })).realm);
     const form = await browser.authorize({ ui_locales: 'de' });
@@ -202,7 +202,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     assert.equal(expired.show === 'page' && expired.frame.locale, 'de');
   });
 
-  it('whose request is too long to repeat ends with a link to the application', async () => {
+  it('offers a link to the application if it has expired and the request is too long to repeat', async () => {
     const home = 'https://web.example.test/home';
     const { clientId } = await newClient({ baseUrl: home });
     const browser = newBrowser();
@@ -211,7 +211,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     assert.equal(pageOf(await browser.logIn(form, 'alice'), 'expired').restart, home);
   });
 
-  it('with a wrong or missing code, or one of another tab, proves no user', async () => {
+  it('proves no user if its code is wrong, missing or from another tab', async () => {
     const browser = newBrowser();
     const url = new URL(pageOf(await browser.authorize(), 'login').action);
     const other = new URL(pageOf(await browser.authorize(), 'login').action);
@@ -221,7 +221,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     }
   });
 
-  it('from another site is rejected, if the browser says so (login CSRF)', async () => {
+  it('is rejected if the browser reports that another site sent it (login CSRF)', async () => {
     for (const fetchSite of ['cross-site', 'same-site']) {
       const browser = newBrowser();
       const form = await browser.authorize();
@@ -233,7 +233,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     }
   });
 
-  it('redirects nowhere after the client has lost its redirect URI', async () => {
+  it('does not redirect if the redirect URI of the client was removed', async () => {
     const usual = { redirectUris: [CALLBACK], standardFlowEnabled: true };
     const client = await newClient(usual);
     const browser = newBrowser();
@@ -256,7 +256,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     }
   });
 
-  it('sent twice in parallel gives one session', async () => {
+  it('creates one session if it is sent twice in parallel', async () => {
     const user = await newUser();
     const browser = newBrowser();
     const form = await browser.authorize();
@@ -274,7 +274,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     assert.equal(messageOf(form), 'invalidUserMessage');
   });
 
-  it('restarts without a proof', async () => {
+  it('can be restarted without a user name, which invalidates the earlier form', async () => {
     const browser = newBrowser();
     const form = await browser.logIn(await browser.authorize(), 'alice', { password: 'wrong' });
     const url = new URL(pageOf(form, 'login').action);

@@ -41,7 +41,7 @@ it('keeps a bounded number of logins of a realm, and removes the oldest first', 
   assert.ok(isCode(await late.logIn(await late.authorize(), 'alice')), 'a new one gets through');
 });
 
-it('removes those of a sender who begins many, and keeps those of others and proved ones', async () => {
+it('removes logins of a sender who begins many, and keeps proved logins and those of other senders', async () => {
   const { realm } = await newRealm();
   const open = async () => (await world.store.figures()).openLogins;
   const before = await open();

@@ -19,7 +19,7 @@ describe('login with a second factor (docs/keycloak/login.md#one-time-passwords)
   }
   const now = () => code(Math.floor(world.clock.now() / 30_000));
 
-  it('asks for a code after the password, under another tab id', async () => {
+  it('prompts for a code after the password, with another tab id', async () => {
     const user = await newUser();
     await realm.credential(user, 'otp', { value: SEED }, totp);
     const browser = newBrowser();
@@ -56,7 +56,7 @@ describe('login with a second factor (docs/keycloak/login.md#one-time-passwords)
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 1);
   });
 
-  it('counts wrong codes as wrong passwords, and a correct password does not reset the count', async () => {
+  it('counts a wrong code like a wrong password, and a correct password does not reset the count', async () => {
     const { realm: own } = await newRealm({
       bruteForceProtected: true,
       failureFactor: 3,

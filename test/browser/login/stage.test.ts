@@ -32,7 +32,7 @@ const STAGES: readonly LoginStage[] = [
   { at: 'proved', userId: 'ada', authenticatedAt: 7, by: { sessionId: 'session' } },
 ];
 
-test('a row keeps its new stage, whatever its stage was before, and its other notes', () => {
+test('a login is stored with its new stage, whatever its stage was before, and with its other notes', () => {
   for (const before of STAGES)
     for (const stage of STAGES) {
       const row = withStage(withStage(ROW, before), stage);
@@ -56,7 +56,7 @@ test('a proved login runs its required actions, then the consent, then it ends',
   assert.deepEqual(decideNextStep({ ...facts, pendingActions: [], consentDue: false }), { step: 'finish' });
 });
 
-test('prompt=none refuses a proved login that needs a page, and the hint of another user refuses any', () => {
+test('prompt=none refuses a proved login that needs a page, and a hint of another user refuses every login', () => {
   const facts = {
     at: 'proved',
     passive: true,

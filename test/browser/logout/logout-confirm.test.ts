@@ -36,7 +36,7 @@ describe('the page that confirms a logout', () => {
     pageOf(await agree(browser, plain), 'info');
   });
 
-  it('of an ended login has no effect on the next one (CSRF)', async () => {
+  it('has no effect on the next login if its own login has ended (CSRF)', async () => {
     const browser = await loggedIn();
     const page = await ask(browser, back);
     await agree(browser, await ask(browser));
@@ -44,7 +44,7 @@ describe('the page that confirms a logout', () => {
     assert.equal(errorOf(await agree(browser, page)), '400 pageExpiredMessage');
   });
 
-  it('and the page after it have the language that the client requests (RP-Initiated Logout 2)', async () => {
+  it('has the language that the client requests, and so does the page after it (RP-Initiated Logout 2)', async () => {
     for (const method of ['GET', 'POST'] as const) {
       const browser = await loggedIn();
       const page = await ask(browser, { ui_locales: 'se de' }, method);

@@ -74,7 +74,7 @@ describe('UPDATE_PASSWORD', () => {
     }
   });
 
-  it('requires a password twice, and one that the policy allows', async () => {
+  it('requires a password that is typed twice and that the policy allows', async () => {
     const { realm: own } = await realmWithLogin(world, 'policy', {
       passwordPolicy: 'length(10) and passwordHistory(2)',
     });
@@ -179,7 +179,7 @@ describe('UPDATE_PROFILE and VERIFY_PROFILE (docs/keycloak/login.md#required-act
     assert.equal(field?.fault?.key, 'emailExistsMessage');
   });
 
-  it("follow the realm's own profile: labels, validators, what users may see and change", async () => {
+  it("follow the realm's own profile: labels, validators, and the fields that users may see and change", async () => {
     const user = await own.user(`user-${++names}`, { attributes: { badge: ['7'], salary: ['100'] } });
     const browser = new Browser(world, own);
     const page = await pageAfterLogin(browser, user);
@@ -213,7 +213,7 @@ describe('UPDATE_PROFILE and VERIFY_PROFILE (docs/keycloak/login.md#required-act
 });
 
 describe('TERMS_AND_CONDITIONS (docs/keycloak/login.md#required-actions)', () => {
-  it('admits a user who accepts, stores the time, and sends the client an error otherwise', async () => {
+  it('stores the time and continues if the user accepts, and otherwise sends the client an error', async () => {
     const user = await newUser({ requiredActions: ['TERMS_AND_CONDITIONS'] });
     const refusing = new Browser(world, realm);
     const refused = await refusing.submit(await pageAfterLogin(refusing, user), { cancel: 'No' });
@@ -228,7 +228,7 @@ describe('TERMS_AND_CONDITIONS (docs/keycloak/login.md#required-actions)', () =>
 });
 
 describe('required actions', () => {
-  it('that idkit does not have stop the user, with a page that names them', async () => {
+  it('stop the user with a page that names them if idkit does not have them', async () => {
     for (const action of ['VERIFY_EMAIL', 'CONFIGURE_TOTP', 'webauthn-register', 'made-up']) {
       const user = await newUser({ requiredActions: [action] });
       const browser = new Browser(world, realm);
@@ -266,7 +266,7 @@ describe('required actions', () => {
     pageOf(next, 'update-password');
   });
 
-  it('are also required of an existing session, and answered with interaction_required on a silent request', async () => {
+  it('are also required in an existing session, and cause interaction_required on a silent request', async () => {
     const user = await newUser();
     const browser = new Browser(world, realm);
     const { session_state: session } = clientAnswer(
@@ -280,7 +280,7 @@ describe('required actions', () => {
     assert.equal(answer['session_state'], session);
   });
 
-  it('end with the proof that they rest on: the session, the password or the account', async () => {
+  it('end if the session, the password or the account that they depend on is no longer valid', async () => {
     const ends: ((user: User) => Promise<unknown>)[] = [
       (user) => realm.put({ do: 'put', user: { ...user, enabled: false } }),
       async (user) => {
@@ -297,7 +297,7 @@ describe('required actions', () => {
     }
   });
 
-  it('have forms for one browser and one step (CSRF)', async () => {
+  it('have forms that are valid in one browser and for one step (CSRF)', async () => {
     const user = await newUser({ requiredActions: ['UPDATE_PASSWORD'] });
     const browser = new Browser(world, realm);
     const page = await pageAfterLogin(browser, user);

@@ -53,7 +53,7 @@ const noteOf = async (session: string) => (await world.store.findSession(session
 const cookiesOf = (answer: BrowserAnswer) => new Map(answer.cookies.map((one) => [one.name, one]));
 
 describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
-  it('answers without a page, for another client too, in the same session', async () => {
+  it('responds without a page and in the same session, even to another client', async () => {
     const { browser, session } = await loggedIn();
     for (const client of ['web', 'other']) {
       const answer = await browser.authorize({ client_id: client, prompt: 'none' });
@@ -75,7 +75,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     assert.equal((await world.store.findSession(session, false))!.lastAccessAt, world.clock.now() / 1000);
   });
 
-  it('ends with the session: idle, too old, logged out, or of a disabled or deleted user', async () => {
+  it('ends if the session is idle, too old or logged out, or if its user is disabled or deleted', async () => {
     const ends: ((session: string) => unknown)[] = [
       () => world.clock.pass(1801),
       (session) => world.store.endSession(session, false),
@@ -92,7 +92,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     assert.equal(clientAnswer(await browser.authorize({ prompt: 'none' }))['error'], 'login_required');
   });
 
-  it('requires a new login of the same user with prompt=login, select_account, max_age=0 and an old login', async () => {
+  it('requires a new login of the same user for prompt=login, select_account, max_age=0 or an old login', async () => {
     const { browser, session } = await loggedIn();
     for (const parameters of [
       { prompt: 'login' },
@@ -115,7 +115,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     assert.equal(within['session_state'], session);
   });
 
-  it('ends the old session if another person logs in instead', async () => {
+  it('ends the old session if another user logs in instead', async () => {
     const { browser, session } = await loggedIn();
     const user = await realm.user(`user-${++names}`);
     const form = await browser.authorize({ prompt: 'login' });
@@ -126,7 +126,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     assert.notEqual(answer['session_state'], session);
   });
 
-  it('is for the user that id_token_hint names, however old the token is', async () => {
+  it('applies only to the user that id_token_hint names, however old the token is', async () => {
     const { browser, done, session } = await loggedIn();
     const { id_token: hint } = await exchange(done);
     world.clock.pass(400);
@@ -168,7 +168,7 @@ describe('cookies of a login (docs/keycloak/pages.md#cookies)', () => {
     assert.ok(!state.value.includes(session));
   });
 
-  it('count only if they are valid: no other token, no other realm, nothing changed', async () => {
+  it('are ignored if they are another kind of token, belong to another realm or were changed', async () => {
     const { browser, done } = await loggedIn();
     const { realm: twin } = await realmWithLogin(world, `twin-${++names}`);
     const elsewhere = await loggedIn(twin);
@@ -191,7 +191,7 @@ describe('cookies of a login (docs/keycloak/pages.md#cookies)', () => {
     assert.ok(clientAnswer(await browser.authorize({ prompt: 'none' }))['code'], 'the right one is found');
   });
 
-  it('that prove two different logins prove none (cookie tossing)', async () => {
+  it('prove no login if they belong to two different logins (cookie tossing)', async () => {
     const { browser } = await loggedIn();
     const attacker = await realm.user(`user-${++names}`);
     const tossed = new Browser(world, realm);
@@ -201,7 +201,7 @@ describe('cookies of a login (docs/keycloak/pages.md#cookies)', () => {
     assert.equal(clientAnswer(await browser.authorize({ prompt: 'none' }))['error'], 'login_required');
   });
 
-  it('give the pages of the login the user, and a text for their forms', async () => {
+  it('identify the session and the user, and contain a state checker for forms', async () => {
     const { browser, session } = await loggedIn();
     const configuration = (await world.store.findRealm('acme'))!;
     const found = await findSsoSession(world.ctx, configuration, browser);
@@ -216,7 +216,7 @@ describe('cookies of a login (docs/keycloak/pages.md#cookies)', () => {
 describe('remember me (docs/keycloak/sessions.md#remember-me)', () => {
   const settings = { rememberMe: true, ssoSessionMaxLifespanRememberMe: 864_000 };
 
-  it('is offered if the realm has it, and keeps the cookie and the longer session', async () => {
+  it('is offered if the realm enables it, and extends the lifetimes of the cookie and the session', async () => {
     const { realm: own } = await realmWithLogin(world, 'remember', {
       ...settings,
       ssoSessionIdleTimeoutRememberMe: 432_000,
@@ -254,8 +254,8 @@ describe('remember me (docs/keycloak/sessions.md#remember-me)', () => {
   });
 });
 
-describe('a login that the realm does not allow', () => {
-  it('does not happen: errors and redirects never log a user in', async () => {
+describe('a login that has ended', () => {
+  it('is not restored: errors and redirects never log a user in', async () => {
     const { browser, session } = await loggedIn();
     await world.store.endSession(session, false);
     assert.match(redirectOf(await browser.authorize({ prompt: 'none' })).search, /login_required/);

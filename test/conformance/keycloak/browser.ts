@@ -43,7 +43,7 @@ export function pageHooks(body: unknown): string[] {
   return [...new Set(hooks)].sort();
 }
 
-/** A redirect in the parts of the recording, or its text if it has neither a query nor a fragment. */
+/** Splits a redirect into the parts of the recording. Returns its text if it has neither a query nor a fragment. */
 export function splitLocation(location: string | null): unknown {
   if (location === null || !URL.canParse(location)) return location;
   const { search, hash, searchParams } = new URL(location);

@@ -129,7 +129,7 @@ function decode(token: string): Decoded {
 
 for (const login of [...expected.logins, ...expected.clientCredentials]) {
   const who = `${login.username ?? 'service account'} of ${login.realm} at ${login.client}`;
-  test(`after the import the response to ${who} is that of Keycloak 26 (exports/expected.json)`, async () => {
+  test(`after the import, ${who} gets the response of Keycloak 26 (exports/expected.json)`, async () => {
     const response = await tokenRequest(login);
     const body = (await response.json()) as Record<string, unknown>;
     const bySpecification = DIFFERENCES[`${login.realm}/${login.client}`];

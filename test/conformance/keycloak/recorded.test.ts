@@ -38,7 +38,7 @@ function createsItsRealm(one: RecordedCase): boolean {
   );
 }
 
-/** Adds a user of the second realm, whose roles the recording does not have. She counts its users. */
+/** Adds a user to the second realm who counts its users. The recording does not contain her roles. */
 async function addEve(realm: MadeRealm): Promise<void> {
   await addUser(administrator, fixtures, realm, 'eve', {
     firstName: 'Eve',

@@ -61,7 +61,7 @@ async function check(
     return differences(expected, value, how);
   }
   if (request.decode !== undefined && answer) {
-    // A token of unknown origin is that of the administrator.
+    // A token of unknown origin is a token of the administrator.
     const token =
       request.decode === '<jwt>'
         ? await stage.administrator.token()
@@ -134,7 +134,7 @@ async function compareAnswer(
 function headerOf(answered: Answered, name: string): string | undefined {
   const value = answered.headers.get(name) ?? undefined;
   if (name === 'content-type') return value?.split(';')[0]?.trim();
-  // The recording has the directives of this header sorted.
+  // The recording contains the directives of this header in sorted order.
   return name === 'cache-control' ? value?.split(/,\s*/).sort().join(', ') : value;
 }
 
@@ -192,7 +192,7 @@ async function send(
   return { status: response.status, headers: response.headers, body: parse(await response.text()) };
 }
 
-/** Resolves a path that refers to the previous page: to its form or its redirect. */
+/** Resolves a path that refers to the form or the redirect of the previous response. */
 function followPage(path: string, last: Answered | undefined): PageForm | undefined {
   if (path === '{location of the previous answer}')
     return { action: last?.headers.get('location') ?? '', fields: {} };
@@ -203,7 +203,7 @@ function followPage(path: string, last: Answered | undefined): PageForm | undefi
   return form;
 }
 
-/** Replaces the recorded time of `notBefore` by the time of the replay. */
+/** Replaces the recorded time of `notBefore` with the time of the replay. */
 function atThisTime(json: unknown): unknown {
   const { notBefore } = json as { notBefore?: unknown };
   if (typeof notBefore !== 'number' || notBefore === 0) return json;
@@ -237,7 +237,7 @@ function basic(value: string): string {
   return match ? `${match[1]} ${Buffer.from(match[2] ?? '').toString('base64')}` : value;
 }
 
-/** Replaces `{realm}`, `{2.refresh_token}` and other placeholders by their values. */
+/** Replaces `{realm}`, `{2.refresh_token}` and other placeholders with their values. */
 async function fillIn(stage: Stage, answers: Map<number, Answered>, value: unknown): Promise<unknown> {
   if (Array.isArray(value)) return Promise.all(value.map((each) => fillIn(stage, answers, each)));
   if (typeof value === 'object' && value !== null) {

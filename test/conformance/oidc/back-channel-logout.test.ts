@@ -36,7 +36,7 @@ async function logOut(client: TestClient) {
   return decodeJwt(user.idToken);
 }
 
-describe('the row of Back-Channel Logout OP', { concurrency: 6 }, () => {
+describe('requirements of the profile Back-Channel Logout OP', { concurrency: 6 }, () => {
   test('discovery announces back-channel logout with sessions (Back-Channel Logout 2.1)', async () => {
     const answer = await fetch(`${platform.issuer}/.well-known/openid-configuration`);
     const document = (await answer.json()) as Record<string, unknown>;
@@ -92,7 +92,7 @@ describe('the row of Back-Channel Logout OP', { concurrency: 6 }, () => {
     assert.notEqual(tokens[0]!.jti, tokens[1]!.jti);
   });
 
-  test('the call uses TLS 1.3, or 1.2 with ephemeral keys and authenticated encryption (RFC 9325 4.2)', async () => {
+  test('the call to the client uses TLS 1.3, or 1.2 with ephemeral keys and authenticated encryption (RFC 9325 4.2)', async () => {
     await logOut(await notifiedAt('by-1.3', `${platform.web.origin}/by-1.3`));
     assert.equal(platform.web.receivedAt('/by-1.3')[0]!.tls.version, 'TLSv1.3');
     const older = await startWebServer(platform.certificate, { maxVersion: 'TLSv1.2' });

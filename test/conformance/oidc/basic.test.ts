@@ -9,8 +9,8 @@ before(async () => {
 });
 after(() => platform.stop());
 
-// Every row has its own browsers, so it does not wait for the pauses of another row.
-describe('the rows of Basic OP', { concurrency: 6 }, () => {
+// Every test has its own browsers, so it does not wait for the pauses of another test.
+describe('requirements of the profile Basic OP', { concurrency: 6 }, () => {
   rowsOfLogin(() => platform, 'query');
   rowsOfTokens(() => platform, 'query');
 });

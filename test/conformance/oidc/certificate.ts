@@ -14,7 +14,7 @@ const DAY = 86_400_000;
 
 /** Creates a self-signed certificate of this machine. */
 export async function makeCertificate(): Promise<Certificate> {
-  // Asynchronous, because the services of these tests run in this process and some tests measure their timeouts.
+  // This is asynchronous, because the services run in this process and some tests measure their timeouts.
   const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' } as const;
   const made = await X509CertificateGenerator.createSelfSigned(

@@ -20,8 +20,8 @@ function list(document: Readonly<Record<string, unknown>>, name: string): readon
   return document[name];
 }
 
-describe('the rows of Config OP', () => {
-  test('RS256 is an ID token algorithm; subject and response types and code challenge methods are lists (Discovery 3)', async () => {
+describe('requirements of the profile Config OP', () => {
+  test('discovery lists RS256 for ID tokens, the subject and response types and the code challenge methods (Discovery 3)', async () => {
     const document = await discovery();
     assert.ok(list(document, 'id_token_signing_alg_values_supported').includes('RS256'));
     assert.ok(list(document, 'subject_types_supported').includes('public'));

@@ -49,7 +49,7 @@ describe('requirements of every profile', () => {
       assert.ok(String(url).startsWith(issuer), `${name}: ${url}`);
   });
 
-  test('behind a proxy the issuer and every endpoint are the public URL, port included (Discovery 3)', async () => {
+  test('behind a proxy, the issuer and every endpoint start with the public URL, including its port (Discovery 3)', async () => {
     const baseUrl = 'https://id.example.test:8443';
     const service = await startTestService({ flags: { baseUrl } });
     try {
@@ -98,7 +98,7 @@ describe('requirements of every profile', () => {
     }
   });
 
-  test('token responses are uncached JSON; errors are 400, or 401 for client authentication only (RFC 6749 5.1, 5.2)', async () => {
+  test('token responses are JSON with no-store, and errors have status 400, or 401 only for client authentication (RFC 6749 5.1, 5.2)', async () => {
     const { one, protocol } = platform;
     const good = await exchange(platform, one, await agent().logInAt(one));
     assert.equal(good.status, 200);
@@ -172,7 +172,7 @@ describe('requirements of every profile', () => {
       assert.ok(new Set(texts.map((text) => text[place])).size > 1, `place ${place} never changes`);
   });
 
-  test('an ID token has its claims with their types, and no claims that were not requested (Core 2, 5.4)', async () => {
+  test('an ID token has the required claims with their types, and no claim that was not requested (Core 2, 5.4)', async () => {
     const { one, issuer } = platform;
     const before = Math.floor(Date.now() / 1000);
     const tokens = await tokensOf(platform, one, await agent().logInAt(one, { nonce: 'n-0S6_WzA2Mj' }));
@@ -218,7 +218,7 @@ describe('requirements of every profile', () => {
       await Promise.all(Array.from({ length: 9 }, () => agent().logInAt(platform.one)));
   });
 
-  test('PKCE is checked if the client uses it, with . and ~ in the verifier, and is optional (RFC 7636 4.1, 4.6)', async () => {
+  test('PKCE is optional, is checked if the client uses it, and allows . and ~ in the verifier (RFC 7636 4.1, 4.6)', async () => {
     const { one } = platform;
     const verifier = 'a.verifier~with-every_kind.of~letter-0123456789';
     const challenge = createHash('sha256').update(verifier).digest('base64url');

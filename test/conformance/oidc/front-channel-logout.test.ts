@@ -44,7 +44,7 @@ const requestOf = (idToken: string) => ({
   state: 's',
 });
 
-describe('the row of Front-Channel Logout OP', () => {
+describe('requirements of the profile Front-Channel Logout OP', () => {
   test('discovery announces front-channel logout with sessions (Front-Channel Logout 3)', async () => {
     const answer = await fetch(`${platform.issuer}/.well-known/openid-configuration`);
     const document = (await answer.json()) as Record<string, unknown>;
@@ -96,7 +96,7 @@ describe('the row of Front-Channel Logout OP', () => {
     assert.equal(answerOf(await user.agent.open(logoutUrl(platform, requestOf(user.idToken)))).to, goodbye);
   });
 
-  test('in Chromium every frame loads before the browser continues (Front-Channel Logout 2, 3)', {
+  test('in Chromium, every frame loads before the browser continues (Front-Channel Logout 2, 3)', {
     skip,
   }, async () => {
     const [slow, quick] = await Promise.all([framed('slow'), framed('quick')]);
@@ -134,7 +134,7 @@ describe('the row of Front-Channel Logout OP', () => {
     await close();
   });
 
-  test('without a redirect URI the page remains and says that the user is logged out (Front-Channel Logout 2)', async () => {
+  test('without a redirect URI, the page remains and says that the user is logged out (Front-Channel Logout 2)', async () => {
     const client = await framed('staying');
     const user = await logInAt(platform, client);
     const again = codeOf(await user.agent.authorize(client, { prompt: 'none' }));

@@ -30,7 +30,7 @@ export function logoutUrl({ protocol }: Platform, parameters: Readonly<Record<st
   return `${protocol}/logout${query === '' ? '' : `?${query}`}`;
 }
 
-/** Whether the browser is still logged in, found with a request with prompt=none. */
+/** Checks with prompt=none whether the browser is still logged in. */
 export async function isLoggedIn({ agent }: LoggedIn, client: TestClient): Promise<boolean> {
   const { fields } = answerOf(await agent.authorize(client, { prompt: 'none' }));
   if (fields['code'] !== undefined) return true;

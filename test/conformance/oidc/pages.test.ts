@@ -19,7 +19,7 @@ const agent = () => new UserAgent(platform);
 const logout = (parameters: Readonly<Record<string, string>> = {}) =>
   `${platform.protocol}/logout?${new URLSearchParams(parameters)}`;
 
-describe('the pages have what login scripts rely on', () => {
+describe('the parts of the pages that login scripts rely on', () => {
   test('the login page is at the authorization endpoint, and its form works without scripts', async () => {
     const browser = agent();
     const url = String(browser.authorizationUrl(platform.one));
@@ -37,7 +37,7 @@ describe('the pages have what login scripts rely on', () => {
     assert.ok(!readElements(markup).some(({ tag }) => tag === 'script'));
   });
 
-  test('the consent page is below login-actions/required-action, with buttons accept and cancel', async () => {
+  test('the consent page is below login-actions/required-action, with the buttons accept and cancel', async () => {
     for (const name of ['cancel', 'accept']) {
       const browser = agent();
       const page = shown(await browser.logIn(await browser.authorize(agreed, { scope: 'openid email' })));
@@ -51,7 +51,7 @@ describe('the pages have what login scripts rely on', () => {
     }
   });
 
-  test('the logout confirmation has kc-logout named confirmLogout and posts to logout-confirm', async () => {
+  test('the logout confirmation has a button kc-logout with the name confirmLogout, and posts to logout-confirm', async () => {
     const browser = agent();
     await browser.logInAt(platform.one);
     const page = shown(await browser.open(logout()));
@@ -64,7 +64,7 @@ describe('the pages have what login scripts rely on', () => {
     );
   });
 
-  test('a second login is announced, and shows the fixed user name', async () => {
+  test('a page that requires a second login says so, and shows the fixed user name', async () => {
     const browser = agent();
     await browser.logInAt(platform.one);
     const page = shown(await browser.authorize(platform.one, { prompt: 'login' }));
@@ -97,7 +97,7 @@ describe('the pages have what login scripts rely on', () => {
   });
 
   for (const [name, open] of Object.entries(PAGES_WITH_SCRIPTS))
-    test(`${name}: one classic inline script, which the Content-Security-Policy allows by its hash`, async () => {
+    test(`${name} has one classic inline script, which the Content-Security-Policy allows by its hash`, async () => {
       const { markup, headers } = await open(platform);
       const scripts = readElements(markup).filter(({ tag }) => tag === 'script');
       assert.equal(scripts.length, 1);

@@ -54,7 +54,7 @@ export async function startPlatform(): Promise<Platform> {
   const made = await admin('POST', '', {
     realm: REALM,
     enabled: true,
-    // Without it the attribute `locale` does not become a claim.
+    // Without this setting the attribute `locale` does not become a claim.
     internationalizationEnabled: true,
     supportedLocales: ['en', 'de'],
     defaultLocale: 'en',

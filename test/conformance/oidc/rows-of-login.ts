@@ -6,7 +6,7 @@ import type { Platform } from './platform.ts';
 import { exchange, tokensOf } from './token-client.ts';
 import { answerOf, codeOf, isLoginPage, type Mode, shown, textOf, UserAgent } from './user-agent.ts';
 
-/** The rows of Basic OP about the authorization request and the login. Form Post OP runs them with its response mode. */
+/** The tests of Basic OP for the authorization request and the login. Form Post OP runs them in its response mode. */
 export function rowsOfLogin(at: () => Platform, mode: Mode): void {
   const agent = () => new UserAgent(at(), mode);
   const idTokenOf = async (fields: Readonly<Record<string, string>>) => {

@@ -7,7 +7,7 @@ import { ALICE } from './realm.ts';
 import { askForTokens, basic, exchange, jsonOf, tokensOf, userInfo } from './token-client.ts';
 import { type Mode, UserAgent } from './user-agent.ts';
 
-/** The rows of Basic OP about tokens and user info. */
+/** The tests of Basic OP for tokens and user info. */
 export function rowsOfTokens(at: () => Platform, mode: Mode): void {
   const agent = () => new UserAgent(at(), mode);
 
@@ -152,7 +152,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     );
   });
 
-  test('claims requests name for user info without scope profile, and the ID token does not get it (Core 5.5)', async () => {
+  test('the parameter claims requests name for user info without scope profile, and the ID token omits it (Core 5.5)', async () => {
     const { one } = at();
     const claims = JSON.stringify({ userinfo: { name: { essential: true } } });
     const tokens = await tokensOf(at(), one, await agent().logInAt(one, { claims }));
@@ -161,7 +161,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     assert.equal((await at().verifyIdToken(one, tokens['id_token']))['name'], undefined);
   });
 
-  test('a client without these settings gets what Keycloak issues: typ, e-mail in the ID token, claims ignored', async () => {
+  test('a client without these settings gets tokens as Keycloak issues them, with typ and e-mail, and claims is ignored', async () => {
     const client = await at().addClient(`plain-${mode}`, {
       attributes: { 'idkit.lean.id.token': 'false' },
       protocolMappers: [],

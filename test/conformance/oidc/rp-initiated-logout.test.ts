@@ -8,7 +8,7 @@ import type { TestClient } from './realm.ts';
 import { askForTokens, tokensOf } from './token-client.ts';
 import { answerOf, hasElement, shown, textOf, UserAgent } from './user-agent.ts';
 
-/** 32 characters, so that it is long enough for an HMAC key. */
+/** A secret of 32 characters, which is long enough for an HMAC key. */
 const SECRET = 'a-client-secret-of-32-characters';
 
 let platform: Platform;
@@ -38,8 +38,8 @@ async function isRefused(user: LoggedIn, parameters: Readonly<Record<string, str
   assert.equal(await isLoggedIn(user, client), true);
 }
 
-describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
-  test('with a hint and a registered URI logs out and redirects without parameters (RP-Initiated Logout 2, 3)', async () => {
+describe('requirements of the profile RP-Initiated Logout OP', { concurrency: 4 }, () => {
+  test('logs out and redirects without parameters if the request has a hint and a registered URI (RP-Initiated Logout 2, 3)', async () => {
     for (const uri of [after1, after2]) {
       const user = await login();
       const { to, fields } = answerOf(
@@ -110,7 +110,7 @@ describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
     }
   });
 
-  test('does not redirect to a URI without hint and client_id (RP-Initiated Logout 2)', async () => {
+  test('does not redirect if the request has neither a hint nor a client_id (RP-Initiated Logout 2)', async () => {
     const user = await login();
     for (const state of [{}, { state: 'x' }])
       await isRefused(
@@ -120,7 +120,7 @@ describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
       );
   });
 
-  test('without parameters, or with only a state, asks for confirmation and then logs out (RP-Initiated Logout 2, 6)', async () => {
+  test('prompts for confirmation before a logout without parameters or with only a state (RP-Initiated Logout 2, 6)', async () => {
     for (const parameters of [{}, { state: 'x' }]) {
       const user = await login();
       const page = shown(await send(user, parameters));
@@ -135,7 +135,7 @@ describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
     }
   });
 
-  test('with only a hint logs out and shows a page (RP-Initiated Logout 2)', async () => {
+  test('logs out and shows a page if the request has only a hint (RP-Initiated Logout 2)', async () => {
     const user = await login();
     const page = shown(await send(user, { id_token_hint: user.idToken }));
     assert.equal(page.status, 200);
@@ -155,14 +155,14 @@ describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
     assert.equal(await isLoggedIn(user, brief), false);
   });
 
-  test('accepts a hint of an ID token with typ (RP-Initiated Logout 2)', async () => {
+  test('accepts an ID token with typ as a hint (RP-Initiated Logout 2)', async () => {
     const usual = await platform.addClient('usual', { attributes: { 'idkit.lean.id.token': 'false' } });
     const user = await logInAt(platform, usual);
     shown(await send(user, { id_token_hint: user.idToken }));
     assert.equal(await isLoggedIn(user, usual), false);
   });
 
-  test('after the logout prompt=none results in login_required, and offline tokens remain valid (RP-Initiated Logout 2)', async () => {
+  test('after the logout, prompt=none results in login_required, and offline tokens remain valid (RP-Initiated Logout 2)', async () => {
     const agent = new UserAgent(platform);
     const fields = await agent.logInAt(client, { scope: 'openid offline_access' });
     const tokens = await tokensOf(platform, client, fields);

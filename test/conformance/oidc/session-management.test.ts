@@ -40,7 +40,7 @@ async function ask(page: Page, sessionState: string): Promise<string> {
   })`);
 }
 
-describe('the row of Session Management OP', () => {
+describe('requirements of the profile Session Management OP', () => {
   test('discovery has check_session_iframe, which is a page that may be framed (Session Management 2, 3.3)', async () => {
     const answer = await fetch(`${platform.issuer}/.well-known/openid-configuration`);
     const document = (await answer.json()) as Record<string, unknown>;
@@ -62,7 +62,7 @@ describe('the row of Session Management OP', () => {
     assert.notEqual(other['session_state'], first);
   });
 
-  test('in Chromium the frame replies "unchanged", "changed" after a logout, and "unchanged" for the state of a new login (Session Management 3.1, 3.2)', {
+  test('in Chromium, the frame replies "unchanged", "changed" after a logout, and "unchanged" for the state of a new login (Session Management 3.1, 3.2)', {
     skip,
   }, async () => {
     const { one, service } = platform;
@@ -90,7 +90,7 @@ describe('the row of Session Management OP', () => {
     await close();
   });
 
-  test('in Chromium the frame replies "error" to an invalid message, and to a page that is not one of the client (Session Management 3.2)', {
+  test('in Chromium, the frame replies "error" to an invalid message, and to a page that does not belong to the client (Session Management 3.2)', {
     skip,
   }, async () => {
     const { origin } = new URL(platform.service.address);

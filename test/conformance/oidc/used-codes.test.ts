@@ -21,7 +21,7 @@ after(async () => {
   await closePasswords();
 });
 
-describe('the row of Basic OP about codes used twice, with a simulated clock', () => {
+describe('requirements of Basic OP for codes that are used twice, with a simulated clock', () => {
   const exchange = (code: string | undefined) =>
     realm.tokens({
       grant_type: 'authorization_code',
@@ -36,7 +36,7 @@ describe('the row of Basic OP about codes used twice, with a simulated clock', (
     return clientAnswer(await browser.logIn(await browser.authorize(), 'alice'))['code'];
   };
 
-  test('rejects the code 30 seconds later too, and revokes the token of its first use (RFC 6749 4.1.2, 10.5)', async () => {
+  test('rejects a used code even 30 seconds later, and revokes the token of its first use (RFC 6749 4.1.2, 10.5)', async () => {
     for (const seconds of [0, 30]) {
       const code = await login();
       const { access_token: token } = await exchange(code);

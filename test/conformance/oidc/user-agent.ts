@@ -10,7 +10,7 @@ export type Mode = 'query' | 'form_post';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** The page that a browser shows in the end, or the response that it sends to the client. */
+/** The last page that a browser shows, or the response that it sends to the client. */
 export type Outcome =
   | { is: 'page'; status: number; url: string; markup: string; headers: Headers }
   | { is: 'answer'; to: string; fields: Fields; how: 'query' | 'fragment' | 'form_post'; headers: Headers };
@@ -28,7 +28,7 @@ export class UserAgent {
     this.#mode = mode;
   }
 
-  /** The URL of an authorization request. A parameter that is undefined is left out. */
+  /** The URL of an authorization request. Omits undefined parameters. */
   authorizationUrl(client: TestClient, parameters: Readonly<Record<string, string | undefined>> = {}): URL {
     const url = new URL(`${this.#platform.protocol}/auth`);
     const usual = {

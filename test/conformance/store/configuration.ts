@@ -56,7 +56,7 @@ export function configurationRules(rule: Rule): void {
     assert.deepEqual(await store.findSession('session-1', false), aSession({}));
   });
 
-  rule('returns the same frozen configuration until something of it changes', async (store) => {
+  rule('returns the same frozen realm and client until they change', async (store) => {
     await begin(store);
     const before = (await store.findRealm('acme'))!;
     const client = (await store.findClient('realm-1', 'app'))!;
@@ -101,7 +101,7 @@ export function configurationRules(rule: Rule): void {
     ],
   ];
 
-  rule('names the value that is taken', async (store) => {
+  rule('names the value that another record already has', async (store) => {
     await begin(store);
     const carol = aUser({ id: 'user-3', username: 'carol', email: 'carol@example.org' });
     await store.apply([
@@ -122,7 +122,7 @@ export function configurationRules(rule: Rule): void {
     assert.equal((await store.findUserByEmail('realm-1', 'carol@example.org'))!.id, 'user-3');
   });
 
-  rule('removes a record with what belongs to it', async (store) => {
+  rule('removes a record together with the records that belong to it', async (store) => {
     await begin(store);
     const service = aUser({ id: 'service', username: 'service', serviceAccountClientUuid: 'client-1' });
     const changes: Change[] = [
@@ -178,7 +178,7 @@ export function configurationRules(rule: Rule): void {
     assert.deepEqual(await remove('realm', 'realm-1'), { outcome: 'missing', what: 'realm', id: 'realm-1' });
   });
 
-  rule('adds and removes single roles and groups, and names what is missing', async (store) => {
+  rule('adds and removes single roles and groups, and names a missing record', async (store) => {
     await begin(store);
     const one: Change = { do: 'assign', userId: 'user-1', roleIds: ['role-1'] };
     assert.equal(
@@ -287,7 +287,7 @@ export function configurationRules(rule: Rule): void {
     },
   );
 
-  rule('lists clients by clientId, with exact match and infix', async (store) => {
+  rule('lists clients by clientId, and finds them by an exact clientId or a part of it', async (store) => {
     await begin(store);
     await store.apply([{ do: 'create', client: aClient({ id: 'client-0', clientId: 'Zebra-app' }) }]);
     const list = async (query: object) =>

@@ -56,7 +56,7 @@ export function guaranteesRules(rule: Rule): void {
     assert.deepEqual(stale, { outcome: 'reused', reason: 'stale', clientUuids: ['client-1'] });
   });
 
-  rule('accepts a token maxReuse more times, and not once more', async (store) => {
+  rule('accepts a used token maxReuse times, and then reports its reuse', async (store) => {
     await begin(store);
     for (let use = 0; use < 3; use++) {
       const answer = await store.rotateRefreshToken(rotation({ nextHash: hash(`use ${use}`), maxReuse: 2 }));
@@ -137,7 +137,7 @@ export function guaranteesRules(rule: Rule): void {
   });
 
   rule(
-    '"Finishes running writes": calls from before the end return and take effect',
+    '"Finishes running writes": calls that began before the close return and take effect',
     async (store, _, other) => {
       await begin(store);
       const writes = Array.from({ length: 30 }, (_, i) =>
@@ -153,7 +153,7 @@ export function guaranteesRules(rule: Rule): void {
     },
   );
 
-  rule('closes twice without harm and rejects later calls', async (store) => {
+  rule('can be closed twice, and rejects later calls', async (store) => {
     await begin(store);
     await Promise.all([store.close(), store.close()]);
     await assert.rejects(store.findRealm('acme'), { code: 'IDKIT_FAILED' });

@@ -3,7 +3,7 @@ import { inTurnWithin } from '../../../src/core/index.ts';
 import { aCredential, aRealm, aUser } from './records.ts';
 import { begin, many, type Rule } from './suite.ts';
 
-/** The verbs that limit password guesses. */
+/** The rules for the calls that limit password guesses. */
 export function guessesRules(rule: Rule): void {
   rule(
     'work that waits for its turn for a limited time runs alone or not at all',
@@ -66,7 +66,7 @@ export function guessesRules(rule: Rule): void {
   });
 
   rule(
-    'a name selects the password of one user of the realm, the same in every store',
+    'a name selects the password of one user of the realm, and the same one in every store',
     async (store, _, other) => {
       await begin(store);
       assert.equal(await store.findSomePassword('realm-1', 'nobody'), undefined, 'nobody has a password');

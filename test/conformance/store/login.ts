@@ -26,35 +26,38 @@ export async function begin(store: Store): Promise<void> {
   assert.deepEqual(applied, { outcome: 'applied' });
 }
 
-/** Finishes a login that needed no page, with its code. */
+/** Finishes a login that needed no page, and stores its code. */
 async function loggedIn(store: Store, code = aCode({})): Promise<void> {
   const login = { session: aSession({}), sessionMustExist: false, code };
   assert.equal(await store.finishLogin(login), 'finished');
 }
 
 export function loginRules(rule: Rule): void {
-  rule('stores an authentication session only over the revision that was read', async (store, _, other) => {
-    await begin(store);
-    const first = anAuthenticationSession({});
-    const stored = await many(50, [store, other], (one) => one.putAuthenticationSession(first));
-    assert.equal(counted(stored, 'stored'), 1);
-    assert.deepEqual(await store.findAuthenticationSession('tab-1'), { ...first, revision: 1 });
-    const steps = await many(50, [store, other], (one, i) =>
-      one.putAuthenticationSession({ ...first, revision: 1, formCode: `form ${i}`, userId: 'user-1' }),
-    );
-    assert.equal(counted(steps, 'stored'), 1);
-    assert.equal(counted(steps, 'changed'), 49);
-    const next = (await store.findAuthenticationSession('tab-1'))!;
-    assert.equal(next.revision, 2);
-    assert.equal(next.userId, 'user-1');
-    assert.equal(next.formCode, `form ${steps.indexOf('stored')}`);
-    assert.deepEqual(await store.removeAuthenticationSession('tab-1'), { removed: true });
-    assert.deepEqual(await store.removeAuthenticationSession('tab-1'), { removed: false });
-    assert.equal(await store.putAuthenticationSession(next), 'changed');
-    assert.equal(await store.findAuthenticationSession('tab-1'), undefined);
-  });
+  rule(
+    'replaces an authentication session only if it still has the revision that was read',
+    async (store, _, other) => {
+      await begin(store);
+      const first = anAuthenticationSession({});
+      const stored = await many(50, [store, other], (one) => one.putAuthenticationSession(first));
+      assert.equal(counted(stored, 'stored'), 1);
+      assert.deepEqual(await store.findAuthenticationSession('tab-1'), { ...first, revision: 1 });
+      const steps = await many(50, [store, other], (one, i) =>
+        one.putAuthenticationSession({ ...first, revision: 1, formCode: `form ${i}`, userId: 'user-1' }),
+      );
+      assert.equal(counted(steps, 'stored'), 1);
+      assert.equal(counted(steps, 'changed'), 49);
+      const next = (await store.findAuthenticationSession('tab-1'))!;
+      assert.equal(next.revision, 2);
+      assert.equal(next.userId, 'user-1');
+      assert.equal(next.formCode, `form ${steps.indexOf('stored')}`);
+      assert.deepEqual(await store.removeAuthenticationSession('tab-1'), { removed: true });
+      assert.deepEqual(await store.removeAuthenticationSession('tab-1'), { removed: false });
+      assert.equal(await store.putAuthenticationSession(next), 'changed');
+      assert.equal(await store.findAuthenticationSession('tab-1'), undefined);
+    },
+  );
 
-  rule('an authentication session expires in the second of its expiry', async (store, set) => {
+  rule('an authentication session is expired from its expiry time on', async (store, set) => {
     await begin(store);
     await store.putAuthenticationSession(anAuthenticationSession({}));
     set(START + 1799);
@@ -113,7 +116,7 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('finishLogin writes nothing if anything it depends on is gone', async (store) => {
+  rule('finishLogin writes nothing if a record that it depends on was removed', async (store) => {
     await begin(store);
     await store.putAuthenticationSession(anAuthenticationSession({}));
     const login = {
@@ -142,7 +145,7 @@ export function loginRules(rule: Rule): void {
   });
 
   rule(
-    'a login continues its session, and replaces the notes if the user authenticated again',
+    'a second login continues the session, and replaces its notes if the user authenticated again',
     async (store) => {
       await begin(store);
       await loggedIn(store);
@@ -184,7 +187,7 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('one call takes the code, and the others return that it was used', async (store, _, other) => {
+  rule('one call takes the code, and the other calls report that it was used', async (store, _, other) => {
     await begin(store);
     await loggedIn(store);
     const answers = await many(200, [store, other], (one) => one.takeCode(hash('code'), START + 1));
@@ -208,13 +211,16 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('a code is not taken from the second of its expiry on, nor one that never existed', async (store) => {
-    await begin(store);
-    await loggedIn(store);
-    assert.deepEqual(await store.takeCode(hash('another'), START), { outcome: 'gone' });
-    assert.deepEqual(await store.takeCode(hash('code'), START + 60), { outcome: 'gone' });
-    assert.equal((await store.takeCode(hash('code'), START + 59)).outcome, 'taken');
-  });
+  rule(
+    'takeCode takes neither a code that has reached its expiry time nor one that never existed',
+    async (store) => {
+      await begin(store);
+      await loggedIn(store);
+      assert.deepEqual(await store.takeCode(hash('another'), START), { outcome: 'gone' });
+      assert.deepEqual(await store.takeCode(hash('code'), START + 60), { outcome: 'gone' });
+      assert.equal((await store.takeCode(hash('code'), START + 59)).outcome, 'taken');
+    },
+  );
 
   rule(
     '"The second presentation of a code ends what the first one received, and everything else that its client has in the session"',
@@ -243,7 +249,7 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('no family starts in a session that has ended, nor for a client that was removed', async (store) => {
+  rule('no family starts in a session that has ended or for a client that was removed', async (store) => {
     await begin(store);
     await loggedIn(store);
     const code = (text: string) => ({ hash: hash(text), now: START });
@@ -277,7 +283,7 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('an access token is valid if its family started before it', async (store) => {
+  rule('an access token is valid only if its family had started by its time of issue', async (store) => {
     await begin(store);
     await loggedIn(store);
     await store.startFamily(undefined, aFamily({ startedAt: START + 10 }));
@@ -313,7 +319,7 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('keeps consents, and the date of the first one', async (store) => {
+  rule('keeps consents with the date of the first one', async (store) => {
     await begin(store);
     await store.apply([{ do: 'putConsent', consent: aConsent({ createdDate: 5, lastUpdatedDate: 5 }) }]);
     const next = aConsent({ scopeIds: ['scope-1', 'scope-2'], createdDate: 9, lastUpdatedDate: 9 });
@@ -367,22 +373,19 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule(
-    'sweeps expired logins and codes, and keeps the marks of used codes for an hour',
-    async (store, set) => {
-      await begin(store);
-      await store.putAuthenticationSession(anAuthenticationSession({}));
-      await store.putAuthenticationSession(anAuthenticationSession({ id: 'tab-2' }));
-      await loggedIn(store);
-      await store.takeCode(hash('code'), START);
-      assert.deepEqual(await store.sweep(START + 1799, 100), { removed: 0, handled: 0 });
-      set(START + 1800);
-      assert.deepEqual(await store.sweep(START + 1800, 1), { removed: 1, handled: 1 });
-      assert.deepEqual(await store.sweep(START + 1800, 100), { removed: 1, handled: 1 });
-      await store.sweep(START + 3659, 100);
-      assert.equal((await store.takeCode(hash('code'), START + 3659)).outcome, 'used');
-      await store.sweep(START + 3660, 100);
-      assert.deepEqual(await store.takeCode(hash('code'), START + 3660), { outcome: 'gone' });
-    },
-  );
+  rule('sweeps expired logins and codes, and remembers used codes for an hour', async (store, set) => {
+    await begin(store);
+    await store.putAuthenticationSession(anAuthenticationSession({}));
+    await store.putAuthenticationSession(anAuthenticationSession({ id: 'tab-2' }));
+    await loggedIn(store);
+    await store.takeCode(hash('code'), START);
+    assert.deepEqual(await store.sweep(START + 1799, 100), { removed: 0, handled: 0 });
+    set(START + 1800);
+    assert.deepEqual(await store.sweep(START + 1800, 1), { removed: 1, handled: 1 });
+    assert.deepEqual(await store.sweep(START + 1800, 100), { removed: 1, handled: 1 });
+    await store.sweep(START + 3659, 100);
+    assert.equal((await store.takeCode(hash('code'), START + 3659)).outcome, 'used');
+    await store.sweep(START + 3660, 100);
+    assert.deepEqual(await store.takeCode(hash('code'), START + 3660), { outcome: 'gone' });
+  });
 }

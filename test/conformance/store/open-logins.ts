@@ -7,7 +7,7 @@ import { many, type Rule } from './suite.ts';
 /** Logins that strangers start and never finish. */
 export function openLoginRules(rule: Rule): void {
   rule(
-    'keeps the newest authentication sessions of a realm, and every one with a proof',
+    'keeps the newest authentication sessions of a realm, and all sessions with a proof',
     async (store, _, other) => {
       await begin(store);
       await store.apply([
@@ -18,7 +18,7 @@ export function openLoginRules(rule: Rule): void {
         store.putAuthenticationSession(
           anAuthenticationSession({ id, expiresAt: START + 1000 + at, ...more }),
         );
-      // The most that a stranger can put into a text of the request.
+      // A stranger can imitate the note of a proof only in a text of the request.
       const request = { ...anAuthenticationSession({}).request, state: '"passwordUser":"x"' };
       for (let at = 0; at < 10; at++) await put(`open-${at}`, at, { request });
       await put('user', 0, { userId: 'user-1' });

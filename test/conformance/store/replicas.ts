@@ -77,7 +77,7 @@ export function replicasRules(rule: Rule): void {
     },
   );
 
-  rule('of parallel changes that take one name, exactly one is applied', async (store, _, other) => {
+  rule('applies exactly one of several parallel changes that use the same name', async (store, _, other) => {
     await begin(store);
     const answers = await many(20, [store, other], (one, i) =>
       one.apply([
@@ -97,7 +97,7 @@ export function replicasRules(rule: Rule): void {
     );
   });
 
-  rule('parallel assignments to one user are all kept', async (store, _, other) => {
+  rule('keeps all parallel assignments to one user', async (store, _, other) => {
     await begin(store);
     const roles = Array.from({ length: 12 }, (_, i) => aRole({ id: `r${i}`, name: `r${i}` }));
     await store.apply(roles.map((role) => ({ do: 'create', role })));
@@ -111,7 +111,7 @@ export function replicasRules(rule: Rule): void {
   });
 
   rule(
-    'a completed rotation counts as the last use, whatever ends the family in the meantime',
+    'a completed rotation counts as the last use of the session, even if the family ends in parallel',
     async (store, _, other) => {
       await begin(store);
       for (let round = 0; round < 25; round++) {

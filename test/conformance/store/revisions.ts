@@ -63,25 +63,28 @@ export function revisionRules(rule: Rule): void {
     },
   );
 
-  rule('a change of a user that was read before a role or a group was given is stale', async (store) => {
-    await begin(store);
-    const read = async () => (await store.findUser('realm-1', 'user-1'))!;
-    const between: Change[] = [
-      { do: 'unassign', userId: 'user-1', roleIds: ['role-1'] },
-      { do: 'assign', userId: 'user-1', roleIds: ['role-1'] },
-      { do: 'leave', userId: 'user-1', groupId: 'group-1' },
-      { do: 'join', userId: 'user-1', groupId: 'group-1' },
-    ];
-    for (const change of between) {
-      const user = await read();
-      await store.apply([change]);
-      const same = JSON.stringify(user) === JSON.stringify(await read());
-      const answer = await store.apply([{ do: 'put', user: { ...user, firstName: 'x' } }]);
-      assert.equal(answer.outcome, same ? 'applied' : 'stale', JSON.stringify(change));
-    }
-  });
+  rule(
+    'a change of a user is stale if a role or group was assigned after the user was read',
+    async (store) => {
+      await begin(store);
+      const read = async () => (await store.findUser('realm-1', 'user-1'))!;
+      const between: Change[] = [
+        { do: 'unassign', userId: 'user-1', roleIds: ['role-1'] },
+        { do: 'assign', userId: 'user-1', roleIds: ['role-1'] },
+        { do: 'leave', userId: 'user-1', groupId: 'group-1' },
+        { do: 'join', userId: 'user-1', groupId: 'group-1' },
+      ];
+      for (const change of between) {
+        const user = await read();
+        await store.apply([change]);
+        const same = JSON.stringify(user) === JSON.stringify(await read());
+        const answer = await store.apply([{ do: 'put', user: { ...user, firstName: 'x' } }]);
+        assert.equal(answer.outcome, same ? 'applied' : 'stale', JSON.stringify(change));
+      }
+    },
+  );
 
-  rule('the removal of a role is not undone by a change of a record that included it', async (store) => {
+  rule('a change of a record that included a removed role does not restore the role', async (store) => {
     await begin(store);
     await store.apply([
       { do: 'create', role: aRole({ id: 'outer', name: 'outer', compositeIds: ['role-1'] }) },
@@ -96,7 +99,7 @@ export function revisionRules(rule: Rule): void {
     assert.deepEqual((await store.findRealm('acme'))!.roles.get('outer')!.compositeIds, []);
   });
 
-  rule('a removed record does not return through a change of an earlier version', async (store) => {
+  rule('a change of an earlier version does not restore a removed record', async (store) => {
     await begin(store);
     const user = (await store.findUser('realm-1', 'user-1'))!;
     await store.apply([{ do: 'remove', what: 'user', id: 'user-1' }]);
@@ -106,7 +109,7 @@ export function revisionRules(rule: Rule): void {
     assert.deepEqual(await store.apply([put]), { outcome: 'stale', what: 'user', id: 'user-1' });
   });
 
-  rule('a record that was never read replaces none, and the list has no effect', async (store) => {
+  rule('rejects the whole list if it replaces a record that was never read', async (store) => {
     await begin(store);
     const answer = await store.apply([
       { do: 'remove', what: 'component', id: aComponent({}).id },

@@ -5,7 +5,7 @@ import { aClient, aFamily, aRealm, aSession, aUser, START } from './records.ts';
 import { begin, many, type Rule, rotation } from './suite.ts';
 
 export function sessionsRules(rule: Rule): void {
-  rule('keeps the last use of a session over all its families, even removed ones', async (store, set) => {
+  rule('keeps the last use of a session across all its families, even removed ones', async (store, set) => {
     await begin(store);
     await store.startSession(aSession({}), aFamily({ id: 'family-2', clientUuid: 'client-2' }));
     set(START + 500);
@@ -24,31 +24,34 @@ export function sessionsRules(rule: Rule): void {
     assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 501);
   });
 
-  rule('ends sessions one by one, of a user, of a realm, and as part of a change', async (store) => {
-    await begin(store);
-    const start = async (id: string, offline: boolean) =>
-      store.startSession(
-        aSession({ id, offline }),
-        aFamily({ id: `f-${id}-${offline}`, sessionId: id, offline }),
-      );
-    await start('session-1', true);
-    await start('two', false);
-    assert.deepEqual(await store.endSession('session-1', false), { ended: true });
-    assert.deepEqual(await store.endSession('session-1', false), { ended: false });
-    assert.ok(await store.findSession('session-1', true));
-    assert.ok(await store.findFamily('f-session-1-true'));
-    assert.deepEqual(await store.endUserSessions('user-1', { offlineToo: false }), { ended: 1 });
-    await start('three', false);
-    assert.deepEqual(await store.endRealmSessions('realm-1'), { ended: 1 });
-    assert.ok(await store.findSession('session-1', true));
-    await start('four', false);
-    await applyAsRead(store, [
-      { do: 'put', user: aUser({ firstName: 'x' }) },
-      { do: 'endSessions', userId: 'user-1', offlineToo: true },
-    ]);
-    assert.equal(await store.findSession('session-1', true), undefined);
-    assert.equal(await store.findFamily('f-four-false'), undefined);
-  });
+  rule(
+    'ends a single session, all sessions of a user or a realm, and sessions as part of a change',
+    async (store) => {
+      await begin(store);
+      const start = async (id: string, offline: boolean) =>
+        store.startSession(
+          aSession({ id, offline }),
+          aFamily({ id: `f-${id}-${offline}`, sessionId: id, offline }),
+        );
+      await start('session-1', true);
+      await start('two', false);
+      assert.deepEqual(await store.endSession('session-1', false), { ended: true });
+      assert.deepEqual(await store.endSession('session-1', false), { ended: false });
+      assert.ok(await store.findSession('session-1', true));
+      assert.ok(await store.findFamily('f-session-1-true'));
+      assert.deepEqual(await store.endUserSessions('user-1', { offlineToo: false }), { ended: 1 });
+      await start('three', false);
+      assert.deepEqual(await store.endRealmSessions('realm-1'), { ended: 1 });
+      assert.ok(await store.findSession('session-1', true));
+      await start('four', false);
+      await applyAsRead(store, [
+        { do: 'put', user: aUser({ firstName: 'x' }) },
+        { do: 'endSessions', userId: 'user-1', offlineToo: true },
+      ]);
+      assert.equal(await store.findSession('session-1', true), undefined);
+      assert.equal(await store.findFamily('f-four-false'), undefined);
+    },
+  );
 
   rule('lists and counts sessions with their clients', async (store) => {
     await begin(store);
@@ -106,29 +109,32 @@ export function sessionsRules(rule: Rule): void {
     assert.equal(await store.isAccessTokenRevoked('jti'), false);
   });
 
-  rule('stores login failures only over the revision that was read', async (store, _, other) => {
-    await begin(store);
-    const failures = {
-      realmId: 'realm-1',
-      userId: 'user-1',
-      revision: 0,
-      failures: 1,
-      temporaryLockouts: 0,
-      lastFailureAt: 1,
-      lockedUntil: 0,
-      lastIpAddress: '192.0.2.1',
-    };
-    const answers = await many(20, [store, other], (one) => one.putLoginFailures(failures));
-    assert.equal(answers.filter((answer) => answer === 'stored').length, 1);
-    assert.deepEqual(await store.findLoginFailures('realm-1', 'user-1'), { ...failures, revision: 1 });
-    assert.equal(await store.putLoginFailures({ ...failures, revision: 1, failures: 2 }), 'stored');
-    assert.equal(await store.putLoginFailures({ ...failures, revision: 1, failures: 3 }), 'changed');
-    await store.removeLoginFailures('realm-1', 'user-1');
-    assert.equal(await store.findLoginFailures('realm-1', 'user-1'), undefined);
-    await store.putLoginFailures(failures);
-    await store.removeLoginFailures('realm-1');
-    assert.equal(await store.findLoginFailures('realm-1', 'user-1'), undefined);
-  });
+  rule(
+    'replaces login failures only if they still have the revision that was read',
+    async (store, _, other) => {
+      await begin(store);
+      const failures = {
+        realmId: 'realm-1',
+        userId: 'user-1',
+        revision: 0,
+        failures: 1,
+        temporaryLockouts: 0,
+        lastFailureAt: 1,
+        lockedUntil: 0,
+        lastIpAddress: '192.0.2.1',
+      };
+      const answers = await many(20, [store, other], (one) => one.putLoginFailures(failures));
+      assert.equal(answers.filter((answer) => answer === 'stored').length, 1);
+      assert.deepEqual(await store.findLoginFailures('realm-1', 'user-1'), { ...failures, revision: 1 });
+      assert.equal(await store.putLoginFailures({ ...failures, revision: 1, failures: 2 }), 'stored');
+      assert.equal(await store.putLoginFailures({ ...failures, revision: 1, failures: 3 }), 'changed');
+      await store.removeLoginFailures('realm-1', 'user-1');
+      assert.equal(await store.findLoginFailures('realm-1', 'user-1'), undefined);
+      await store.putLoginFailures(failures);
+      await store.removeLoginFailures('realm-1');
+      assert.equal(await store.findLoginFailures('realm-1', 'user-1'), undefined);
+    },
+  );
 
   rule('lists events newest first by every filter, and clears them', async (store) => {
     await begin(store);
@@ -196,7 +202,7 @@ export function sessionsRules(rule: Rule): void {
     assert.deepEqual(await ids({}), []);
   });
 
-  rule('sweeps expired records in batches, and nothing that may still be used', async (store) => {
+  rule('sweeps expired records in batches, and keeps records that may still be used', async (store) => {
     await begin(store);
     await store.startSession(aSession({ id: 'busy' }), aFamily({ id: 'busy', sessionId: 'busy' }));
     await store.startSession(
@@ -224,7 +230,7 @@ export function sessionsRules(rule: Rule): void {
   });
 
   rule(
-    'counts a session that is due and continues as work of its batch, and handles it once',
+    'a sweep handles each due session once, and counts a session that continues as part of its batch',
     async (store) => {
       await begin(store);
       const later = START + 7200;
@@ -262,7 +268,7 @@ export function sessionsRules(rule: Rule): void {
     assert.equal(await store.findFamily('family-1'), undefined);
   });
 
-  rule('sweeps events by the age that their realm sets', async (store) => {
+  rule('sweeps events that are older than their realm allows', async (store) => {
     await begin(store);
     const { settings } = aRealm({});
     await applyAsRead(store, [

@@ -8,7 +8,7 @@ import { revisionRules } from './revisions.ts';
 import { sessionsRules } from './sessions.ts';
 import { type ConformanceBackend, ruleOf } from './suite.ts';
 
-/** Tests every verb of the contract and quotes its guarantees. A backend only opens stores. */
+/** Tests every method of the contract and quotes its guarantees. A backend only opens stores. */
 export function storeConformance(name: string, backend: ConformanceBackend): void {
   const rule = ruleOf(name, backend);
   guaranteesRules(rule);

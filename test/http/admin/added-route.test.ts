@@ -37,7 +37,7 @@ export const dummyRows: readonly AdminRow[] = [
 ];
 `;
 
-/** Copies the sources, with one more file and one more row. */
+/** Copies the sources and adds one file and one row. */
 function copyWithDummy(): string {
   const copy = mkdtempSync(join(tmpdir(), 'idkit-added-route-'));
   for (const name of ['src', 'package.json'])
@@ -53,7 +53,7 @@ function copyWithDummy(): string {
   return copy;
 }
 
-test('one file and one row give an administrative route its right, its turns, its statuses and its metrics', async (t) => {
+test('an administrative route that is added with one file and one row has a right, turns, statuses and metrics', async (t) => {
   const copy = copyWithDummy();
   t.after(() => rmSync(copy, { recursive: true, force: true }));
   const { startService } = (await import(

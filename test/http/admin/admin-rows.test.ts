@@ -9,7 +9,7 @@ let service: TestService;
 before(async () => {
   service = await startTestService();
   const admin = await administrator(service);
-  // The roles of this user do not include the right of any row that changes something.
+  // No role of this user grants the right of a row that changes data.
   const users = [helper('viewer', 'view-realm', 'view-users', 'view-clients', 'view-events')];
   assert.equal((await admin('POST', '', { realm: 'x', enabled: true, users })).status, 201);
 });
@@ -23,7 +23,7 @@ const viewerToken = async (): Promise<string> => {
 /** A path with ids of records that do not exist. */
 const filled = (path: string) => path.replace(/:\w+|\*/g, 'none');
 
-test('every row that changes something names a right, and rejects callers without it before it parses the body', async () => {
+test('every row that changes data names a right, and rejects callers without that right before it parses the body', async () => {
   const viewer = adminApi(service, await viewerToken());
   let rows = 0;
   for (const { method, path, right } of adminRows) {
@@ -39,7 +39,7 @@ test('every row that changes something names a right, and rejects callers withou
   assert.ok(rows > 60, String(rows));
 });
 
-test('roles grant the right of each row; only the rows for unknown paths do not require one', () => {
+test('every row requires a right that a role can grant, except the list of realms and the rows for unknown paths', () => {
   for (const row of adminRows) {
     if (typeof row.right === 'function') continue;
     if (row.right === 'none')

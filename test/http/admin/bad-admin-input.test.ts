@@ -38,7 +38,7 @@ after(async () => {
   assert.deepEqual(bugs, []);
 });
 
-/** Requests with a body in a separate realm, each with a body that is valid there. */
+/** Requests to a separate realm, each with a body that is valid there. */
 const targets = async (): Promise<readonly (readonly [method: string, path: string, whole: object])[]> => {
   await admin('POST', '', {
     realm: 'any',
@@ -115,12 +115,12 @@ const values = fc.letrec((tie) => ({
   ),
 })).any;
 
-test('no JSON of an administrator causes a server fault or ends the process', async () => {
+test('no JSON from an administrator causes a server fault or ends the process', async () => {
   const all = await targets();
   await fc.assert(
     fc.asyncProperty(fc.nat(all.length - 1), names, values, fc.boolean(), async (at, name, value, within) => {
       const [method, path, whole] = all[at]!;
-      // A new name of the realm would break all other paths.
+      // Renaming the realm would break all other paths.
       if (path === '/any' && name === 'realm') return;
       const body = within ? Object.fromEntries([...Object.entries(whole), [name, value]]) : value;
       if (path === '/any' && !within && Object.hasOwn(Object(body), 'realm')) return;
@@ -133,7 +133,7 @@ test('no JSON of an administrator causes a server fault or ends the process', as
   assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
 });
 
-test('rejects broken JSON, deep nesting, duplicate fields and other encodings with 400 and names the input', async () => {
+test('responds with 400 to broken JSON, deep nesting, duplicate fields and other encodings, and names the input', async () => {
   const deep = `{"attributes":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
   for (const [body, say] of [
     ['{', /Cannot parse the JSON/],
@@ -156,7 +156,7 @@ test('rejects broken JSON, deep nesting, duplicate fields and other encodings wi
   assert.equal((await admin('POST', '/x/users', 'username=x', { 'content-type': 'text/plain' })).status, 415);
 });
 
-test('rejects a name that is longer than Keycloak allows with 400 and names the field, on each database', async () => {
+test('responds with 400 to a name that is longer than Keycloak allows, and names the field, on each database', async () => {
   const long = 'n'.repeat(256);
   for (const [path, field] of [
     ['/x/clients', 'clientId'],
@@ -173,7 +173,7 @@ test('rejects a name that is longer than Keycloak allows with 400 and names the 
   assert.equal((await admin('POST', '/x/users', { username: long })).status, 400);
 });
 
-test('rejects settings of a realm or client with which no token could be issued', async () => {
+test('rejects settings that would prevent a realm or client from issuing tokens', async () => {
   for (const [field, value] of [
     ['accessTokenLifespan', 1e308],
     ['accessTokenLifespan', -1],
@@ -191,7 +191,7 @@ test('rejects settings of a realm or client with which no token could be issued'
   assert.match(JSON.stringify(json), /access\.token\.signed\.response\.alg/);
 });
 
-test('mappers whose names are properties of every object do not break tokens', async () => {
+test('a mapper with the name of a property that every object has does not break tokens', async () => {
   for (const [index, [protocolMapper, config]] of (
     [
       ['constructor', {}],
@@ -218,7 +218,7 @@ test('mappers whose names are properties of every object do not break tokens', a
   assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
 });
 
-test('rejects a client assertion whose algorithm is the name of a property of every object with 400 (RFC 7515 §4.1.1)', async () => {
+test('rejects a client assertion with 400 if its alg is the name of a property that every object has (RFC 7515 §4.1.1)', async () => {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   for (const alg of ['constructor', 'toString', 'none']) {
     const assertion = `${encode({ alg })}.${encode({ sub: 'signer', iss: 'signer' })}.AAAA`;
@@ -252,7 +252,7 @@ test("only pages of the token's client may read responses of the administrative 
     assert.equal(other.headers.get('access-control-allow-origin'), null);
 });
 
-test('events store a name only up to its maximum length', async () => {
+test('truncates a name in an event at its maximum length', async () => {
   const { body } = await loginAs(service, 'x', { username: 'u'.repeat(20_000), password: 'pw' });
   assert.equal(body['error'], 'invalid_grant');
   const [line] = service.log.filter(({ message }) => message === 'LOGIN_ERROR').slice(-1);
@@ -275,7 +275,7 @@ test('admin events do not contain the secrets of the recorded representation (do
   assert.doesNotMatch(await readMetrics(service), /hidden-/);
 });
 
-test('rejects a search with too many words with 400 and names the parameter', async () => {
+test('responds with 400 to a search with too many words, and names the parameter', async () => {
   for (const [parameter, value] of [
     ['search', 'a '.repeat(1000)],
     ['search', '"'.repeat(3000)],

@@ -62,7 +62,7 @@ test('GET consents lists the consents of a user and the clients with offline tok
   ]);
 });
 
-test('reading consents requires view-users, and revoking them manage-users (docs/keycloak/admin-api.md#who-may-call)', async () => {
+test('reading consents requires view-users, and revoking them requires manage-users (docs/keycloak/admin-api.md#who-may-call)', async () => {
   const { body } = await loginAs(service, 'acme', { username: 'viewer', password: 'pw' });
   const viewer = adminApi(service, body['access_token']!);
   assert.equal((await viewer('GET', `/acme/users/${alice}/consents`)).status, 200);

@@ -99,7 +99,7 @@ test("a mapper that writes another user's id into sub does not grant that user's
   assert.equal((await adminApi(service, answer['access_token']!)('GET', '/x/users')).status, 401);
 });
 
-test('a token without sub of a deleted client is not valid for a new client with the same id', async () => {
+test('a token without sub that was issued to a deleted client is not valid for a new client with the same id', async () => {
   const slim = {
     clientId: 'slim',
     secret: 'one',

@@ -14,7 +14,7 @@ export interface Place {
   run(sql: string): Promise<void>;
 }
 
-/** Opens a place on each database. */
+/** Starts such a service on each kind of database. */
 export const openers: Readonly<Record<string, (t: TestContext) => Promise<Place>>> = {
   sqlite: async (t) => {
     const service = await startTestService();

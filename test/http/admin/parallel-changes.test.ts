@@ -13,7 +13,7 @@ before(async () => {
     enabled: true,
     bruteForceProtected: true,
     failureFactor: 1000,
-    // Guesses are compared one after the other, and each waits for a limited time.
+    // The service compares guesses one after the other, and each guess waits for a limited time.
     passwordPolicy: 'hashAlgorithm(pbkdf2-sha256) and hashIterations(1)',
     quickLoginCheckMilliSeconds: 0,
     users: [helper('alice'), helper('bob'), helper('guessed'), helper('twofold'), helper('gone')],
@@ -34,7 +34,7 @@ async function refreshes(refreshToken: string): Promise<number> {
   return (await fetch(tokenUrl(service, 'x'), form(fields))).status;
 }
 
-test('parallel changes of a user are all kept: roles, names, and above all that the user is disabled', async () => {
+test('keeps all parallel changes of a user: roles, names and, above all, that the user is disabled', async () => {
   const id = await idOf('alice');
   const roles = await times(4, async (index) => {
     await admin('POST', '/x/roles', { name: `kept-${index}` });
@@ -54,7 +54,7 @@ test('parallel changes of a user are all kept: roles, names, and above all that 
   assert.equal(held.filter(({ name }) => name.startsWith('kept-')).length, 4);
 });
 
-test('parallel changes of a role, a client and a realm are all kept', async () => {
+test('keeps all parallel changes of a role, a client and a realm', async () => {
   const roles = await times(4, async (index) => {
     await admin('POST', '/x/roles', { name: `part-${index}` });
     return (await admin('GET', `/x/roles/part-${index}`)).json;
@@ -82,7 +82,7 @@ test('parallel changes of a role, a client and a realm are all kept', async () =
   assert.deepEqual([realm.accessTokenLifespan, realm.displayName, realm.eventsExpiration], [77, 'X', 88]);
 });
 
-test("creating and deleting realms in parallel to a change of master's role admin loses none of its composites", async () => {
+test("master's role admin keeps all of its composites if it is changed while realms are created and deleted", async () => {
   const path = '/master/roles/admin/composites';
   await times(2, (index) => admin('POST', '', { realm: `old-${index}` }));
   await admin('POST', '/master/roles', { name: 'extra' });
@@ -117,7 +117,7 @@ test('a login that started with the old password does not leave a session after 
   }
 });
 
-test('a refresh in parallel to the end of its session leaves no valid token, in any order', async () => {
+test('a refresh that runs while its session ends leaves no valid token, whichever finishes first', async () => {
   const id = await idOf('twofold');
   const oidc = `${service.address}/realms/x/protocol/openid-connect`;
   const enders: readonly ((tokens: Record<string, string>) => Promise<unknown>)[] = [
@@ -146,7 +146,7 @@ test('a refresh in parallel to the end of its session leaves no valid token, in 
   }
 });
 
-test('a user who is deleted during logins and refreshes does not leave a session', async () => {
+test('a user who is deleted during logins and refreshes has no session afterwards', async () => {
   const id = await idOf('gone');
   const fields = { client_id: 'app', username: 'gone', password: 'pw' };
   const { body } = await loginAs(service, 'x', fields);
@@ -161,20 +161,20 @@ test('a user who is deleted during logins and refreshes does not leave a session
     else assert.equal(answer.status, 400);
 });
 
-test('counts every wrong password that is compared among 50 parallel ones (docs/keycloak/login.md#brute-force-protection)', async () => {
+test('counts every wrong password that it compares among 50 parallel guesses (docs/keycloak/login.md#brute-force-protection)', async () => {
   const id = await idOf('guessed');
   const before = service.log.length;
   await times(50, () => loginAs(service, 'x', { client_id: 'app', username: 'guessed', password: 'no' }));
   const failed = service.log.slice(before).filter(({ message }) => message === 'LOGIN_ERROR');
   assert.equal(failed.length, 50);
-  // The others timed out while they waited for their turn, and were not compared.
+  // The other guesses timed out while they waited for their turn, and were not compared.
   const compared = failed.filter(({ fields }) => !('reason' in (fields['details'] as object)));
   const failures = await admin('GET', `/x/attack-detection/brute-force/users/${id}`);
   assert.ok(compared.length > 0);
   assert.equal(failures.json.numFailures, compared.length);
 });
 
-test('a new token has the current id of the client that owns its roles, which may change between two tokens', async () => {
+test('a new token names the client that owns its roles by its current clientId, even after a rename', async () => {
   await admin('POST', '', {
     realm: 'named',
     enabled: true,

@@ -39,7 +39,7 @@ test('sends no page, one page and many pages as one JSON array', async (t) => {
   }
 });
 
-test('a failure before the second page is an error response; a later one cuts the response off and is logged', async (t) => {
+test('a failure before the second page returns an error response, and a later failure aborts the response and is logged', async (t) => {
   const early = await serve(t, 5, 2);
   assert.equal((await fetch(early.url)).status, 500);
   const late = await serve(t, 5, 4);
@@ -49,7 +49,7 @@ test('a failure before the second page is an error response; a later one cuts th
   assert.deepEqual(late.logged, ['a list is incomplete because its next page could not be read']);
 });
 
-test('stops reading pages while the caller does not read, and ends when it disconnects', async (t) => {
+test('stops reading pages while the caller does not read, and ends when the caller disconnects', async (t) => {
   const pages = 100_000;
   const { url, counts, logged } = await serve(t, pages);
   const aborted = new AbortController();

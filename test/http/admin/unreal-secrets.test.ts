@@ -20,7 +20,7 @@ async function client(clientId: string): Promise<{ id: string; secret: string; a
   return (await admin('GET', `/x/clients?clientId=${clientId}`)).json[0];
 }
 
-test('rejects a new realm or client whose secret is a mask or a placeholder with 400 and names the field', async () => {
+test('rejects a new realm or client with 400 if a secret is a mask or a placeholder, and names the field', async () => {
   for (const secret of [MASK, '${SECRET}', '${HOME}']) {
     const realm = await admin('POST', '', { realm: 'y', clients: [{ clientId: 'a', secret }] });
     assert.equal(realm.status, 400);
@@ -34,7 +34,7 @@ test('rejects a new realm or client whose secret is a mask or a placeholder with
   }
 });
 
-test('a mask in a PUT of a client, or in a partial import over it, keeps the stored secret', async () => {
+test('keeps the stored secret if a PUT or a partial import of the client contains a mask', async () => {
   const before = await client('web');
   const attributes = { ...before.attributes, 'client.secret.rotated': MASK };
   const sent = { ...before, name: 'Web', secret: MASK, attributes };
@@ -56,7 +56,7 @@ test('a mask in a PUT of a client, or in a partial import over it, keeps the sto
   assert.equal((await client('web')).secret, 'new-secret');
 });
 
-test('never replaces a placeholder in a request by an environment variable', async () => {
+test('never replaces a placeholder in a request with an environment variable', async () => {
   process.env['IDKIT_TEST_VALUE'] = 'from the environment';
   process.env['REALM_TEST_VALUE'] = 'from the environment';
   const displayName = '${IDKIT_TEST_VALUE} ${REALM_TEST_VALUE}';

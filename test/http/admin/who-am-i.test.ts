@@ -41,7 +41,7 @@ async function consoleToken(realm: string, username: string, password: string): 
 async function ask(token: string, realm = 'master', query = '') {
   const headers = { authorization: `Bearer ${token}` };
   const answer = await fetch(`${service.address}/admin/${realm}/console/whoami${query}`, { headers });
-  // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
+  // biome-ignore lint/suspicious/noExplicitAny: responses have many shapes
   return { status: answer.status, json: (await answer.json()) as any };
 }
 

@@ -52,7 +52,7 @@ test('ignores X-Forwarded-For of a proxy that is not trusted', async () => {
   }
 });
 
-test('uses X-Forwarded-Proto of a trusted proxy: rejects plain http from outside (docs/keycloak/tokens.md#order-of-the-checks)', async () => {
+test('rejects plain http from outside if a trusted proxy reports it in X-Forwarded-Proto (docs/keycloak/tokens.md#order-of-the-checks)', async () => {
   const platform = makePlatform();
   writeFileSync(join(platform.dir, 'idkit.yaml'), 'trustedProxies: [127.0.0.1]\n');
   const service = await startTestService({ platform });

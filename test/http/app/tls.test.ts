@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => platform.remove());
 
-test('--tls-cert and --tls-key serve https, and the issuer has that scheme', async () => {
+test('serves https with --tls-cert and --tls-key, and the issuer starts with https', async () => {
   const service = await startTestService({
     platform,
     flags: { 'listen.tlsCert': certFile, 'listen.tlsKey': keyFile },

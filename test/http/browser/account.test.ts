@@ -103,7 +103,7 @@ test('a form without the state checker of this login does not change anything (C
   assert.equal(find(profile, 'email').attributes['value'], 'bob@example.test');
 });
 
-test('users manage data, password, devices and applications without scripts', { skip }, async () => {
+test('users manage their data, password, devices and applications without scripts', { skip }, async () => {
   const context = await browser!.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   const problems: string[] = [];
@@ -182,7 +182,7 @@ test('rejects the user name of another user as an e-mail address, because it wou
   assert.equal((await loginAs(service, 'acme', login)).status, 200);
 });
 
-test('the pages are in German, and have links to change the language', { skip }, async () => {
+test('shows the pages in German, with links that change the language', { skip }, async () => {
   const context = await browser!.newContext({ javaScriptEnabled: false, locale: 'de-DE' });
   const page = await context.newPage();
   await logIn(page, 'carol');
@@ -196,7 +196,7 @@ test('the pages are in German, and have links to change the language', { skip },
   await context.close();
 });
 
-test('stored names are text on the account pages, in a real browser (XSS)', { skip }, async (t) => {
+test('a real browser shows stored names on the account pages as text (XSS)', { skip }, async (t) => {
   const admin = await administrator(service);
   const realm = await admin('GET', '/acme');
   const [stored] = (await admin('GET', `/acme/clients?clientId=${client.clientId}`)).json;
@@ -231,7 +231,7 @@ test('stored names are text on the account pages, in a real browser (XSS)', { sk
   await context.close();
 });
 
-test('returns the account as JSON to a token, and pages of the client’s origin may read it (loadUserProfile)', async () => {
+test('returns the account as JSON for a token, and pages of the client’s origin may read the response (loadUserProfile)', async () => {
   const fields = { client_id: client.clientId, username: 'bob', password: 'password-of-bob' };
   const { body } = await loginAs(service, 'acme', fields);
   const headers = { authorization: `Bearer ${body['access_token']}`, accept: 'application/json' };

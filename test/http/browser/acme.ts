@@ -6,7 +6,7 @@ import type { CookieJar } from './cookie-jar.ts';
 /** The headers of a browser that requests a page. */
 export const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-/** A user of the realm acme with all rights to their account, as a representation. */
+/** The representation of a user of the realm acme with all rights to their account. */
 export function person(username: string) {
   return {
     username,
@@ -24,7 +24,7 @@ export function passwordOf(username: string): string {
   return `password-of-${username}`;
 }
 
-/** Follows redirects within the service, as a browser does. Returns a redirect to another origin. */
+/** Follows redirects within the service, as a browser does. Returns a redirect to another origin unfollowed. */
 export async function openPage(service: TestService, jar: CookieJar, url: string): Promise<Response> {
   let answer = await jar.fetch(url, { headers: html });
   for (let step = 0; step < 5 && answer.headers.get('location')?.startsWith(service.address); step++)

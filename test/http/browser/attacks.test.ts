@@ -200,7 +200,7 @@ test('no input causes a server fault: NUL, invalid UTF-8, long values, many valu
   assert.doesNotMatch(service.logText(), /"level":"error"/);
 });
 
-test('names with line breaks stay in one line of the log (log and header injection)', async () => {
+test('names with line breaks stay on one line of the log (log and header injection)', async () => {
   const evil = 'eve\r\n{"level":"info","msg":"LOGIN"}\r\nSet-Cookie: a=b\u001b[2J\u2028\u0085';
   const start = service.log.length;
   const jar = new CookieJar();
@@ -281,7 +281,7 @@ test('a page of another origin cannot log a user in to another account (login CS
   for (const from of [hostile.sameSite, hostile.crossSite]) {
     const context = await browser!.newContext();
     const page = await context.newPage();
-    // Both while the victim has a login in progress, and without one.
+    // The victim has a login in progress in the first case only.
     if (from === hostile.sameSite) await page.goto(account());
     hostile.serve(selfSending(action, { username: 'mallory', password: 'password-of-mallory' }));
     await page.goto(from);

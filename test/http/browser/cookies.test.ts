@@ -27,7 +27,7 @@ test('sets cookies as Keycloak does (docs/keycloak/pages.md#cookies)', () => {
   );
 });
 
-test('in an insecure context leaves out Secure and replaces None by Lax (docs/keycloak/pages.md#cookies)', () => {
+test('leaves out Secure and replaces None with Lax in an insecure context (docs/keycloak/pages.md#cookies)', () => {
   assert.equal(
     serializeCookie(identity, { ...place, secure: false }),
     'KEYCLOAK_IDENTITY=a.b.c; Path=/realms/acme/; HttpOnly; SameSite=Lax',
@@ -46,7 +46,7 @@ test('never sends a value that would end the cookie or the header', () => {
     assert.throws(() => serializeCookie({ ...identity, value }, place), /KEYCLOAK_IDENTITY/, value);
 });
 
-test('the path of a cookie is that of the realm, escaped as in browsers', () => {
+test('the path of a cookie is the path of the realm, escaped as browsers escape it', () => {
   assert.equal(cookiePath('http://id.example', 'acme'), '/realms/acme/');
   assert.equal(cookiePath('https://id.example/auth', 'a b'), '/auth/realms/a%20b/');
   assert.equal(cookiePath('https://id.example/auth/', 'ärzte'), '/auth/realms/%C3%A4rzte/');
@@ -60,7 +60,7 @@ test('returns every value of every cookie, in order (cookie tossing)', () => {
   assert.equal(parseCookies(undefined).size, 0);
 });
 
-test('parses every header without an error, and treats all names alike', () => {
+test('parses every header without an error, and accepts names such as __proto__', () => {
   fc.assert(
     fc.property(fc.string(), (header) => {
       for (const values of parseCookies(`${header}; __proto__=p`).values())
@@ -70,7 +70,7 @@ test('parses every header without an error, and treats all names alike', () => {
   );
 });
 
-test('a context is secure with https or a loopback host, for Safari only with https (docs/keycloak/pages.md#cookies)', () => {
+test('a context is secure with https or a loopback host, but in Safari only with https (docs/keycloak/pages.md#cookies)', () => {
   const secure = (hostname: string, options: { protocol?: string; agent?: string; baseUrl?: string } = {}) =>
     isSecureContext(
       {

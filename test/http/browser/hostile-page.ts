@@ -8,7 +8,7 @@ export interface HostilePage {
   sameSite: string;
   /** Another site. */
   crossSite: string;
-  /** Replaces the page that it serves. */
+  /** Replaces the page that both origins serve. */
   serve(markup: string): void;
   close(): void;
 }

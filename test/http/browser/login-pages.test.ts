@@ -32,7 +32,7 @@ async function sendLogin(jar: CookieJar, fields: Readonly<Record<string, string>
   return jar.fetch(find(page, '#kc-form-login').attributes['action']!, form(fields));
 }
 
-test('serves the login page with GET, POST and HEAD, and never lets it be cached', async () => {
+test('serves the login page with GET, POST and HEAD, and forbids caching it', async () => {
   const url = new URL(client.authorizationUrl());
   const responses = [
     await fetch(url),
@@ -73,7 +73,7 @@ test('responds to a correct login with a redirect and the cookies (docs/keycloak
   );
 });
 
-test('a tossed cookie with the same name does not end a login (cookie tossing)', async () => {
+test('a second cookie with the same name does not end a login (cookie tossing)', async () => {
   const jar = new CookieJar();
   const page = await (await jar.fetch(client.authorizationUrl())).text();
   const action = find(page, '#kc-form-login').attributes['action']!;
@@ -86,7 +86,7 @@ test('a tossed cookie with the same name does not end a login (cookie tossing)',
   assert.equal(answer.status, 302);
 });
 
-test('rejects a malformed form with a page for browsers and with JSON for others', async () => {
+test('rejects a malformed form with a page for browsers and with JSON for other callers', async () => {
   for (const query of ['client_id=%zz', 'client_id=%ff', '%=x']) {
     const page = await fetch(`${authorization()}?${query}`, { headers: html });
     assert.equal(page.status, 400, query);
@@ -100,7 +100,7 @@ test('rejects a malformed form with a page for browsers and with JSON for others
   assert.match(await posted.text(), /%-escape/);
 });
 
-test('treats a body of another content type as an empty form, and rejects one that is too large', async () => {
+test('treats a body of another content type as an empty form, and rejects a body that is too large', async () => {
   const url = new URL(client.authorizationUrl());
   const other = await fetch(authorization(), {
     method: 'POST',
@@ -118,7 +118,7 @@ test('rejects other methods, and reports unknown steps of a login', async () => 
   assert.equal(step.status, 501);
 });
 
-test('an error page has the frame of all pages, at every depth of the path', async () => {
+test('an error page loads the stylesheet of all pages, at every depth of the path', async () => {
   const answer = await fetch(`${service.address}/realms/nope/protocol/openid-connect/auth`, {
     headers: html,
   });
@@ -170,7 +170,7 @@ test('no input becomes a header of the response (header injection)', async () =>
   assert.doesNotMatch(answer.split('\r\n\r\n', 1)[0]!, /x=y/);
 });
 
-test('stored names are text on the pages, in a real browser (XSS)', async (t) => {
+test('a real browser shows stored names on the pages as text (XSS)', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const attack = `"><img src=x onerror=alert(1)><script>alert(1)</script>`;

@@ -37,7 +37,7 @@ after(async () => {
 
 const protocol = () => `${service.address}/realms/master/protocol/openid-connect`;
 
-/** Asks a frame of the service as keycloak-js does, and returns its reply. */
+/** Loads a frame of the service, sends it a message as keycloak-js does, and returns the reply. */
 async function askFrame(url: string, message = ''): Promise<string> {
   // This is a string, because the browser's types are not available here.
   return page.evaluate(`new Promise((resolve) => {
@@ -69,7 +69,9 @@ test('the session iframe replies "changed" for another session state', { skip },
   assert.equal(await status(`${client.clientId} `), 'changed');
 });
 
-test('the session iframe replies "error" to a page that is not one of the client', { skip }, async () => {
+test('the session iframe replies "error" to a page that does not belong to the client', {
+  skip,
+}, async () => {
   assert.equal(await status(`security-admin-console ${sessionState}`), 'error');
   assert.equal(await status(`nobody ${sessionState}`), 'error');
 });
@@ -78,7 +80,7 @@ test('keycloak-js finds that cookies work in frames (step1.html, step2.html)', {
   assert.equal(await askFrame(`${protocol()}/3p-cookies/step1.html`), 'supported');
 });
 
-test('without a login the session iframe replies "changed", and "unchanged" for an empty session state', {
+test('without a login, the session iframe replies "changed", and "unchanged" for an empty session state', {
   skip,
 }, async () => {
   await context.clearCookies();
@@ -86,7 +88,7 @@ test('without a login the session iframe replies "changed", and "unchanged" for 
   assert.equal(await status(`${client.clientId} `), 'unchanged');
 });
 
-test('any origin may frame these pages, and caches do not store them', async (t) => {
+test('any origin may frame the session pages, and caches do not store them', async (t) => {
   if (skip !== undefined) return t.skip(skip);
   for (const path of ['login-status-iframe.html', '3p-cookies/step1.html', '3p-cookies/step2.html']) {
     const answer = await fetch(`${protocol()}/${path}`);

@@ -8,7 +8,7 @@ import { startRelyingParty } from './relying-party.ts';
 const ACCOUNT_PAGES = ['', 'account-security/signing-in', 'account-security/device-activity', 'applications'];
 const EVIL = 'https://evil.example.test';
 
-test('no stored text runs as a script on the consent page, the account pages, after a logout or in the console (XSS)', {
+test('no stored text runs as a script on the consent page, on the account pages, after a logout or in the console (XSS)', {
   skip: missingBrowser(),
 }, async (t) => {
   const service = await startTestService();

@@ -18,7 +18,7 @@ async function get(path: string, headers: Record<string, string> = {}): Promise<
   return fetch(`${service.address}${path}`, { redirect: 'manual', headers });
 }
 
-test('the root redirects to the console of master, at its URL with a slash at the end', async () => {
+test('the root path redirects to the console of master, whose URL ends with a slash', async () => {
   const steps: string[] = [];
   for (let path: string | undefined = '/'; path !== undefined; ) {
     const answer: Response = await get(path);
@@ -40,7 +40,7 @@ test('the policy of the console allows its own script, and no inline script', as
   assert.doesNotMatch(page, /<script(?![^>]*\bsrc=)|<style|\son[a-z]+=|\sstyle=/i);
 });
 
-test('names its files by a hash of their content, so that browsers cache them for ever, and compresses them', async () => {
+test('serves compressed files with a hash of the content in their names, so that browsers cache them for ever', async () => {
   const page = await (await get('/admin/master/console/')).text();
   const names = [...page.matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map((match) => match[1]!);
   assert.ok(names.some((name) => name.endsWith('.js')) && names.some((name) => name.endsWith('.css')));

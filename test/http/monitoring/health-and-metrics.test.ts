@@ -22,7 +22,7 @@ interface Report {
   checks: { name: string; status: string }[];
 }
 
-test('health, live, ready and started are UP at the base URL, for HEAD too (docs/keycloak/realms.md#health)', async () => {
+test('health, live, ready and started report UP at the base URL, for HEAD too (docs/keycloak/realms.md#health)', async () => {
   for (const path of ['/health', '/health/live', '/health/ready', '/health/started']) {
     const answer = await fetch(`${service.address}${path}`);
     assert.equal(answer.status, 200, path);
@@ -35,7 +35,7 @@ test('health, live, ready and started are UP at the base URL, for HEAD too (docs
   }
 });
 
-test('ready has the checks of Keycloak 26.7 at the management listener (docs/keycloak/realms.md#health)', async () => {
+test('ready reports the checks of Keycloak 26.7 at the management listener (docs/keycloak/realms.md#health)', async () => {
   const report = (await (await fetch(`${service.managementUrl}/health/ready`)).json()) as Report;
   assert.deepEqual(
     report.checks.map((check) => check.name),
@@ -43,7 +43,7 @@ test('ready has the checks of Keycloak 26.7 at the management listener (docs/key
   );
 });
 
-test('ready is DOWN with the time of the first failure while the store cannot write', async () => {
+test('ready reports DOWN with the time of the first failure while the store cannot write', async () => {
   let broken = true;
   const health = openHealth({
     isAccessTokenRevoked: async () => false,
@@ -80,7 +80,7 @@ test('counts requests by route pattern, never by path', async () => {
   assert.doesNotMatch(text, /uri="[^"]*master/);
 });
 
-test('counts user events by type, error, realm and client; a client that does not exist is "unknown"', async () => {
+test('counts user events by type, error, realm and client, with "unknown" for a client that does not exist', async () => {
   await fetch(
     tokenUrl(service),
     form({ grant_type: 'client_credentials', client_id: 'made-up-by-a-stranger', client_secret: 'x' }),
@@ -125,7 +125,7 @@ test('all errors of users share one label value, so that no metric reveals wheth
   ]);
 });
 
-test('has metrics of the event loop, the database and sessions', async () => {
+test('exposes metrics of the event loop, the database and sessions', async () => {
   await login(service);
   const text = await readMetrics(service);
   for (const name of [

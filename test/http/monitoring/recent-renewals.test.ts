@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { RecentRenewals } from '../../../src/http/monitoring/metrics.ts';
 
-test('counts refreshes for five minutes, within ten seconds', () => {
+test('counts the refreshes of the last five minutes, to the nearest ten seconds', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ pause: fc.nat(400_000), failed: fc.boolean() }), { maxLength: 50 }),

@@ -125,7 +125,7 @@ async function logout(clientId: string, refreshToken: string): Promise<void> {
   assert.equal(answer.status, 204);
 }
 
-/** Resolves after that many calls. Fails after a timeout, because the end of a session does not wait for ever either. */
+/** Resolves after that many calls. Fails if they do not arrive within 30 seconds. */
 async function calls(count: number): Promise<void> {
   await waitUntil(`${count} calls came`, () => received.length >= count, {
     seconds: 30,
@@ -140,7 +140,7 @@ async function verify(token: string, audience: string): Promise<JWTPayload> {
   return (await jwtVerify(token, keys, { issuer, audience, typ: 'logout+jwt', maxTokenAge: 120 })).payload;
 }
 
-test('notifies a client with a logout token of exactly the required claims (Back-Channel Logout §2.4)', async () => {
+test('notifies a client with a logout token that has exactly the required claims (Back-Channel Logout §2.4)', async () => {
   const tokens = await login('notified');
   await logout('notified', tokens['refresh_token']!);
   await calls(1);
@@ -183,7 +183,7 @@ test('notifies the clients of a session that ends because a refresh token is use
   await admin('PUT', '/acme', { revokeRefreshToken: false });
 });
 
-test('leaves out the session if the client does not require it, and skips a client without a logout URL', async () => {
+test('omits sid if the client does not require it, and skips a client without a logout URL', async () => {
   await logout('sidless', (await login('sidless'))['refresh_token']!);
   assert.equal((await verify(received[0]!.fields.get('logout_token')!, 'sidless'))['sid'], undefined);
   await logout('silent', (await login('silent'))['refresh_token']!);
@@ -244,7 +244,7 @@ test('ends a session even if its logout token cannot be signed, and logs the rea
   assert.equal(sessions.json.length, 0);
 });
 
-test('notifies clients if an administrator ends one session, all sessions, sets a password or deletes the user', async () => {
+test('notifies clients if an administrator ends one or all sessions, sets a password or deletes the user', async () => {
   const id = await annsId();
   const ends: readonly (() => Promise<unknown>)[] = [
     async () => {
@@ -309,7 +309,7 @@ test('notifies only the client whose consent is revoked, as Keycloak does', asyn
   );
 });
 
-test('notifies a client with offline tokens once of the end of the login, and it keeps the tokens, as in Keycloak', async () => {
+test('notifies a client with offline tokens once when the login ends, and its tokens stay valid, as in Keycloak', async () => {
   const jar = new CookieJar();
   const redirect_uri = 'https://app.example.test/cb';
   const base = `${service.address}/realms/acme/protocol/openid-connect`;

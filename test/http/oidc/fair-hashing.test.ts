@@ -20,7 +20,7 @@ async function logInFrom(
   return answer.status;
 }
 
-test('an IPv6 network that floods the hashes does not lock out another one, behind a trusted proxy', async () => {
+test('behind a trusted proxy, an IPv6 network that floods the hash queue does not lock out another network', async () => {
   const platform = makePlatform();
   writeFileSync(join(platform.dir, 'idkit.yaml'), 'trustedProxies: [127.0.0.0/8]\n');
   const service = await startTestService({ platform });
@@ -29,7 +29,7 @@ test('an IPv6 network that floods the hashes does not lock out another one, behi
       logInFrom(service, `2001:db8:1:2::${at.toString(16)}`, { username: `nobody-${at}`, password: 'x' }),
     );
     const right = { username: SECRETS.IDKIT_ADMIN_USERNAME, password: SECRETS.IDKIT_ADMIN_PASSWORD };
-    // The flood has filled the queue when its first request gets a response.
+    // When the first request of the flood gets a response, the queue is full.
     await Promise.race(flood);
     assert.equal(await logInFrom(service, '2001:db8:9::1', right), 200);
     for (const status of await Promise.all(flood)) assert.ok([400, 503].includes(status), `${status}`);

@@ -6,7 +6,7 @@ import { CookieJar } from '../browser/cookie-jar.ts';
 import { find, readElements } from '../pages/read-page.ts';
 import { form, readMetrics, startTestService, type TestService, tokenUrl } from '../service.ts';
 
-// The effect of many parallel logins on a correct login and on other requests.
+// These tests check how many parallel logins affect a correct login and other requests.
 
 let service: TestService;
 let admin: AdminApi;
@@ -22,7 +22,7 @@ before(async () => {
       ...person(name),
       realmRoles: [`default-roles-${realm}`, 'offline_access'],
     }));
-    // A guess at an unknown user costs as much as the hash of a user of the realm, and all of those are expensive.
+    // A guess at an unknown user costs as much as the hash of some user of the realm, so all hashes are expensive.
     const policy = realm === 'dear' ? { passwordPolicy: DEAR } : {};
     const made = await admin('POST', '', { realm, enabled: true, users, ...policy });
     assert.equal(made.status, 201, JSON.stringify(made.json));
@@ -33,7 +33,7 @@ after(() => service?.stop());
 
 const guess = (realm: string, username: string) => loginAs(service, realm, { username, password: 'wrong' });
 
-test('rejects a password of more than 1,024 bytes as a wrong guess, and as a new password', async () => {
+test('rejects a password of more than 1,024 bytes, both as a guess and as a new password', async () => {
   const long = 'ä'.repeat(513);
   const [alice] = (await admin('GET', '/globex/users?username=alice')).json;
   for (const value of [long, 'x'.repeat(1025)]) {
@@ -62,7 +62,7 @@ test('rejects a password of more than 1,024 bytes as a wrong guess, and as a new
   assert.equal(login.status, 200);
 });
 
-test('rejects a stored hash that would occupy a thread for seconds, at an import and in the administrative API', async () => {
+test('the import and the administrative API reject a stored hash that would occupy a thread for seconds', async () => {
   const credential = {
     type: 'password',
     secretData: '{"value":"AAAAAAAAAAA=","salt":"AAAAAAAAAAA="}',
@@ -138,7 +138,7 @@ test('responds to a correct login during 500 wrong ones within 2 s, with tokens 
   }
 });
 
-test('responds to a request that does not fit into the queue with 503 and Retry-After, in the shape of its interface', async () => {
+test('responds with 503 and Retry-After to a request that does not fit into the queue, in the shape of its interface', async () => {
   const jar = new CookieJar();
   const account = `${service.address}/realms/dear/account/account-security/signing-in`;
   const page = await (await logInAt(service, jar, account, 'bob')).text();

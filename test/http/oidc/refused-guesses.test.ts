@@ -77,7 +77,7 @@ test('status, headers, message and log level are the same for every rejected gue
   assert.deepEqual([...lines], ['warn LOGIN_ERROR']);
 });
 
-test('log and events of a guess at a locked user do not depend on whether the password is correct', async () => {
+test('the log and the events of a guess at a locked user do not reveal whether the password is correct', async () => {
   const logged = new Set<string>();
   for (const password of ['wrong', PASSWORD]) {
     const before = service.log.length;

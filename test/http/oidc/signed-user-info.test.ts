@@ -50,6 +50,6 @@ test('a client that requires signed user info gets a JWT (OpenID Connect Core §
   }
 });
 
-test('every other client gets JSON', async () => {
+test('every other client gets user info as JSON', async () => {
   assert.equal((await ask('plain')).headers.get('content-type'), 'application/json');
 });

@@ -51,7 +51,7 @@ test('no stored or sent text changes the elements of an account page (XSS)', () 
   );
 });
 
-test('links the home page of a client only if it is on the web', () => {
+test('links to the home page of a client only if its URL is http or https', () => {
   const sample = accountSamples({ ...PLAIN, value: 'javascript:alert(1)' }).find(
     ({ name }) => name === 'applications',
   )!;
@@ -77,7 +77,7 @@ test('every form of an account page has the state checker and posts to an accoun
   }
 });
 
-test('a user with view rights has only the form that signs out', () => {
+test('a user with view rights gets no form except the one that signs out', () => {
   for (const { name, frame, page } of accountSamples().filter((one) => one.name.endsWith('read-only'))) {
     const forms = readElements(renderPage(frame, page, place).markup).filter(({ tag }) => tag === 'form');
     assert.deepEqual(
@@ -88,7 +88,7 @@ test('a user with view rights has only the form that signs out', () => {
   }
 });
 
-test('shows times in the reader’s language with their time zone', () => {
+test('shows times in the reader’s language and with the time zone', () => {
   const devices = (locale: string) => {
     const { frame, page } = accountSamples(PLAIN, locale).find(({ name }) => name === 'devices')!;
     return readElements(renderPage(frame, page, place).markup).find(({ tag }) => tag === 'time')!;

@@ -13,7 +13,7 @@ import { samples } from './samples.ts';
 
 const skip = missingBrowser();
 
-/** The pages by path, and all requests. */
+/** The pages by path, and all requests to the server. */
 const pages = new Map<string, { markup: string; policy: string }>();
 const requests: { method: string; url: string; body: string }[] = [];
 let server: Server;
@@ -46,8 +46,8 @@ after(async () => {
 });
 
 for (const [look, colorScheme, width, language] of [
-  ['in light', 'light', 1024, 'en'],
-  ['in dark', 'dark', 1024, 'en'],
+  ['in light mode', 'light', 1024, 'en'],
+  ['in dark mode', 'dark', 1024, 'en'],
   ['on a phone', 'light', 320, 'de'],
 ] as const)
   test(`axe does not find violations on any page, ${look}`, { skip }, async () => {
@@ -112,7 +112,7 @@ test('the form_post page submits itself, and its policy allows that (Form Post �
   await page.close();
 });
 
-test('without scripts the form_post page has a button (Form Post §2)', { skip }, async () => {
+test('without scripts, the form_post page has a button (Form Post §2)', { skip }, async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${origin}/post`);

@@ -39,7 +39,7 @@ const hostile = fc
     { minLength: 1, maxLength: 8 },
   )
   .map((parts) => parts.join(''))
-  // An empty text leads to another page, because the focus is on another field.
+  // An empty text results in a different page, because another field has the focus.
   .filter((text) => text.trim() !== '');
 
 const hostileTexts: fc.Arbitrary<Texts> = fc.record(
@@ -69,7 +69,7 @@ test('no stored or sent text changes the elements of any page (XSS)', () => {
 test('shows every text unchanged', () => {
   fc.assert(
     fc.property(hostile, (text) => {
-      // A text of this form is replaced by a message.
+      // The page replaces a text of this form with a message.
       fc.pre(!/^\s*\$\{[\w.-]+\}\s*$/.test(text));
       const texts = { ...PLAIN, username: text, client: text, displayName: text };
       const all = samples(texts).flatMap(({ frame, page }) =>

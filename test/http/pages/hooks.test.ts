@@ -76,7 +76,7 @@ test('each field has the autocomplete value for password managers', () => {
   assert.equal(find(render(update), '#kc-passwd-update-form').attributes['action'], action);
 });
 
-test('uses Keycloak’s texts if scripts look for them', () => {
+test('uses the texts of Keycloak that scripts look for', () => {
   const error = (key: string, values?: Record<string, string>) =>
     find(
       renderPage(
@@ -122,7 +122,7 @@ test('shows a fixed user name and does not submit it', () => {
   assert.equal(find(markup, '#reset-login').attributes['href'], '/again');
 });
 
-test('one field has the focus: the first one that needs input', () => {
+test('the first field that needs input has the focus', () => {
   const focused = (page: LoginPage) =>
     readElements(render(page))
       .filter(({ attributes }) => 'autofocus' in attributes)
@@ -144,7 +144,7 @@ test('announces an error and associates it with the fields', () => {
   assert.ok(readElements(markup).some(({ attributes }) => attributes['role'] === 'alert'));
 });
 
-test('pages have neither a script nor form-action, and allow frames of their own origin only', () => {
+test('the policy of a page allows no script, has no form-action, and lets only its own origin frame the page', () => {
   const policy =
     "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'self'; base-uri 'none'";
   for (const { name, frame: own, page } of [...samples(), ...accountSamples()])
@@ -191,7 +191,7 @@ test('the front-channel logout page frames only the clients, and a script follow
   assert.equal(find(markup, '#continue').attributes['href'], page.continueAt);
 });
 
-test('a stored URL that could run as a script is never a link or an action', () => {
+test('never uses a stored URL that could run as a script as a link or a form action', () => {
   for (const url of ['javascript:alert(1)', ' java\nscript:alert(1)', 'data:text/html,x', 'VBScript:x']) {
     const links = { policy: url, terms: url };
     const all = [
@@ -221,7 +221,7 @@ test('a page with its stylesheet is at most 15 kB', () => {
   }
 });
 
-test('pages below a path of the base URL load their files from there', () => {
+test('pages load their files from below the path of the base URL', () => {
   const { markup } = renderPage(frame, login, { basePath: '/auth', logo: '/auth/resources/logos/acme?v=1' });
   const { attributes } = readElements(markup).find(({ attributes }) => attributes['rel'] === 'stylesheet')!;
   assert.equal(attributes['href'], `/auth${stylesheet.path}`);

@@ -16,12 +16,12 @@ const sources = readdirSync(pages, { recursive: true, encoding: 'utf8' })
 /** Keys that stored values refer to (`${key}`): Keycloak's texts of consent screens and names of clients. */
 const STORED = /^(client_|.*ConsentText$)/;
 
-test('every language has every key, and no other', () => {
+test('every language has exactly the same keys', () => {
   for (const [language, messages] of Object.entries(LANGUAGES))
     assert.deepEqual(Object.keys(messages).sort(), Object.keys(en).sort(), language);
 });
 
-test('every language that the rules may choose has a file, and every file is such a language', () => {
+test('there is one file for each language that the rules may choose, and no other file', () => {
   assert.deepEqual(Object.keys(LANGUAGES).sort(), [...PAGE_LOCALES].sort());
 });
 
@@ -62,7 +62,7 @@ test('replaces each placeholder once, whatever its value contains', () => {
   assert.equal(texts.message({ key: 'ownLabel', values: { text: 'Abteilung' } }), 'Abteilung');
 });
 
-test('a stored text is the key of a message, as in Keycloak, or a plain text', () => {
+test('a stored text is a message key, as in Keycloak, or plain text', () => {
   const texts = findTexts('de');
   const placeholder = (key: string) => `$\{${key}}`;
   assert.equal(texts.stored(placeholder('profileScopeConsentText')), 'Benutzerprofil');
@@ -71,14 +71,14 @@ test('a stored text is the key of a message, as in Keycloak, or a plain text', (
   assert.equal(texts.stored(placeholder('constructor')), 'constructor');
 });
 
-test('a locale gets the nearest language, or else English', () => {
+test('selects the nearest language for a locale, or else English', () => {
   const found = ['de', 'de-AT', 'de_CH', 'en-GB', 'fr', '', '__proto__'].map(
     (locale) => findTexts(locale).language,
   );
   assert.deepEqual(found, ['de', 'de', 'de', 'en', 'en', 'en', 'en']);
 });
 
-test('a realm’s own wording takes precedence, as plain text (Keycloak’s localizationTexts)', () => {
+test('a realm’s own texts take precedence, and are plain text (Keycloak’s localizationTexts)', () => {
   const own = {
     termsText: '<p>Be <b>kind</b>.</p><p>1 &lt; 2</p>',
     loginTitle: 'Welcome to {0}',

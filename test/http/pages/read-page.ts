@@ -40,7 +40,7 @@ export function shapeOf(markup: string): readonly string[] {
   );
 }
 
-/** Returns the element with an id or a name. @throws Error unless there is exactly one */
+/** Returns the element with that id or name. @throws Error unless there is exactly one */
 export function find(markup: string, hook: string): ReadElement {
   const key = hook.startsWith('#') ? 'id' : 'name';
   const wanted = hook.replace('#', '');

@@ -158,7 +158,7 @@ function profileField(
   return { name, label, value, required, readOnly, ...(fault === undefined ? {} : { fault }) };
 }
 
-/** The answer of the rules that shows a sample. */
+/** The response of the rules that shows a sample. */
 export function answerOf({ frame, page }: Sample): BrowserAnswer {
   return { cookies: [], show: 'page', name: 'shown', frame, page };
 }

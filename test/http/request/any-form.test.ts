@@ -89,7 +89,7 @@ const request = fc.record({ form: fc.oneof(form, likelyForm), authorization, dup
   }),
 );
 
-/** Accepts an answer, or a refusal that the table renders correctly. Anything else is a bug. */
+/** Accepts a response, or a refusal that the table renders correctly. Anything else is a bug. */
 async function isWellAnswered(work: Promise<{ body: unknown }>): Promise<void> {
   try {
     JSON.stringify((await work).body);
@@ -102,7 +102,7 @@ async function isWellAnswered(work: Promise<{ body: unknown }>): Promise<void> {
   }
 }
 
-describe('any input', () => {
+describe('random input', () => {
   it('never causes a server fault at the token endpoint', async () => {
     await fc.assert(
       fc.asyncProperty(request, (sent) => isWellAnswered(requestTokens(world.ctx, sent))),

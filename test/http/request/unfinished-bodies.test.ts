@@ -54,7 +54,7 @@ test('bodies of unknown length that never end do not lock out other callers', as
   assert.match(await ask(1), /^HTTP\/1\.1 400 [\s\S]*unsupported_grant_type/);
 });
 
-test('counts bodies of unknown length only once they are large: accepts a small one in addition to 32 large ones', async () => {
+test('counts only large bodies of unknown length, so a small one is accepted in addition to 32 large ones', async () => {
   for (let count = 0; count < 32; count++) await begin('a'.repeat(70_000));
   await waitUntil('a further large body is refused', async () => / 503 /.test(await ask(70_000)));
   const refused = await ask(70_000);

@@ -23,10 +23,10 @@ async function ask(
   };
 }
 
-/** The end of a JSON response of a server that waits for the rest of the request. */
+/** Matches the end of a JSON response from a server that still waits for the rest of the request. */
 const ANSWERED = /\r\n\r\n[\s\S]*\}$/;
 
-/** Sends a path unchanged that an HTTP client would normalize. */
+/** Sends a path as it is, although an HTTP client would normalize it. */
 async function askRaw(path: string): Promise<{ status: number; body: unknown }> {
   const text = await sendRaw(service.address, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
   const [head, body] = text.split('\r\n\r\n', 2);
@@ -39,7 +39,7 @@ test('responds to an unknown path with 404 in the global shape (docs/keycloak/er
   assert.deepEqual(body, { error: 'Unable to find matching target resource method' });
 });
 
-test('responds to an unknown realm with 404 "Realm does not exist", whatever the rest of the path', async () => {
+test('responds to an unknown realm with 404 "Realm does not exist", whatever the rest of the path is', async () => {
   for (const path of [
     '/realms/nobody',
     '/realms/nobody/protocol/openid-connect/certs',
@@ -61,7 +61,7 @@ test('distinguishes unknown protocols, endpoints and well-known names, as Keyclo
   assert.equal((await ask(discovery, { method: 'POST' })).status, 404);
 });
 
-test('responds to a method that a URL does not have with 405, without Allow', async () => {
+test('responds with 405, without Allow, to a method that the URL does not support', async () => {
   for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
     const { status, body, headers } = await ask('/realms/master/protocol/openid-connect/token', { method });
     assert.equal(status, 405, method);
@@ -70,7 +70,7 @@ test('responds to a method that a URL does not have with 405, without Allow', as
   }
 });
 
-test('responds to a method that an administrative URL does not have with 405 to authorized callers, and with 401 to others', async () => {
+test('for a method that an administrative URL does not support, authorized callers get 405 and others get 401', async () => {
   const path = '/admin/realms/master/users';
   assert.equal((await ask(path, { method: 'PUT' })).status, 401);
   const { access_token: token } = await login(service);
@@ -87,7 +87,7 @@ test('sends a page if a browser requests an unknown path', async () => {
   assert.match(headers.get('content-security-policy')!, /default-src 'none'/);
 });
 
-test('rejects a path that is not normalized with 400 (docs/keycloak/errors.md#path-normalization)', async () => {
+test('responds with 400 to a path that is not normalized (docs/keycloak/errors.md#path-normalization)', async () => {
   for (const path of [
     '/realms//master',
     '/realms/../admin',
@@ -105,7 +105,7 @@ test('rejects a path that is not normalized with 400 (docs/keycloak/errors.md#pa
   }
 });
 
-test('rejects a path with a semicolon with 400 (docs/keycloak/errors.md#path-normalization)', async () => {
+test('responds with 400 to a path with a semicolon (docs/keycloak/errors.md#path-normalization)', async () => {
   const { status, body } = await ask('/realms/master;x=1');
   assert.equal(status, 400);
   assert.deepEqual(body, {
@@ -114,7 +114,7 @@ test('rejects a path with a semicolon with 400 (docs/keycloak/errors.md#path-nor
   });
 });
 
-test('rejects a NUL byte in path or query with 400 and names the input', async () => {
+test('responds with 400 to a NUL byte in the path or query, and names the input', async () => {
   for (const path of ['/realms/mas%00ter', '/realms/master?x=%00']) {
     const { status, body } = await ask(path);
     assert.equal(status, 400, path);
@@ -129,7 +129,7 @@ test('a realm name that contains a path is an unknown realm', async () => {
   }
 });
 
-test('rejects a broken percent escape with 400', async () => {
+test('responds with 400 to a broken percent escape', async () => {
   assert.equal((await ask('/realms/%zz')).status, 400);
 });
 
@@ -146,7 +146,7 @@ test('responds to HEAD as to GET, without a body', async () => {
   assert.ok(Number(headers.get('content-length')) > 100);
 });
 
-test('every response has the security headers, errors too (docs/keycloak/errors.md#security-headers)', async () => {
+test('every response has the security headers, even an error (docs/keycloak/errors.md#security-headers)', async () => {
   for (const path of ['/realms/master', '/realms/nobody', '/nothing', '/admin/realms', '/health/live']) {
     const { headers } = await ask(path);
     assert.equal(headers.get('x-frame-options'), 'SAMEORIGIN', path);
@@ -179,7 +179,7 @@ test('rejects a chunked body above 1 MiB with 413', async () => {
   assert.equal(status, 413);
 });
 
-test('rejects a large body of an unauthorized caller of the administrative API before it reads the body', async () => {
+test('the administrative API rejects a large body of an unauthorized caller before it reads the body', async () => {
   const head =
     'POST /admin/realms HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
     `Content-Length: ${50 * 1024 * 1024}\r\n\r\n{`;
@@ -220,7 +220,7 @@ test('the token endpoint treats a body of another content type as an empty form 
   }
 });
 
-test('responds to bytes that are not HTTP with 400 and to large headers with 431, and keeps running', async () => {
+test('responds with 400 to bytes that are not HTTP and with 431 to large headers, and keeps running', async () => {
   assert.match(await sendRaw(service.address, 'nonsense\r\n\r\n'), /^HTTP\/1\.1 400 Bad Request\r\n/);
   const large = `GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(20_000)}\r\n\r\n`;
   assert.match(await sendRaw(service.address, large), /^HTTP\/1\.1 431 /);
@@ -237,7 +237,7 @@ test('keeps running after an incomplete body', async () => {
   assert.equal((await ask('/health/live')).status, 200);
 });
 
-test('a line break in an input never becomes a header of the response', async () => {
+test('a line break in an input never adds a header to the response', async () => {
   const evil = 'x%0d%0aSet-Cookie:%20evil=1';
   const paths = [
     `/realms/${evil}`,
@@ -268,7 +268,7 @@ test('the Host header never appears in a response', async () => {
   assert.ok(text.includes(`"issuer":"${service.address}/realms/master"`));
 });
 
-test('caches store neither secrets nor personal data, and public documents once for each origin', async () => {
+test('responses forbid caching secrets and personal data, and caches store public documents once for each origin', async () => {
   const { access_token } = await login(service);
   const headers = { authorization: `Bearer ${access_token}` };
   const clients = `${service.address}/admin/realms/master/clients`;

@@ -44,7 +44,7 @@ describe('responses to refusals', () => {
     assert.equal(headers['access-control-expose-headers'], 'Access-Control-Allow-Methods');
   });
 
-  it('have user info errors in WWW-Authenticate and an empty body (RFC 6750 §3)', () => {
+  it('report user info errors in WWW-Authenticate, with an empty body (RFC 6750 §3)', () => {
     const rendered = renderRefusal(
       new Refusal('userinfo-invalid-token', { realm: 'r', description: 'User disabled' }),
     )!;
@@ -64,7 +64,7 @@ describe('responses to refusals', () => {
     assert.equal(headers['www-authenticate'], 'Bearer realm="a\\"b\\\\c??Set-Cookie: x=?"');
   });
 
-  it('ignore errors that are not refusals', () => {
+  it('are not rendered for errors that are not refusals', () => {
     assert.equal(renderRefusal(new Error('a bug')), undefined);
     assert.equal(renderRefusal('text'), undefined);
   });

@@ -11,7 +11,7 @@ function treeOf(...urls: readonly string[]): UrlTree<string> {
   return tree;
 }
 
-test('a literal segment wins over a name, and a name over the rest', () => {
+test('a literal segment takes precedence over a named one, and a named one over the rest of the path', () => {
   const tree = treeOf('/a/b', '/a/:x', '/a/*', '/a/:x/c');
   assert.deepEqual(tree.find('GET', '/a/b'), { entry: '/a/b', values: [] });
   assert.deepEqual(tree.find('GET', '/a/z'), { entry: '/a/:x', values: ['z'] });
@@ -31,7 +31,7 @@ test('the search continues if an entry does not handle the method', () => {
   assert.equal(tree.find('POST', '/a/b'), undefined);
 });
 
-test('an escaped slash does not divide a path (RFC 3986 §2.2), and a broken escape is an error', () => {
+test('an escaped slash does not divide a path, and a broken escape is an error (RFC 3986 §2.2)', () => {
   const tree = treeOf('/r/:x', '/r/:x/:y');
   assert.deepEqual(tree.find('GET', '/r/..%2Fmaster'), { entry: '/r/:x', values: ['../master'] });
   assert.deepEqual(tree.find('GET', '/r/a%2541'), { entry: '/r/:x', values: ['a%41'] });
@@ -44,13 +44,13 @@ test('finds an absolute target by its path (RFC 9112 §3.2.2)', () => {
   assert.deepEqual(tree.find('GET', 'http://host'), { entry: '/', values: [] });
 });
 
-test('a name matches at most 2048 characters', () => {
+test('a named segment matches at most 2048 characters', () => {
   const tree = treeOf('/r/:x');
   assert.equal(tree.find('GET', `/r/${'x'.repeat(2048)}`)?.entry, '/r/:x');
   assert.equal(tree.find('GET', `/r/${'x'.repeat(2049)}`), undefined);
 });
 
-test('URLs that differ only in their names have the same entry', () => {
+test('URLs that differ only in the names of their segments share one entry', () => {
   const tree = treeOf('/a/:x');
   assert.equal(
     tree.getOrAdd('/a/:y', () => 'new'),
@@ -58,7 +58,7 @@ test('URLs that differ only in their names have the same entry', () => {
   );
 });
 
-test('rejects two rows for one method of one URL, whatever their names', () => {
+test('rejects two rows for the same method and URL, whatever the names of the segments', () => {
   const row = (url: string) => ({ method: 'GET' as const, url, handle: async () => undefined });
   assert.throws(
     () => joinRoutes([row('/a/:x')], [row('/a/:y')]),

@@ -47,7 +47,7 @@ describe('the parameter claims (OpenID Connect Core §5.5)', () => {
   });
   const person = { attributes: { phoneNumber: ['+49 1'], nickname: ['Al'] } };
 
-  it('is honoured if the client is configured for it, each member in its own document', async () => {
+  it('is honoured if the client is configured for it, separately for the ID token and user info', async () => {
     const asking = { ...MAPPER, protocolMapper: 'oidc-claims-param-token-mapper' };
     const client = await realm.client('asking', { standardFlowEnabled: true, protocolMappers: [asking] });
     const user = await realm.user('dora', person);
@@ -81,7 +81,7 @@ describe('the parameter claims (OpenID Connect Core §5.5)', () => {
     assert.equal((await infoOf(tokens.access_token)).body['phone_number'], undefined);
   });
 
-  it('that is not JSON requests nothing', async () => {
+  it('requests nothing if it is not JSON', async () => {
     const asking = { ...MAPPER, protocolMapper: 'oidc-claims-param-token-mapper' };
     const client = await realm.client('odd', { standardFlowEnabled: true, protocolMappers: [asking] });
     for (const odd of ['', '{', '[]', '{"userinfo":7,"id_token":[1]}', 'null']) {

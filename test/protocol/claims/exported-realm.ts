@@ -4,7 +4,7 @@ import { KEY_SECRET_NAMES } from '../../../src/crypto/index.ts';
 import type { Client, ClientScope, Component, Group, Realm, Role, User } from '../../../src/model/index.ts';
 import type { RealmConfiguration } from '../../../src/store/index.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a representation as another program wrote it
+// biome-ignore lint/suspicious/noExplicitAny: another program wrote this representation
 type Json = any;
 
 /** Builds a realm of the real exports, without the administrative import. */

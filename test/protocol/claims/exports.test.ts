@@ -33,7 +33,7 @@ function loginInput(
   return { configuration, client, user, granted, roleIds, notes, clientsByUuid };
 }
 
-/** Lists are sets, and a scope is a set of words (README of the observed cases). */
+/** Sorts lists and the words of a scope, because their order does not matter (README of the observed cases). */
 function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(comparable).sort();
   if (typeof value !== 'object' || value === null) return value;
@@ -50,7 +50,7 @@ function comparable(value: unknown): unknown {
 for (const login of expected().logins) {
   if (login.status !== 200) continue;
   const { realm, client, username, scope } = login;
-  test(`${username} at ${client} in ${realm}, scope ${scope ?? 'absent'}: the claims of Keycloak's tokens (docs/keycloak/tokens.md#access-token)`, () => {
+  test(`${username} at ${client} in ${realm}, scope ${scope ?? 'absent'}: issues the claims of Keycloak's tokens (docs/keycloak/tokens.md#access-token)`, () => {
     const input = loginInput(realms[realm as 'acme' | 'globex'], client, username, scope ?? undefined);
     const expected = login.accessToken.claims;
     const stamp = {
@@ -72,7 +72,7 @@ for (const login of expected().logins) {
 for (const grant of expected().clientCredentials) {
   if (grant.status !== 200) continue;
   const { realm, client, scope } = grant;
-  test(`the service account of ${client} in ${realm}, scope ${scope ?? 'absent'}: the claims of Keycloak's token (docs/keycloak/tokens.md#service-account-tokens)`, () => {
+  test(`the service account of ${client} in ${realm}, scope ${scope ?? 'absent'}: gets the claims of Keycloak's token (docs/keycloak/tokens.md#service-account-tokens)`, () => {
     const expected = grant.accessToken.claims;
     const notes = { clientHost: '127.0.0.1', clientAddress: '127.0.0.1', client_id: client };
     const owner = realms[realm as 'acme' | 'globex'];

@@ -95,7 +95,7 @@ describe('a client whose attribute idkit.lean.id.token is true', () => {
     assert.equal(asked.email, user.email);
   });
 
-  it('is identified by its ID token, and by no other token of it (Core §3.1.2.1)', async () => {
+  it('can send only its ID token as a hint, and no other token (Core §3.1.2.1)', async () => {
     const browser = new Browser(world, realm);
     const page = await browser.authorize({ response_type: 'id_token token', nonce: 'n' });
     pageOf(page, 'login');

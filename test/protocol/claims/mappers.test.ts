@@ -55,7 +55,7 @@ function mapped(
 
 const access = { 'access.token.claim': 'true' };
 
-test('dots in a claim name nest, escaped ones do not', () => {
+test('dots in a claim name create nested claims, and escaped dots do not', () => {
   const config = { ...access, 'user.attribute': 'username', 'jsonType.label': 'String' };
   assert.deepEqual(
     mapped([
@@ -67,7 +67,7 @@ test('dots in a claim name nest, escaped ones do not', () => {
   );
 });
 
-test('values have the type that the mapper names, and are left out if they do not fit', () => {
+test('a value has the type that the mapper names, and is left out if it does not fit', () => {
   const cases: [string, string, unknown][] = [
     ['String', '5', '5'],
     ['int', '5', 5],
@@ -86,7 +86,7 @@ test('values have the type that the mapper names, and are left out if they do no
   }
 });
 
-test('an attribute gives its first value, or all values if the mapper is multivalued', () => {
+test('maps the first value of an attribute, or all values if the mapper is multivalued', () => {
   const config = { ...access, 'claim.name': 'p', 'user.attribute': 'phone', 'jsonType.label': 'String' };
   assert.equal(mapped([mapper('oidc-usermodel-attribute-mapper', config)]).p, '+1 555 0100');
   const many = { ...config, multivalued: 'true' };
@@ -98,7 +98,7 @@ test('an attribute gives its first value, or all values if the mapper is multiva
   assert.deepEqual(mapped([mapper('oidc-usermodel-attribute-mapper', none)]), {});
 });
 
-test('an attribute that the user lacks comes from the groups, and aggregated ones are joined', () => {
+test('takes an attribute that the user lacks from the groups, and joins the values if the mapper aggregates them', () => {
   const user: User = { ...alice, attributes: { ...alice.attributes, floor: ['1'] } };
   const config = { ...access, 'claim.name': 'f', 'user.attribute': 'floor', multivalued: 'true' };
   const one = mapper('oidc-usermodel-attribute-mapper', config);
@@ -108,7 +108,7 @@ test('an attribute that the user lacks comes from the groups, and aggregated one
   assert.deepEqual(mapped([all], { user }).f, ['1', '2']);
 });
 
-test('role mappers write lists, with a prefix, of one client or of all', () => {
+test('role mappers list the roles of one client or of all clients, with a prefix', () => {
   const list = { ...access, multivalued: 'true' };
   assert.deepEqual(
     mapped([
@@ -162,7 +162,7 @@ test('later mappers see hardcoded and renamed roles (Keycloak: mapper priorities
   assert.deepEqual((claims.aud as string[]).toSorted(), ['account', 'orders-api']);
 });
 
-test('the audience leaves out the client itself, and one name is a string (docs/keycloak/tokens.md#access-token)', () => {
+test('the audience leaves out the client itself, and is a string if it has one name (docs/keycloak/tokens.md#access-token)', () => {
   const resolve = mapper('oidc-audience-resolve-mapper', access);
   const owner = clients.get('orders-api')!;
   const { id, clientId } = owner;
@@ -180,14 +180,14 @@ test('groups are paths or names, and without groups there is no claim', () => {
   assert.deepEqual(mapped([names], { user: users.get('carol-sha256')! }), {});
 });
 
-test('the address is one object of the existing attributes (OpenID Connect Core §5.1.1)', () => {
+test('the claim address is one object with the existing attributes (OpenID Connect Core §5.1.1)', () => {
   const one = mapper('oidc-address-mapper', { ...access, 'user.attribute.street': 'road' });
   const user = { ...alice, attributes: { road: ['Main 1'], country: ['DE'] } };
   assert.deepEqual(mapped([one], { user }), { address: { street_address: 'Main 1', country: 'DE' } });
   assert.deepEqual(mapped([one]), {});
 });
 
-test('each mapper writes only as its flags say, and absent flags follow Keycloak 26', () => {
+test('each mapper writes only to the tokens that its flags name, and absent flags default as in Keycloak 26', () => {
   const flags = (config: Record<string, string>): ClaimsTarget[] =>
     (['access', 'lightweight', 'id', 'userinfo', 'introspection'] as const).filter((target) => {
       const one = mapper('oidc-hardcoded-claim-mapper', { 'claim.name': 'x', 'claim.value': 'y', ...config });
@@ -201,7 +201,7 @@ test('each mapper writes only as its flags say, and absent flags follow Keycloak
   assert.deepEqual(flags({ 'lightweight.claim': 'true' }), ['lightweight']);
 });
 
-test("no mapper overwrites the claims of the token's own rules", () => {
+test('no mapper overwrites a claim that idkit itself sets', () => {
   for (const name of [
     'exp',
     'iat',
@@ -239,7 +239,7 @@ test('notes of the session become claims, and AUTH_TIME is stored as auth_time',
   assert.deepEqual(mapped([one]), {});
 });
 
-test('the level of the login gets the name of the highest one reached, from the client or the realm', () => {
+test('acr is the name of the highest level that the login reached, as the client or the realm names it', () => {
   const one = mapper('oidc-acr-mapper', access);
   const acr = (level: string | undefined, attributes: Record<string, string> = {}) =>
     mapped([one], { notes: level === undefined ? {} : { acr: level }, client: { attributes } }).acr;
@@ -251,7 +251,7 @@ test('the level of the login gets the name of the highest one reached, from the 
   assert.equal(acr('1', { 'acr.loa.map': 'broken' }), 'silver');
 });
 
-test('web origins: + stands for the origins of the redirect URIs', () => {
+test('the web origin + means the origins of the redirect URIs', () => {
   const origins = (client: Partial<Client>, baseUrl?: string) =>
     resolveWebOrigins({ ...legacy, ...client } as Client, baseUrl);
   assert.deepEqual(origins({ webOrigins: ['https://a.test'], redirectUris: ['https://b.test/x'] }), [

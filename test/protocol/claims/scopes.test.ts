@@ -20,14 +20,14 @@ function granted(resolution: ScopeResolution) {
   return resolution.granted;
 }
 
-test('default scopes are granted without a request, and hidden ones stay out of the response (docs/keycloak/tokens.md#scopes)', () => {
+test('grants default scopes without a request, and leaves hidden scopes out of the response (docs/keycloak/tokens.md#scopes)', () => {
   const scopes = granted(resolveScopes(configuration, spa, undefined));
   assert.deepEqual(words(scopes.visible), ['email', 'profile']);
   assert.deepEqual(words(scopes.all), ['acr', 'basic', 'email', 'profile', 'roles', 'web-origins']);
   assert.equal(scopes.openid, false);
 });
 
-test('optional scopes and openid are granted on request', () => {
+test('grants optional scopes and openid on request', () => {
   const scopes = granted(resolveScopes(configuration, spa, 'openid phone address'));
   assert.deepEqual(words(scopes.visible), ['address', 'email', 'openid', 'phone', 'profile']);
   assert.equal(scopes.openid, true);
@@ -48,7 +48,7 @@ for (const requested of [
   'service_account',
   'OPENID',
 ]) {
-  test(`rejects the scope "${requested}" as a whole, as sent`, () => {
+  test(`rejects the whole scope "${requested}", and names it as sent`, () => {
     const refused = { outcome: 'invalid', names: requested };
     assert.deepEqual(resolveScopes(configuration, spa, requested), refused);
     assert.deepEqual(resolveRefreshScopes(configuration, spa, 'openid email', requested), refused);
@@ -84,7 +84,7 @@ test('a refresh cannot widen the scope, and ignores scopes that were not granted
   assert.deepEqual(words(scopes.visible), ['email', 'openid', 'profile']);
 });
 
-test('leaving openid out hides it and still gives an ID token, and adding it gives none', () => {
+test('a refresh without openid hides it but returns an ID token, and a refresh that adds openid returns none', () => {
   const withOpenid = granted(resolveScopes(configuration, spa, 'openid')).all;
   const dropped = granted(resolveRefreshScopes(configuration, spa, withOpenid, 'email'));
   assert.deepEqual([words(dropped.visible), dropped.openid], [['email', 'profile'], true]);
@@ -106,7 +106,7 @@ test('offline_access requires the role of the same name (Keycloak 26)', () => {
   assert.equal(permitted('carol-sha256'), refused, 'the same object for the same roles');
 });
 
-test('a client without full scope sees its own roles, its mapped ones and those of its scopes', () => {
+test('a client without full scope sees its own roles, its mapped roles and those of its scopes', () => {
   const name = (id: string) => configuration.roles.get(id)!.name;
   const narrow = { ...spa, fullScopeAllowed: false };
   const alice = effectiveRoleIds(configuration, users.get('alice')!);

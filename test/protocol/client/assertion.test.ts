@@ -89,7 +89,7 @@ describe('client_secret_jwt (OpenID Connect Core §9; docs/keycloak/clients.md#c
     assert.equal(await refusalText(assertion({ jti: undefined })), 'Token jti claim is required');
   });
 
-  it('rejects a JWT about another client as an unknown client', async () => {
+  it('rejects a JWT for another client as if the client were unknown', async () => {
     assert.equal(await refusalText(assertion({ sub: 'plain' })), 'client-unknown');
     assert.equal(await refusalText(assertion({ sub: 'nobody' })), 'client-unknown');
   });

@@ -10,14 +10,14 @@ const read = (authorization: string | undefined, form: Record<string, string> = 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
 describe('client credentials in a request (docs/keycloak/clients.md#client-authentication)', () => {
-  it('reads HTTP Basic, both parts form-url-encoded (RFC 6749 §2.3.1)', () => {
+  it('reads HTTP Basic with both parts form-urlencoded (RFC 6749 §2.3.1)', () => {
     assert.deepEqual(read(basic('a+client%3A1:se%3Acr+et%2B%25%C3%A9')), {
       clientId: 'a client:1',
       secret: 'se:cr et+%é',
     });
   });
 
-  it('accepts the scheme in any case, and an empty secret', () => {
+  it('accepts the scheme in upper or lower case, and an empty secret', () => {
     assert.deepEqual(read(basic('web:').replace('Basic', 'bAsIc')), { clientId: 'web', secret: '' });
   });
 
@@ -29,7 +29,7 @@ describe('client credentials in a request (docs/keycloak/clients.md#client-authe
     assert.equal(read(basic('api:right'), { client_id: 'web' }).clientId, 'web');
   });
 
-  it('reads nothing from an invalid header: no base64, no colon, another scheme, broken escapes', () => {
+  it('ignores an invalid header: no base64, no colon, another scheme, broken escapes', () => {
     for (const header of [
       'Basic %%%',
       basic('api').replace(/=+$/, ''),
@@ -40,7 +40,7 @@ describe('client credentials in a request (docs/keycloak/clients.md#client-authe
       assert.deepEqual(read(header), {}, header);
   });
 
-  it('splits at the first colon only', () => {
+  it('splits the credentials only at the first colon', () => {
     assert.deepEqual(read(basic('api:a:b')), { clientId: 'api', secret: 'a:b' });
   });
 });

@@ -22,14 +22,14 @@ describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () =
     assert.equal(body['email'], 'alice@example.test');
   });
 
-  it('is inactive for a client that is not in the audience, even for its own token', async () => {
+  it('reports a token as inactive to a client that is not in its audience, even to the client that received it', async () => {
     const own = await realm.login('alice', { client_id: 'api', client_secret: 'api-secret' });
     assert.deepEqual(await introspect({ token: own.access_token }), { active: false });
     const light = await realm.login('alice', { client_id: 'light' });
     assert.deepEqual(await introspect({ token: light.access_token }), { active: false });
   });
 
-  it('answers for a refresh token with the hint, to its own client only', async () => {
+  it('returns the claims of a refresh token only with the hint and only to its own client', async () => {
     const own = await realm.login('alice', { client_id: 'api', client_secret: 'api-secret' });
     const token_type_hint = 'refresh_token';
     const body = await introspect({ token: own.refresh_token!, token_type_hint });
@@ -42,7 +42,7 @@ describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () =
     assert.deepEqual(await introspect({ token: others.refresh_token!, token_type_hint }), { active: false });
   });
 
-  it('does not use up a refresh token, and is inactive for a used one', async () => {
+  it('keeps a refresh token valid, and reports a used one as inactive', async () => {
     const own = { client_id: 'api', client_secret: 'api-secret' };
     const { refresh_token } = await realm.login('alice', own);
     const asked = { token: refresh_token!, token_type_hint: 'refresh_token' };
@@ -51,7 +51,7 @@ describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () =
     assert.equal((await introspect(asked)).active, false);
   });
 
-  it('answers for an ID token of the requesting client', async () => {
+  it('returns the claims of an ID token of the requesting client', async () => {
     const own = await realm.login('alice', {
       client_id: 'api',
       client_secret: 'api-secret',
@@ -60,7 +60,7 @@ describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () =
     assert.equal((await introspect({ token: own.id_token! })).active, true);
   });
 
-  it('is inactive for every other token', async () => {
+  it('reports every other token as inactive', async () => {
     const { access_token, refresh_token } = await realm.login('alice');
     for (const token of ['', 'garbage', `${access_token.slice(0, -8)}AAAAAAAA`])
       assert.deepEqual(await introspect({ token }), { active: false });
@@ -71,7 +71,7 @@ describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () =
     assert.deepEqual(await introspect({ token: later.access_token }), { active: false });
   });
 
-  it('rejects unauthorized clients with its own wording, and allows bearer-only clients', async () => {
+  it('rejects unauthorized clients with its own message, and allows bearer-only clients', async () => {
     const ask = async (form: Record<string, string>) => (await refusalOf(introspect(form))).case;
     assert.equal(await ask({ client_id: 'nobody', token: 'x' }), 'introspect-client-unknown');
     const off = { client_id: 'off', client_secret: 'off-secret', token: 'x' };
@@ -95,7 +95,7 @@ describe('verifying access tokens for the administrative API', () => {
   const judge = async (token: string) =>
     verifyAccessToken(world.ctx, (await world.store.findRealm('acme'))!, token);
 
-  it('finds the realm that a token names, and none for any other text', async () => {
+  it('finds the realm that a token names, and no realm for any other text', async () => {
     const { access_token } = await realm.login('alice');
     assert.equal((await findIssuerRealm(world.ctx, access_token))?.realm.name, 'acme');
     assert.equal(await findIssuerRealm(world.ctx, 'garbage'), undefined);
@@ -118,7 +118,7 @@ describe('verifying access tokens for the administrative API', () => {
     assert.equal(service.outcome === 'active' && service.session, undefined);
   });
 
-  it('checks the token issued with an offline token against the offline session', async () => {
+  it('checks an access token that was issued with an offline token against the offline session', async () => {
     const { access_token, refresh_token } = await realm.login('alice', { scope: 'offline_access' });
     const verdict = await judge(access_token);
     assert.equal(verdict.outcome === 'active' && verdict.session?.offline, true);

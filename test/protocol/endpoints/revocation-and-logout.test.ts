@@ -16,14 +16,14 @@ describe('revocation (RFC 7009; docs/keycloak/tokens.md#revocation)', () => {
     assert.equal(await refusalText(realm.refresh(refresh_token)), 'Token is not active');
   });
 
-  it('accepts any token of the family, even an older one, and ends the newest with it', async () => {
+  it('accepts any token of the family, even an older one, and ends the newest one too', async () => {
     const first = await realm.login('alice');
     const second = await realm.refresh(first.refresh_token);
     await revoke({ token: first.refresh_token! });
     assert.equal(await refusalText(realm.refresh(second.refresh_token)), 'Token is not active');
   });
 
-  it('answers invalid_token for an invalid or revoked token, or one whose session has ended', async () => {
+  it('responds with invalid_token to an invalid or revoked token, and to one whose session has ended', async () => {
     const { refresh_token } = await realm.login('alice');
     await revoke({ token: refresh_token! });
     for (const token of ['', 'garbage', refresh_token!])
@@ -33,7 +33,7 @@ describe('revocation (RFC 7009; docs/keycloak/tokens.md#revocation)', () => {
     assert.equal((await refusalOf(revoke({ token: ended.access_token }))).case, 'revoke-invalid-token');
   });
 
-  it('ends only the access token, and accepts it twice', async () => {
+  it('ends only the access token that it receives, and accepts it again', async () => {
     const { access_token, refresh_token } = await realm.login('alice', { scope: 'openid' });
     await revoke({ token: access_token });
     await revoke({ token: access_token });
@@ -52,7 +52,7 @@ describe('revocation (RFC 7009; docs/keycloak/tokens.md#revocation)', () => {
     assert.ok((await realm.refresh(refresh_token)).refresh_token);
   });
 
-  it('rejects a disabled realm, and a disabled client as an unknown one', async () => {
+  it('rejects a disabled realm, and rejects a disabled client like an unknown one', async () => {
     const off = await world.realm(`off-${++names}`, { enabled: false });
     const request = off.request({ client_id: 'web', token: 'x' });
     assert.equal((await refusalOf(revokeToken(world.ctx, request))).case, 'realm-not-enabled');
@@ -80,7 +80,7 @@ describe('logout with a refresh token (docs/keycloak/logout.md#logout-with-a-ref
     );
   });
 
-  it('succeeds if the session has ended or the token expired', async () => {
+  it('succeeds if the session has ended or the token has expired', async () => {
     const { refresh_token } = await realm.login('alice');
     await logout({ refresh_token: refresh_token! });
     await logout({ refresh_token: refresh_token! });
@@ -101,7 +101,7 @@ describe('logout with a refresh token (docs/keycloak/logout.md#logout-with-a-ref
     assert.equal(await world.store.findSession(session_state!, false), undefined);
   });
 
-  it('rejects text that is not a refresh token, and another client’s', async () => {
+  it('rejects text that is not a refresh token, and a token of another client', async () => {
     const { refresh_token, access_token } = await realm.login('alice');
     assert.equal(await refusalText(logout({ refresh_token: 'garbage' })), 'Invalid refresh token');
     assert.equal(await refusalText(logout({ refresh_token: access_token })), 'Invalid refresh token');

@@ -18,7 +18,7 @@ async function ask(path: string, init: RequestInit = {}) {
 const header = (answer: { headers: Headers }, name: string) => answer.headers.get(name);
 
 describe('the URL table', () => {
-  it('answers 501 and names the path for an endpoint of Keycloak that idkit does not have, never 404', async () => {
+  it('responds with 501, not 404, to an endpoint of Keycloak that idkit does not have, and names the path', async () => {
     for (const [method, path] of [
       ['POST', `${base}/auth/device?client_id=x`],
       ['POST', `${base}/ext/par/request`],
@@ -34,7 +34,7 @@ describe('the URL table', () => {
     }
   });
 
-  it('answers 404 for an unknown realm before 501', async () => {
+  it('responds with 404 to an unknown realm, even at an endpoint that idkit does not have', async () => {
     const answer = await ask('/realms/nowhere/protocol/openid-connect/registrations');
     assert.equal(answer.status, 404);
   });
@@ -66,7 +66,7 @@ describe('the URL table', () => {
     assert.match(answer.text, /Missing form parameter: grant_type/);
   });
 
-  it('answers a preflight from any origin with the methods of the URL, and a plain OPTIONS too', async () => {
+  it('responds to a preflight from any origin, and to a plain OPTIONS, with the methods of the URL', async () => {
     const origin = 'https://any.example.test';
     for (const [path, methods] of [
       ['token', 'OPTIONS, POST'],
@@ -89,7 +89,7 @@ describe('the URL table', () => {
     assert.equal(header(introspect, 'access-control-allow-origin'), null);
   });
 
-  it('lets every page read keys and discovery, with their maximum age', async () => {
+  it('lets pages of every origin read keys and discovery, and sets a maximum age', async () => {
     const headers = { origin: 'https://any.example.test' };
     const certs = await ask(`${base}/certs`, { headers });
     assert.equal(header(certs, 'cache-control'), 'no-cache');
@@ -122,7 +122,7 @@ describe('the URL table', () => {
     assert.ok(!answer.text.includes('evil'));
   });
 
-  it('answers a broken form with 400 in the error shape of the interface', async () => {
+  it('responds to a broken form with 400 in the error shape of the interface', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     for (const body of ['grant_type=client_credentials&client_id=%zz', 'grant_type=a%00b']) {
       const answer = await ask(`${base}/token`, { method: 'POST', headers, body });

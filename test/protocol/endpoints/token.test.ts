@@ -96,7 +96,7 @@ describe('the order of the checks (docs/keycloak/tokens.md#order-of-the-checks)'
     assert.equal((await refusalOf(requestTokens(world.ctx, request))).case, 'realm-not-found');
   });
 
-  it('answers clients of missing grants as Keycloak does when these are disabled', async () => {
+  it('rejects grants that idkit does not have as Keycloak rejects disabled grants', async () => {
     const refused = async (grant_type: string) => refusalOf(realm.tokens({ grant_type, client_id: 'web' }));
     const device = await refused('urn:ietf:params:oauth:grant-type:device_code');
     assert.equal(device.description, 'Client not allowed OAuth 2.0 Device Authorization Grant');
@@ -191,7 +191,7 @@ describe('grant client_credentials (docs/keycloak/tokens.md#client-credentials)'
     assert.deepEqual(new Set(answer.scope.split(' ')), new Set(['profile', 'email']));
   });
 
-  it('is about the service account, with the address of the caller', async () => {
+  it('issues a token for the service account, with the address of the caller', async () => {
     const claims = claimsOf((await realm.tokens(m2m, { remoteAddress: '10.0.0.9' })).access_token);
     assert.equal(claims['azp'], 'm2m');
     assert.equal(claims['client_id'], 'm2m');
@@ -253,7 +253,7 @@ describe('grant client_credentials (docs/keycloak/tokens.md#client-credentials)'
     assert.equal(refusal.description, "User 'service-account-off-sa' disabled");
   });
 
-  it('rejects a scope that the client cannot have, as sent', async () => {
+  it('rejects a scope that the client cannot have, and names it as sent', async () => {
     const refusal = await refusalOf(realm.tokens({ ...m2m, scope: 'email nonsense' }));
     assert.equal(refusal.case, 'invalid-scope');
     assert.equal(refusal.description, 'Invalid scopes: email nonsense');
@@ -265,7 +265,7 @@ describe('origins (docs/keycloak/errors.md#cors)', () => {
   const ask = (origin: string, changes = {}) =>
     requestTokens(world.ctx, realm.request({ ...form, ...changes }, { origin }));
 
-  it("lets the client's own origin read the response, success or refusal", async () => {
+  it("lets the client's own origin read the response, whether it is a success or a refusal", async () => {
     assert.equal((await ask('https://web.test')).allowOrigin, 'https://web.test');
     const refusal = await refusalOf(ask('https://web.test', { password: 'wrong' }));
     assert.equal(refusal.allowOrigin, 'https://web.test');

@@ -31,7 +31,7 @@ describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-inf
     assert.ok(!('phone_number' in body));
   });
 
-  it('accepts the token from the form, and the scheme in any case', async () => {
+  it('accepts the token from the form, and the scheme in upper or lower case', async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid' });
     const byForm = await userInfo(world.ctx, realm.request({ access_token }));
     assert.equal(byForm.body['sub'], alice.id);
@@ -39,7 +39,7 @@ describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-inf
     assert.equal((await userInfo(world.ctx, realm.request({}, lower))).body['sub'], alice.id);
   });
 
-  it('rejects a request without a token, and one with two', async () => {
+  it('rejects a request without a token, and one with two tokens', async () => {
     const none = await refusalOf(userInfo(world.ctx, realm.request({})));
     assert.equal(none.case, 'userinfo-missing-token');
     const basic = { authorization: 'Basic YTpi' };
@@ -103,13 +103,13 @@ describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-inf
     assert.equal(await refusalText(info(third.access_token)), 'User disabled');
   });
 
-  it('answers for a service account, which has no session', async () => {
+  it('returns the claims of a service account, which has no session', async () => {
     const form = { grant_type: 'client_credentials', client_id: 'api', client_secret: 'api-secret' };
     const { access_token } = await realm.tokens({ ...form, scope: 'openid' });
     assert.equal((await info(access_token)).body['preferred_username'], 'service-account-api');
   });
 
-  it('answers in a disabled realm (docs/keycloak/tokens.md#disabled-realm-or-client)', async () => {
+  it('works in a disabled realm (docs/keycloak/tokens.md#disabled-realm-or-client)', async () => {
     const own = await world.realm(`own-${++names}`);
     await own.client('web');
     await own.user('bob');
@@ -141,7 +141,7 @@ describe('public documents', () => {
     assert.ok((document['scopes_supported'] as string[]).includes('phone'));
   });
 
-  it('publish keys that verify and no secret part (docs/keycloak/keys.md#key-set)', async () => {
+  it('publish keys that verify tokens, without their secret parts (docs/keycloak/keys.md#key-set)', async () => {
     const { keys } = publishedKeys(world.ctx, (await world.store.findRealm('acme'))!);
     const algorithms = keys.map((key) => key['alg']);
     assert.ok(algorithms.includes('RS256') && algorithms.includes('RSA-OAEP'));

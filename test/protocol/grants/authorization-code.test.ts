@@ -74,13 +74,13 @@ const infoOf = (accessToken: string) =>
   userInfo(world.ctx, realm.request({}, { authorization: `Bearer ${accessToken}` }));
 
 describe('the checks of a code in their order (docs/keycloak/tokens.md#authorization-code)', () => {
-  it('a missing code', async () => {
+  it('rejects a missing code', async () => {
     const form = { grant_type: 'authorization_code', client_id: 'web' };
     assert.equal((await refusalOf(realm.tokens(form))).case, 'missing-code');
     assert.deepEqual([lastEvent().type, lastEvent().error], ['CODE_TO_TOKEN_ERROR', 'invalid_code']);
   });
 
-  it('a malformed or unknown code', async () => {
+  it('rejects a malformed or unknown code', async () => {
     const { code } = await login();
     const [random, ...rest] = code.split('.');
     const wrong = [
@@ -97,7 +97,7 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
     assert.ok(await exchange(code));
   });
 
-  it('a code of another realm', async () => {
+  it('rejects a code of another realm', async () => {
     const elsewhere = await world.realm('elsewhere');
     const client = await elsewhere.client('web', { standardFlowEnabled: true });
     const user = await elsewhere.user('alice');
@@ -105,7 +105,7 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
     assert.deepEqual(text(await refusalOf(exchange(code))), refused('Code not valid'));
   });
 
-  it('a code older than accessCodeLifespan', async () => {
+  it('rejects a code older than accessCodeLifespan', async () => {
     const { code } = await login();
     world.clock.pass(60);
     assert.deepEqual(text(await refusalOf(exchange(code))), refused('Code not valid'));
@@ -114,7 +114,7 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
     assert.ok(await exchange(other));
   });
 
-  it('an ended session, and an idle one', async () => {
+  it('rejects a code whose session has ended or was idle too long', async () => {
     const { code, session } = await login();
     await world.store.endSession(session.id, false);
     assert.deepEqual(await refusalAndUse(code), refused('Code not valid'));
@@ -128,7 +128,7 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
     assert.deepEqual(await refusalAndUse(late), refused('Session not active'));
   });
 
-  it('a user who has been disabled or deleted', async () => {
+  it('rejects a code of a user who was disabled or deleted', async () => {
     const user = await realm.user('bob');
     const { code } = await login({}, user);
     await realm.put({ do: 'put', user: { ...user, enabled: false } });
@@ -140,7 +140,7 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
     assert.deepEqual(await refusalAndUse(other), refused('Code not valid'));
   });
 
-  it('another redirect_uri than in the request, or none', async () => {
+  it('rejects a redirect_uri that is missing or differs from that of the request', async () => {
     const { code } = await login();
     const differs = await refusalAndUse(code, { redirect_uri: `${REDIRECT}/` });
     assert.deepEqual(differs, refused('Incorrect redirect_uri'));
@@ -151,7 +151,7 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
     assert.ok(await realm.tokens({ ...form, code: none }));
   });
 
-  it('a code of another client', async () => {
+  it('rejects a code of another client', async () => {
     const { code } = await login();
     assert.deepEqual(
       await refusalAndUse(code, { client_id: 'other' }),
@@ -159,7 +159,7 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
     );
   });
 
-  it('a client whose standard flow is disabled', async () => {
+  it('rejects a client whose standard flow is disabled', async () => {
     const client = await realm.client('off', { standardFlowEnabled: true });
     const { code } = await login({}, alice, client);
     await realm.put({ do: 'put', client: { ...client, standardFlowEnabled: false } });
@@ -175,24 +175,24 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
     ['superfluous', {}, VERIFIER, 'PKCE code verifier specified but challenge not present in authorization'],
     ['of 42 characters', s256, VERIFIER.slice(1), 'PKCE verification failed: Invalid code verifier'],
     ['of 129 characters', s256, 'x'.repeat(129), 'PKCE verification failed: Invalid code verifier'],
-    ['with a space', s256, `${VERIFIER} `, 'PKCE verification failed: Invalid code verifier'],
+    ['invalid because of a space', s256, `${VERIFIER} `, 'PKCE verification failed: Invalid code verifier'],
     ['wrong', s256, 'x'.repeat(43), 'PKCE verification failed: Code mismatch'],
     ['the challenge itself', s256, CHALLENGE, 'PKCE verification failed: Code mismatch'],
     [
-      'wrong, plain',
+      'wrong, with the method plain',
       { codeChallenge: VERIFIER, codeChallengeMethod: 'plain' },
       'x'.repeat(43),
       'PKCE verification failed: Code mismatch',
     ],
   ];
   for (const [title, request, verifier, description] of proofs)
-    it(`a code_verifier that is ${title}`, async () => {
+    it(`rejects a code_verifier that is ${title}`, async () => {
       const { code } = await login(request);
       const form = verifier === undefined ? {} : { code_verifier: verifier };
       assert.deepEqual(await refusalAndUse(code, form as Record<string, string>), refused(description));
     });
 
-  it('a withdrawn consent', async () => {
+  it('rejects a code whose consent was withdrawn', async () => {
     const client = await realm.client('agreed', { standardFlowEnabled: true, consentRequired: true });
     const scopeIds = client.defaultClientScopeIds;
     const consent = { userId: alice.id, clientUuid: client.id, scopeIds, createdDate: 1, lastUpdatedDate: 1 };
@@ -242,7 +242,7 @@ describe('an exchange', () => {
     assert.equal(claimsOf(later.id_token)['nonce'], undefined);
   });
 
-  it('proves PKCE with S256 and with plain', async () => {
+  it('verifies PKCE with S256 and with plain', async () => {
     for (const request of [
       { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
       { codeChallenge: VERIFIER, codeChallengeMethod: 'plain' },
@@ -253,7 +253,7 @@ describe('an exchange', () => {
     }
   });
 
-  it('without openid returns no ID token', async () => {
+  it('returns no ID token without openid', async () => {
     const { code, session } = await login({ scope: 'phone' });
     const tokens = await exchange(code);
     assert.equal(tokens.id_token, undefined);
@@ -270,7 +270,7 @@ describe('an exchange', () => {
     assert.ok(await exchange(code, { client_id: 'secret', client_secret: 's3cret' }));
   });
 
-  it('with offline_access creates an offline session of the same id, which outlives the login', async () => {
+  it('creates an offline session for offline_access, which has the same id and outlives the login', async () => {
     const { code, session } = await login({ scope: 'openid offline_access' });
     world.clock.pass(3);
     const tokens = await exchange(code);
@@ -302,7 +302,7 @@ describe('an exchange', () => {
 });
 
 describe('a reused code (RFC 6749 §4.1.2)', () => {
-  it('is exchanged by exactly one of any number of parallel requests, and then by none', async () => {
+  it('is exchanged by at most one of many parallel requests, and its tokens are revoked', async () => {
     const { code, session } = await login();
     const answers = await Promise.allSettled(Array.from({ length: 20 }, () => exchange(code)));
     for (const answer of answers) {
@@ -336,7 +336,7 @@ describe('a reused code (RFC 6749 §4.1.2)', () => {
     assert.equal((await refusalOf(realm.refresh(kept.refresh_token))).case, 'refresh-token-refused');
   });
 
-  it('ends them for good: a later login in the same session does not revive the access token', async () => {
+  it('ends its tokens permanently: a later login in the same session does not revive the access token', async () => {
     const { code, session } = await login();
     const tokens = await exchange(code);
     await refusalOf(exchange(code));
@@ -347,7 +347,7 @@ describe('a reused code (RFC 6749 §4.1.2)', () => {
     assert.equal((await refusalOf(infoOf(tokens.access_token))).description, 'user_session_not_found');
   });
 
-  it('has no winner except the request that takes the code, if another one arrives during the signing', async () => {
+  it('is not exchanged if another request takes the code while the tokens are signed', async () => {
     const { code, session } = await login();
     const seconds: Promise<{ outcome: string }>[] = [];
     // The token ids are generated after the code is read and before it is taken.

@@ -63,7 +63,7 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
     assert.equal(access['auth_time'], undefined);
   });
 
-  it('finds the user by name or e-mail, in any case, and does not trim spaces', async () => {
+  it('finds the user by name or e-mail address, in upper or lower case, and does not trim spaces', async () => {
     for (const username of ['ALICE', 'alice@example.test', 'Alice@Example.Test'])
       assert.ok((await realm.login(username)).access_token, username);
     assert.equal(await caseOf(' alice'), 'user-credentials-wrong');
@@ -102,7 +102,7 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
     assert.equal(await caseOf(user.username, { password: 'wrong' }), 'user-credentials-wrong');
   });
 
-  it('rejects an account with a required action, a temporary password among them', async () => {
+  it('rejects an account with a required action, such as a temporary password', async () => {
     for (const action of ['UPDATE_PASSWORD', 'VERIFY_EMAIL', 'CONFIGURE_TOTP']) {
       const user = await newUser({ requiredActions: [action] });
       assert.equal(await caseOf(user.username), 'account-not-set-up', action);
@@ -117,7 +117,7 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
     assert.ok((await own.login(user.username)).access_token);
   });
 
-  it('rejects an account without e-mail or names: VERIFY_PROFILE', async () => {
+  it('rejects an account without an e-mail address or names, which needs VERIFY_PROFILE', async () => {
     const { email: _email, ...withoutEmail } = await newUser();
     await realm.put({ do: 'put', user: withoutEmail });
     assert.equal(await caseOf(withoutEmail.username), 'account-not-set-up');
@@ -126,7 +126,7 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
     assert.equal(await caseOf(user.username), 'account-not-set-up');
   });
 
-  it('requires only a username of the users of master', async () => {
+  it('requires only a username for users of master', async () => {
     const master = await world.realm('master');
     await master.client('web');
     const { email: _email, firstName: _first, lastName: _last, ...bare } = await master.user('admin');
@@ -164,7 +164,7 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
     assert.match(lastEvent().details['reason']!, /own flow/);
   });
 
-  it('returns no refresh token to a client that wants none', async () => {
+  it('returns no refresh token to a client that is configured without them', async () => {
     await realm.client('no-refresh', { attributes: { 'use.refresh.tokens': 'false' } });
     const answer = await realm.login('alice', { client_id: 'no-refresh' });
     assert.equal(answer.refresh_token, undefined);
@@ -203,7 +203,7 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
 });
 
 describe('hashes with older parameters (docs/keycloak/users.md#password-hashes)', () => {
-  it('are replaced after the next good login, and the password still works', async () => {
+  it('are replaced after the next successful login, and the password still works', async () => {
     const user = await newUser({ password: null });
     const old = await world.ctx.passwords.hash(PASSWORD, { algorithm: 'pbkdf2-sha256', iterations: 1000 });
     const credential: Credential = {
@@ -284,7 +284,7 @@ describe('second factors are never skipped (docs/keycloak/login.md#one-time-pass
     assert.equal(all.filter((one) => one.status === 'fulfilled').length, 1);
   });
 
-  it('rejects a user with a second factor that no form can carry, and names it in the event', async () => {
+  it('rejects a user whose second factor cannot be sent in a form, and names it in the event', async () => {
     for (const type of ['webauthn', 'recovery-authn-codes', 'something-new']) {
       const user = await newUser();
       await realm.credential(user, type, {}, {});
@@ -310,7 +310,7 @@ describe('brute force protection (docs/keycloak/login.md#brute-force-protection)
       ...changes,
     });
 
-  it('locks the user after failureFactor failures; the correct password gets the same message', async () => {
+  it('locks the user after failureFactor failures, and rejects the correct password with the same message', async () => {
     const own = await protectedRealm();
     const user = await newUser({}, own);
     for (let tries = 0; tries < 2; tries++) await caseOf(user.username, { password: 'wrong' }, own);
@@ -365,14 +365,14 @@ describe('brute force protection (docs/keycloak/login.md#brute-force-protection)
     assert.equal(lastEvent().error, 'user_disabled');
   });
 
-  it('counts nothing in a realm without protection', async () => {
+  it('counts no failures in a realm without protection', async () => {
     const user = await newUser();
     await caseOf(user.username, { password: 'wrong' });
     assert.equal(await world.store.findLoginFailures(realm.fixture.realm.id, user.id), undefined);
   });
 });
 
-/** RFC 4226 §5.3, written independently of the code under test. */
+/** Computes a code as in RFC 4226 §5.3, independently of the code under test. */
 function hotp(secret: string, counter: number): string {
   const message = Buffer.alloc(8);
   message.writeBigUInt64BE(BigInt(counter));

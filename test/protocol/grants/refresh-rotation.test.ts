@@ -28,7 +28,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     assert.match(String(claimsOf(second.access_token)['jti']), /^onrtrt:/);
   });
 
-  it('ends the whole user session at a reuse, the newest token included', async () => {
+  it('ends the whole user session, including the newest token, if a token is reused', async () => {
     const first = await realm.login('alice');
     const second = await realm.refresh(first.refresh_token);
     await refusalOfRefresh(first.refresh_token);
@@ -36,7 +36,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     assert.equal(await world.store.findSession(first.session_state!, false), undefined);
   });
 
-  it('logs an event with session, user and reason, and marks the reuse', async () => {
+  it('logs an event that has session, user and reason and marks the reuse', async () => {
     const first = await realm.login('alice');
     await realm.refresh(first.refresh_token);
     await refusalOfRefresh(first.refresh_token);
@@ -67,7 +67,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     );
   });
 
-  it('accepts every token of a live family if rotation is disabled', async () => {
+  it('accepts every token of an active family if rotation is disabled', async () => {
     const { own } = await ownRealm({ revokeRefreshToken: false });
     const { refresh_token } = await own.login('alice');
     for (let uses = 0; uses < 3; uses++) assert.ok((await own.refresh(refresh_token)).refresh_token);
@@ -123,7 +123,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
 describe('scope at a refresh (docs/keycloak/tokens.md#refresh)', () => {
   const words = (scope: string) => new Set(scope.split(' '));
 
-  it('narrows one response; the next one has the full scope again', async () => {
+  it('can be narrowed for one response, and the next response has the full scope again', async () => {
     const first = await realm.login('alice', { scope: 'openid phone' });
     const narrow = await realm.refresh(first.refresh_token, { scope: 'openid' });
     assert.deepEqual(words(narrow.scope), new Set(['openid', 'profile', 'email']));
@@ -164,7 +164,7 @@ describe('scope at a refresh (docs/keycloak/tokens.md#refresh)', () => {
     assert.equal((await refusalOf(own.refresh(refresh_token))).case, 'offline-not-allowed');
   });
 
-  it('issues offline tokens to a client without full scope, because the scope carries the role', async () => {
+  it('issues offline tokens to a client without full scope, because the scope includes the role', async () => {
     const { own, client } = await ownRealm();
     await own.put({ do: 'put', client: { ...client, fullScopeAllowed: false } });
     const { refresh_token } = await own.login('alice', { scope: 'offline_access' });

@@ -89,7 +89,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     assert.deepEqual(await refusalOfRefresh(refresh_token), refused('Session not active'));
   });
 
-  it('8: rejects a token whose session was idle too long although the token has not expired', async () => {
+  it('8: rejects a token whose session was idle too long, even if the token has not expired', async () => {
     const { own, client } = await ownRealm();
     const attributes = { 'client.session.idle.timeout': '5000' };
     await own.put({ do: 'put', client: { ...client, attributes } });
@@ -193,7 +193,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     assert.equal((await refusalOfRefresh(refresh_token, {}, own)).name, 'consent-withdrawn');
   });
 
-  it("16: rejects a token whose consent an administrator withdrew as row 12, an offline token as row 8'", async () => {
+  it("16: after an administrator withdraws the consent, rejects a token as in row 12 and an offline token as in row 8'", async () => {
     const { own, client, user } = await ownRealm();
     const asked = { ...client, standardFlowEnabled: true, consentRequired: true };
     const scopeIds = [...client.defaultClientScopeIds, ...client.optionalClientScopeIds];
@@ -230,7 +230,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
 });
 
 describe('the event of a refresh (docs/keycloak/tokens.md#events-of-tokens)', () => {
-  it('names both tokens, age and expiry', async () => {
+  it('names both refresh tokens, the age of the old one and the expiry of the access token', async () => {
     const first = await realm.login('alice');
     world.clock.pass(7);
     const second = await realm.refresh(first.refresh_token);
@@ -254,7 +254,7 @@ describe('the event of a refresh (docs/keycloak/tokens.md#events-of-tokens)', ()
     assert.equal(event.details['updated_refresh_token_id'], claimsOf(second.refresh_token)['jti']);
   });
 
-  it('has the refusal as reason', async () => {
+  it('contains the refusal as its reason', async () => {
     await refusalOfRefresh('garbage');
     const event = world.events.at(-1)!;
     assert.deepEqual(

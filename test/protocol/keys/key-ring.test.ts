@@ -42,7 +42,7 @@ test('an offline token issued by Keycloak verifies with the imported HS512 secre
   assert.equal(result.payload.typ, 'Offline');
 });
 
-test('publishes RS256 and RSA-OAEP with their certificates, in field order, and no secret (docs/keycloak/keys.md#key-set)', () => {
+test('publishes RS256 and RSA-OAEP with their certificates, in the order of Keycloak, and no secret (docs/keycloak/keys.md#key-set)', () => {
   const { keys } = ring.publish(acme);
   assert.deepEqual(
     keys.map((key) => [key.alg, key.use, Object.keys(key)]),
@@ -83,7 +83,7 @@ test('lists every key with the fields of the administrative API', () => {
   ]);
 });
 
-test('the active key with the highest priority signs; passive ones verify and are published, disabled ones neither', async () => {
+test('the active key with the highest priority signs, passive keys verify and are published, and disabled keys do neither', async () => {
   const [low, high, passive, disabled] = await Promise.all([
     rsaKey({ priority: ['10'] }),
     rsaKey({ priority: ['20'] }),
@@ -114,7 +114,7 @@ test('the active key with the highest priority signs; passive ones verify and ar
   );
 });
 
-test('a key is found for its own algorithm only (RFC 8725 §3.1)', () => {
+test('finds a key only for its own algorithm (RFC 8725 §3.1)', () => {
   const { kid } = ring.signingKey(acme, 'RS256');
   assert.notEqual(ring.verificationKey(acme, kid, 'RS256'), undefined);
   for (const algorithm of ['RS512', 'PS256', 'HS512', 'none', '']) {
@@ -122,7 +122,7 @@ test('a key is found for its own algorithm only (RFC 8725 §3.1)', () => {
   }
 });
 
-test('a realm without a key for the algorithm rejects the signing until the key is added', async () => {
+test('signing fails in a realm without a key for the algorithm until a key is added', async () => {
   assert.throws(() => ring.signingKey(acme, 'ES256'), { case: 'no-signing-key' });
   const realm = { id: acme.realm.id, name: acme.realm.name };
   for (const algorithm of ['ES256', 'PS256', 'EdDSA'] as const) {
@@ -147,7 +147,7 @@ test('skips a component without a readable key', () => {
   assert.deepEqual(ring.publish(withKeys(...broken)), { keys: [] });
 });
 
-test('keys are prepared once per configuration object', () => {
+test('prepares keys once for each configuration object', () => {
   assert.equal(ring.publish(acme), ring.publish(acme));
   assert.equal(ring.signingKey(acme, 'RS256'), ring.signingKey(acme, 'RS256'));
 });

@@ -15,7 +15,7 @@ const base = {
   maxDeltaTimeSeconds: 3600,
 } as const;
 
-/** Fails `times` times, `gap` milliseconds apart, whether locked or not. */
+/** Records `times` failures, `gap` milliseconds apart, whether the user is locked or not. */
 function fail(settings: ReturnType<typeof realmSettings>, times: number, gap = 10_000) {
   let failures: LoginFailures = noFailures('r', 'u');
   let lockout = 'none';
@@ -80,7 +80,7 @@ describe('brute force protection (docs/keycloak/login.md#brute-force-protection)
     assert.equal(fail(settings, 4).lockout, 'permanent');
   });
 
-  it('is locked until the time in lockedUntil', () => {
+  it('keeps the user locked until the time in lockedUntil', () => {
     const failures = { ...noFailures('r', 'u'), lockedUntil: 100 };
     assert.equal(isLocked(failures, 99_999), true);
     assert.equal(isLocked(failures, 100_000), false);

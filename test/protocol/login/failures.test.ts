@@ -67,7 +67,7 @@ async function countCalls<T extends Passwords | Store>(
 const failuresOf = (user: { realmId: string; id: string }) =>
   world.store.findLoginFailures(user.realmId, user.id);
 
-/** Sequential guesses: on a busy machine fewer parallel guesses get their turn than the realm allows. */
+/** Guesses in sequence, because on a busy machine fewer parallel guesses get their turn than the realm allows. */
 async function exhaust(realm: RealmInWorld, username: string): Promise<void> {
   for (let guess = 0; guess < 5; guess++) await refusalOf(realm.login(username, { password: 'wrong' }));
 }
@@ -109,7 +109,7 @@ describe('guesses at one user, one at a time', () => {
     assert.equal((await world.store.findUser(user.realmId, user.id))?.enabled, false);
   });
 
-  it('count together by name, in any case, and by e-mail', async () => {
+  it('count together by name, in upper or lower case, and by e-mail address', async () => {
     const realm = await guardedRealm();
     const user = await realm.user('alice');
     const typed = ['alice', 'ALICE', 'alice@example.test', 'Alice@Example.test'];
@@ -247,7 +247,7 @@ describe('the cost of a guess', () => {
     assert.equal(responses.size, 1, [...responses].join('\n'));
   });
 
-  it('at an unknown name is the hash of some user, so that imported hashes reveal no user', async () => {
+  it('for an unknown name is that of the hash of some user, so that imported hashes do not reveal who exists', async () => {
     const realm = await guardedRealm();
     const old = await world.ctx.passwords.hash(PASSWORD, { algorithm: 'pbkdf2-sha512', iterations: 7 });
     for (const username of ['one', 'two', 'three']) {
@@ -278,7 +278,7 @@ describe('the cost of a guess', () => {
     );
   });
 
-  it("is the work of the user's own hash, locked or not", async () => {
+  it("for a user is that of the user's own hash, whether the user is locked or not", async () => {
     const realm = await guardedRealm({ failureFactor: 1 });
     const user = await realm.user('old', { password: null });
     const { secretData, credentialData } = await world.ctx.passwords.hash(PASSWORD, {

@@ -37,7 +37,7 @@ describe('lifetimes of a user session (docs/keycloak/sessions.md#lifetimes)', ()
     assert.deepEqual(ends, { idleEnd: start + 1800, maxEnd: start + 36_000 });
   });
 
-  it('raises both for a remembered session, and never lowers them', () => {
+  it('raises both lifetimes for a remembered session, and never lowers them', () => {
     const settings = realmSettings({
       ssoSessionIdleTimeout: 1800,
       ssoSessionIdleTimeoutRememberMe: 7200,
@@ -133,7 +133,7 @@ describe('end of a refresh token (docs/keycloak/sessions.md#lifetimes)', () => {
     assert.equal(refreshTokenExpiry(settings, client(), session, family, start), start + 2_592_000);
   });
 
-  it('is missing for an offline token without a maximum, and present with one', () => {
+  it('is missing for an offline token unless its session has a maximum age', () => {
     assert.equal(refreshTokenExpiry(realmSettings(), client(), offline, family, start), undefined);
     const settings = realmSettings({
       offlineSessionMaxLifespanEnabled: true,

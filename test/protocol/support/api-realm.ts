@@ -19,9 +19,9 @@ export interface ApiRealm {
   realm: RealmInWorld;
   alice: User;
   info(token: string | undefined, more?: More, where?: RealmInWorld): ReturnType<typeof userInfo>;
-  /** For client `web` unless the form names another. */
+  /** Revokes a token as client `web` unless the form names another client. */
   revoke(form: Form, more?: More): ReturnType<typeof revokeToken>;
-  /** By client `web` unless the form says otherwise. */
+  /** Logs out as client `web` unless the form names another client. */
   logout(form: Form, where?: RealmInWorld): ReturnType<typeof logoutByRefreshToken>;
   /** The responses that `api` receives. */
   introspect(form: Form, more?: More): Promise<Awaited<ReturnType<typeof introspectToken>>['body']>;

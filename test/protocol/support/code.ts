@@ -6,7 +6,7 @@ import type { RealmInWorld, World } from './world.ts';
 
 export const REDIRECT = 'https://web.example.test/cb';
 
-/** RFC 7636 appendix B. */
+/** The verifier and the challenge of RFC 7636 appendix B. */
 export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 export const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 

@@ -51,7 +51,7 @@ export interface RealmInWorld {
   fixture: FixtureRealm;
   name: string;
   client(clientId: string, changes?: Parameters<typeof fixtureClient>[3]): Promise<Client>;
-  /** Creates a user. `password: null` creates none. */
+  /** Creates a user. `password: null` creates a user without a password. */
   user(username: string, changes?: Partial<User> & { password?: string | null }): Promise<User>;
   credential(user: User, type: string, secretData: object, credentialData: object): Promise<Credential>;
   settings(changes: Partial<RealmSettings>): Promise<void>;

@@ -11,9 +11,9 @@ interface Two {
 const ROUNDS = 8;
 const OVERWRITE = { ifResourceExists: 'OVERWRITE' };
 
-/** Parallel changes of more records than the one in their path. The title of each says what must not happen. */
+/** Parallel changes that write more records than the one in their path, by the rule that each checks. */
 export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise<void>>> = {
-  'two groups that are moved below each other make no circle': async ({ one, other }, realm) => {
+  'moving two groups below each other in parallel does not create a cycle': async ({ one, other }, realm) => {
     for (let round = 0; round < ROUNDS; round++) {
       const [left, right] = await Promise.all(
         ['left', 'right'].map((side) => made(one, `/${realm}/groups`, { name: `${side}-${round}` })),
@@ -25,7 +25,10 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
       assert.deepEqual(statuses(answers), [204, 400]);
     }
   },
-  'no group is left without the parent that is removed at once': async ({ one, other }, realm) => {
+  'no subgroup is left if its parent is removed while the subgroup is created': async (
+    { one, other },
+    realm,
+  ) => {
     for (let round = 0; round < ROUNDS; round++) {
       const parent = await made(one, `/${realm}/groups`, { name: `parent-${round}` });
       const [child, removed] = await Promise.all([
@@ -38,7 +41,7 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
       else assert.equal(child.status, 404);
     }
   },
-  'no role is left of a client that is removed at once': async ({ one, other }, realm) => {
+  'no role is left of a client that is removed while the role is created': async ({ one, other }, realm) => {
     for (let round = 0; round < ROUNDS; round++) {
       const client = await made(one, `/${realm}/clients`, { clientId: `leaving-${round}` });
       const name = `role-${round}`;
@@ -52,7 +55,7 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
       assert.equal((await one('GET', `/${realm}/roles-by-id/${name}`)).status, 404);
     }
   },
-  'of two records of one name one is made': async ({ one, other }, realm) => {
+  'creates exactly one of two records with the same name': async ({ one, other }, realm) => {
     const bodies: Record<string, object> = {
       users: { username: 'twice' },
       clients: { clientId: 'twice' },
@@ -67,7 +70,7 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
     const realms = await Promise.all([one, other].map((api) => api('POST', '', { realm: 'twice' })));
     assert.deepEqual(statuses(realms), [201, 409]);
   },
-  'an import of more records than have turns loses no change of one of them': async (
+  'a partial import of more records than there are turns keeps parallel changes of one of them': async (
     { one, other },
     realm,
   ) => {
@@ -89,7 +92,7 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
       assert.deepEqual([name, description, url], [`Name ${round}`, `Description ${round}`, adminUrl]);
     }
   },
-  'a realm that gets another name keeps a change of the clients that the name is in': async (
+  'renaming a realm keeps parallel changes of the clients that contain its name': async (
     { one, other },
     realm,
   ) => {

@@ -64,7 +64,7 @@ function pathOf({ row, sample }: Writer, place: Place): string {
   return row.path.replace(/:(\w+)/g, (_, name: string) => params[name]!);
 }
 
-/** Runs every pair of the kind, the two rows of a pair at different services, and checks that no change is lost. */
+/** Runs every pair of the kind, each row at a different service, and checks that no change is lost. */
 async function runKind(kind: PairKind, services: readonly TestService[]): Promise<number> {
   const token = (await login(services[0]!))['access_token']!;
   const apis = [services[0]!, services.at(-1)!].map((service) => adminApi(service, token));
@@ -115,7 +115,7 @@ async function makeComponent(api: AdminApi, realm: string): Promise<string> {
   return made.headers.get('location')!.split('/').at(-1)!;
 }
 
-/** The statuses with which a row may be rejected because of the other row. */
+/** The statuses that a row may return if the other row makes its change impossible. */
 const REFUSED: ReadonlySet<number> = new Set([404, 409, 503]);
 
 async function runPair({ writers }: Pair, places: readonly Place[]): Promise<void> {

@@ -1,6 +1,6 @@
 import type { AdminAnswer } from '../../administrator.ts';
 
-/** The kinds of records whose writing rows run in pairs. */
+/** The kinds of records for which rows run in pairs. */
 export const KINDS = ['user', 'client', 'scope', 'role', 'group', 'component', 'realm'] as const;
 export type PairKind = (typeof KINDS)[number];
 
@@ -20,11 +20,11 @@ export interface Sample {
   /** The parameters of the path, except that of the record itself. */
   params?(place: Place): Readonly<Record<string, string>>;
   body?(place: Place): unknown;
-  /** Creates what the row removes. */
+  /** Creates the record that the row removes. */
   prepare?(place: Place): Promise<unknown>;
   /** Whether the change of the row is visible. */
   seen(place: Place): Promise<boolean>;
-  /** The field that the row sets. Of two rows that set the same field, the change of one is visible. */
+  /** The field that the row sets. If both rows set the same field, only one change is visible. */
   field?: string;
   /** The row deletes the record. */
   ends?: true;

@@ -155,7 +155,7 @@ function mapperSamples(area: string, path: (place: Place) => string): Record<str
   };
 }
 
-/** The scopes in a list of a client. Of client and scope, one is the record of the pair and the other belongs to the row. */
+/** The scopes in a list of a client. Either the client or the scope is the record of the pair. */
 function scopeLists(which: 'default' | 'optional'): Record<string, Sample> {
   const path = `/clients/:client/${which}-client-scopes`;
   const ofClient = (place: Place, name: string) =>
@@ -286,7 +286,7 @@ const others: Record<string, Sample> = {
   'PUT /events/config': fields(() => '/events/config', ['eventsEnabled', true], ['adminEventsEnabled', true]),
 };
 
-/** What each writing row is sent, by method and path; a partial import by the kind of what it overwrites, too. */
+/** The sample of each row that writes, by method and path. A partial import has one for each kind it overwrites. */
 export const SAMPLES: Readonly<Record<string, Sample>> = {
   ...users,
   ...clients,
