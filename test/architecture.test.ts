@@ -11,9 +11,9 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 
 interface Room {
   floor: number;
-  /** Rooms below that it must not know although its floor would allow it. */
+  /** Lower rooms that it must not import, although its floor would allow it. */
   never: readonly string[];
-  /** Rooms on its own floor that it may know nevertheless. */
+  /** Rooms on its own floor that it may import as an exception. */
   sideways: readonly string[];
 }
 
@@ -88,7 +88,7 @@ const ROOMS: Record<string, Room> = {
   },
 };
 
-/** Doors in addition to `index.ts`: the only ways to concrete implementations. */
+/** Doors in addition to `index.ts`. Other rooms reach concrete implementations only through them. */
 const DOORS: Record<string, readonly string[]> = {
   postgres: ['driver.ts'],
   store: ['open.ts'],
@@ -105,7 +105,7 @@ const DOORS: Record<string, readonly string[]> = {
   ],
 };
 
-/** What a room may import from Node.js at most; a room that is not named may use all of it. */
+/** The modules of Node.js that a room may import. A room without an entry may import all of them. */
 const NODE_MODULES: Record<string, readonly string[]> = {
   core: ['node:async_hooks', 'node:crypto', 'node:util'],
   model: [],
@@ -120,7 +120,7 @@ interface Import {
   specifier: string;
 }
 
-/** Why an import breaks the map, or undefined if it is allowed. */
+/** Returns why an import breaks the map, or undefined if it is allowed. */
 function explainFault({ file, specifier }: Import): string | undefined {
   const [, from] = /^src\/([^/]+)\//.exec(file) ?? [];
   if (from === undefined || ROOMS[from] === undefined) return `${file} lies in no room`;
@@ -147,7 +147,7 @@ function explainFault({ file, specifier }: Import): string | undefined {
   return undefined;
 }
 
-/** Every import of a source text: static, re-exported, dynamic, and in a type position. */
+/** Finds every import of a source text: static, re-exported, dynamic, and in a type position. */
 function findImports(file: string, text: string): readonly Import[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
   const patterns = [
@@ -178,7 +178,7 @@ test('every import goes downward through a door (docs/architecture.md)', () => {
   assert.deepEqual(faults, []);
 });
 
-test('a folder of protocol or http that has an index is entered through it', () => {
+test('other folders import a folder of protocol or http through its index, if it has one', () => {
   const folders = new Set(
     sources
       .filter((file) => /^src\/(protocol|http)\/.+\/index\.ts$/.test(file))
@@ -196,16 +196,16 @@ test('a folder of protocol or http that has an index is entered through it', () 
   assert.deepEqual(faults, []);
 });
 
-/** The rooms on the way of a request. The other rooms call services, so they read the statuses of responses. */
+/** The rooms that a request passes through. The other rooms call services, so they read the status codes of responses. */
 const ANSWERING_ROOMS = /^src\/(protocol|browser|admin|service|http)\//;
 
-/** The tables of the statuses. */
+/** The tables of the status codes. */
 const STATUS_TABLES: readonly string[] = [
   'src/http/responses/statuses.ts',
   'src/http/responses/wire-errors.ts',
 ];
 
-/** What a number of a status looks like in code: a field, a comparison, an argument, a choice, a text. */
+/** Each matches a status code in a source: in a field, a comparison, an argument, a conditional or a text. */
 const STATUS_PATTERNS: readonly RegExp[] = [
   /\bstatus(?:Code)?\b['"]?\??\s*(?:[:=]|[=!]==|[<>]=?)\s*[1-5]\d\d\b/,
   /\.code\(\s*[1-5]\d\d\b/,
@@ -215,21 +215,21 @@ const STATUS_PATTERNS: readonly RegExp[] = [
   /\bHTTP [1-5]\d\d\b/,
 ];
 
-/** The lines of a source that have the number of a status, comments aside. */
+/** Returns the lines of a source that contain a status code outside of comments. */
 function findStatuses(file: string, text: string): readonly string[] {
   if (!ANSWERING_ROOMS.test(file) || STATUS_TABLES.includes(file)) return [];
   const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
   return code.split('\n').filter((line) => STATUS_PATTERNS.some((pattern) => pattern.test(line)));
 }
 
-test('every HTTP status is in a table of the HTTP room (docs/architecture.md)', () => {
+test('every HTTP status code is in a table of the HTTP room (docs/architecture.md)', () => {
   const faults = sources.flatMap((file) =>
     findStatuses(file, readFileSync(join(root, file), 'utf8')).map((line) => `${file}: ${line.trim()}`),
   );
   assert.deepEqual(faults, []);
 });
 
-test('the check of statuses finds each form of a status, and ignores other numbers', () => {
+test('the check finds every form of a status code and ignores other numbers', () => {
   for (const line of [
     '{ status: 404 }',
     'status = 400',
@@ -274,7 +274,7 @@ test('the check accepts what the map allows', () => {
   for (const [file, text] of cases) assert.equal(explainFault(findImports(file, text)[0]!), undefined);
 });
 
-test('the map of the rooms in docs/architecture.md is this table', () => {
+test('docs/architecture.md shows this table as the map of the rooms', () => {
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
   const rows = [...page.matchAll(/^\| (\d) \| `src\/([a-z]+)\/` \| [^|]+ \| ([^|]+) \|$/gm)];
   const written = Object.fromEntries(
@@ -288,7 +288,7 @@ test('the map of the rooms in docs/architecture.md is this table', () => {
   assert.deepEqual(written, built);
 });
 
-/** The rooms that a room may import, as the page writes them. */
+/** Returns the rooms that a room may import, in the form of the page. */
 function mayImport(room: string): string {
   const { floor, never, sideways } = ROOMS[room]!;
   const allowed = Object.entries(ROOMS)
@@ -301,7 +301,7 @@ function mayImport(room: string): string {
   return allowed.length === 0 ? 'nothing' : allowed.join(', ');
 }
 
-test('every room has an index that opens with what it owns (docs/architecture.md)', () => {
+test('the index of every room begins with a description of the room (docs/architecture.md)', () => {
   const rooms = new Set(sources.map((file) => file.split('/')[1]!));
   for (const room of rooms) {
     const lines = readFileSync(join(root, 'src', room, 'index.ts'), 'utf8').split('\n');
@@ -327,7 +327,7 @@ test('every room has an index that opens with what it owns (docs/architecture.md
 test('no file is longer than 400 lines, and most are under 150 (docs/architecture.md)', () => {
   const lengths = [...sources, ...listSources('test'), ...listSources('bin')]
     .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
-    // What a program writes is read in the program that writes it.
+    // Nobody reads a generated file: people read the program that writes it.
     .filter(({ text }) => !/^\/\/ Written by `node /.test(text))
     .map(({ file, text }) => ({ file, lines: text.split('\n').length - 1 }));
   assert.deepEqual(
@@ -338,12 +338,12 @@ test('no file is longer than 400 lines, and most are under 150 (docs/architectur
   assert.ok(short * 2 > lengths.length, `${short} of ${lengths.length} files are under 150 lines`);
 });
 
-test('the table of what an embedded dump may contain is what the migrations create (node src/store/migrations/compile-definitions.ts)', () => {
+test('the table of definitions in an embedded dump matches the migrations (node src/store/migrations/compile-definitions.ts)', () => {
   const table = readFileSync(join(root, 'src/backupset/dump/sqlite/definitions.ts'), 'utf8');
   assert.equal(table, renderDefinitions());
 });
 
-test('files are kebab-case with one idea each, and none is a catch-all (docs/architecture.md)', () => {
+test('file names are in kebab-case, and none is that of a catch-all (docs/architecture.md)', () => {
   const names = [...sources, ...listSources('test')].map((file) => file.split('/').at(-1)!);
   const bad = names.filter(
     (name) =>
@@ -353,7 +353,7 @@ test('files are kebab-case with one idea each, and none is a catch-all (docs/arc
   assert.deepEqual(bad, []);
 });
 
-test('the top level has nothing that docs/architecture.md does not explain', () => {
+test('docs/architecture.md explains every file and folder of the top level', () => {
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
   const ignored = new Set(
     [...readFileSync(join(root, '.gitignore'), 'utf8').split('\n')].map((line) => line.replace(/\//g, '')),

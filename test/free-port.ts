@@ -12,7 +12,7 @@ const PORTS = { from: 20_000, to: 32_768 } as const;
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORTS.from, PORTS.to);
-    // An abstract socket of Linux disappears with its process, no matter how that ends.
+    // An abstract socket of Linux disappears with its process, however the process ends.
     const lease = await listen((server) => server.listen(`\0idkit-test-port-${port}`));
     if (lease === undefined) continue;
     lease.unref();

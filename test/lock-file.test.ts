@@ -24,7 +24,7 @@ function findTags(entries: Readonly<Record<string, Entry>>): string[] {
  * a tag. keycloak-connect names its optional chromedriver in that way. Its entry in the lock file omits the dependency,
  * and a later `npm install keycloak-connect` adds it again.
  */
-test('the lock file names no dependency by a tag, so that the npm of an older system Node.js reads it', () => {
+test('the lock file names no dependency by a tag, because older versions of npm cannot read that', () => {
   assert.deepEqual(findTags(packages), []);
   const tagged = {
     a: { optionalDependencies: { b: 'latest', c: '^1.0.0', d: 'x', e: '*', f: 'npm:ms@^2' } },
@@ -32,7 +32,7 @@ test('the lock file names no dependency by a tag, so that the npm of an older sy
   assert.deepEqual(findTags(tagged), ['a: b latest']);
 });
 
-/** Whether an `engines.node` such as `^18.19.0 || >=20.5.0` accepts the newest Node.js 20. */
+/** Returns whether an `engines.node` such as `^18.19.0 || >=20.5.0` accepts the newest Node.js 20. */
 function acceptsNode20(range: string): boolean {
   return range.split('||').some((part) => {
     const [, operator, major] = /^\s*(>=|\^|>)?\s*v?(\d+)/.exec(part) ?? [];
@@ -42,11 +42,11 @@ function acceptsNode20(range: string): boolean {
 }
 
 /*
- * npm prints a block EBADENGINE for each package that it installs and that does not accept the Node.js in use. It does not
+ * npm prints an EBADENGINE warning for each package that it installs and that rejects the Node.js in use. It does not
  * check packages that come inside idkit's own package (`bundleDependencies`). So `npx idkit` on Node.js 20 prints one
  * line, from bin/idkit.js: idkit needs a newer Node.js.
  */
-test('no package that a user installs makes npm warn on Node.js 20 before idkit says which Node.js it needs', () => {
+test('npm installs no package that it warns about on Node.js 20, so only idkit reports which Node.js it needs', () => {
   const installed = Object.entries(packages).filter(
     ([place, entry]) =>
       place === '' || (entry['dev'] !== true && entry['devOptional'] !== true && entry['inBundle'] !== true),

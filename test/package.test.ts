@@ -78,7 +78,7 @@ before(async () => {
     await npm(['install', '--prefer-offline', '--no-audit', '--no-fund', tarball], home);
     installed = join(home, 'node_modules', 'idkit');
   } catch (error) {
-    // Without a registry the dependencies are unavailable. That is a failure if every component is required.
+    // Without a registry the dependencies are unavailable. The tests then fail if every component is required.
     if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw error;
     unreachable = 'needs the npm registry';
   }
@@ -100,7 +100,7 @@ test('the package contains the compiled program, its types, the documentation an
   );
 });
 
-test('the package brings the dependencies that npm would warn about on Node.js 20, with theirs', () => {
+test('the package bundles the dependencies that npm would warn about on Node.js 20, including indirect ones', () => {
   const names = new Set(bundled.map((path) => path.split('/')[1]));
   for (const name of ['chalk', 'commander', 'execa', 'kysely']) assert.ok(names.has(name), name);
   assert.deepEqual(
@@ -118,7 +118,7 @@ test('the package contains the types that its entries name, and no others', () =
   assert.deepEqual(inner, []);
 });
 
-test('every import of the program is a dependency, or is joined in with its licence', (t) => {
+test('every package that the program imports is a dependency, or is compiled in with its licence', (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
@@ -149,7 +149,7 @@ test('every import of the program is a dependency, or is joined in with its lice
     assert.match(inBrowser, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)\\n\\n[^-]`, 'm'));
 });
 
-test('the bill of materials lists every package that is joined in or installed, and no other', (t) => {
+test('the bill of materials lists every package that is compiled in or installed, and no other', (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   const sbom = JSON.parse(readFileSync(join(installed, 'dist', 'sbom.cdx.json'), 'utf8')) as {
     bomFormat: string;
@@ -184,7 +184,7 @@ test('npm installs a manual page for each command', (t) => {
   for (const page of man) assert.match(readFileSync(join(installed, page), 'utf8'), /^\.TH "IDKIT/);
 });
 
-test('an installation contains no Node.js', (t) => {
+test('an installation does not contain its own Node.js', (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   const names = readdirSync(join(home, 'node_modules'));
   assert.deepEqual(
@@ -233,7 +233,7 @@ test('applications import the library with its types, and browsers need no types
   assert.ok(Number(stdout) >= 9, stdout);
 });
 
-test('a Node.js that is too old gets one clear line and exit 14', async (t) => {
+test('prints one clear line and exits with 14 on a Node.js that is too old', async (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   // The program reads the version from `process`, so a preloaded module can replace it with an old one.
   const preload = join(work, 'old.cjs');

@@ -16,7 +16,7 @@ export const PROGRAM =
 /** Whether `PROGRAM` is an installed package, which runs from `dist`. */
 export const isInstalled = given !== undefined;
 
-/** Returns `runCli` of the program under test. @throws Error if IDKIT_TEST_PROGRAM names something else than a package */
+/** Returns `runCli` of the program under test. @throws Error if IDKIT_TEST_PROGRAM does not name a package */
 export async function loadRunCli(): Promise<typeof runCli> {
   if (!isInstalled) return (await import('../src/cli/index.ts')).runCli;
   const main = join(dirname(PROGRAM), '../dist/main.js');

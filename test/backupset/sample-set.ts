@@ -51,7 +51,7 @@ export async function gzipped(content: Uint8Array | string): Promise<Buffer> {
   return out.bytes();
 }
 
-/** An embedded dump in the form of idkit, with every kind of value. */
+/** An embedded dump as idkit writes it, with every kind of value. */
 export const DUMP = [
   'PRAGMA foreign_keys=OFF;',
   'BEGIN;',
@@ -80,7 +80,7 @@ export interface SampleOptions {
   parts?: readonly SetPart[];
   dump?: string | Buffer;
   manifest?: (manifest: Manifest) => Manifest | undefined;
-  /** Makes the set as an older idkit did, which had no seals. */
+  /** Creates the set as an older idkit did, which wrote no seals. */
   older?: true;
   /** Files that are written after the others and before the manifest. */
   extra?: Record<string, string>;
@@ -99,7 +99,7 @@ function encryptedEnvironment(older: boolean): Promise<Uint8Array> {
   return encrypted;
 }
 
-/** Makes a set as backup does, but does not publish it. */
+/** Creates a set as backup does, but does not publish it. */
 export async function makeSet(root: string, options: SampleOptions = {}): Promise<SetWriter> {
   const name = options.name ?? SET_NAME;
   const parts = options.parts ?? ['database', 'realms', 'config', 'env'];

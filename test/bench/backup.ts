@@ -48,7 +48,7 @@ export interface BackupSize {
   seconds: number;
 }
 
-/** Measures a backup under load, verify and the load step of a restore, each over ordinary tools on the same database. */
+/** Measures a backup under load, verify and the load of a restore, each relative to ordinary tools on the same data. */
 export async function measureBackup(
   entry: Entry,
   rounds: number,

@@ -1,4 +1,4 @@
-/** Prints how many operations per second one core does without a service: `sign RS256|ES256 SECONDS` or `argon2 SECONDS`. */
+/** Prints the operations per second of one core without a service: `sign RS256|ES256 SECONDS` or `argon2 SECONDS`. */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { hashRawSync } from '@node-rs/argon2';
 

@@ -1,5 +1,5 @@
 /**
- * Runs node-oidc-provider with its state in memory, as a peer to compare with. It serves client credentials with a JWT
+ * Runs node-oidc-provider with its state in memory, for comparison. It serves client credentials with a JWT
  * access token (resource indicators) and refresh with rotation. Prints its port and refresh tokens for the load.
  */
 import { generateKeyPairSync } from 'node:crypto';

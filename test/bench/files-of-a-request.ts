@@ -113,7 +113,7 @@ async function measureRequests(dir: string): Promise<Map<string, readonly string
   }
 }
 
-/** A backup is a process of its own: what it calls from its start to its end, its threads too. */
+/** A backup is a separate process. Counts its calls from start to end, including those of its threads. */
 async function measureBackup(dir: string): Promise<readonly string[]> {
   const coverage = mkdtempSync(join(tmpdir(), 'idkit-coverage-'));
   try {

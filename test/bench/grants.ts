@@ -6,7 +6,7 @@ import { type Entry, logIn, makeDirectory, makeRealms, removeDirectory, startSer
 export interface Measured {
   row: string;
   ratio: number;
-  /** What the ratio divides, in words. */
+  /** The two measured values of the ratio, in words. */
   detail: string;
 }
 
@@ -38,7 +38,7 @@ function password(port: number, realm: string, seconds: number): LoadOrder {
   return { port, method: 'POST', path: TOKEN(realm), form, connections: 16, seconds };
 }
 
-/** Measures the grants on one core over bare signing, bare Argon2 and node-oidc-provider. The rounds alternate. */
+/** Measures the grants on one core relative to bare signing, bare Argon2 and node-oidc-provider, in alternate rounds. */
 export async function measureGrants(entry: Entry, effort: Effort): Promise<Measured[]> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);
@@ -104,7 +104,7 @@ export async function measureGrants(entry: Entry, effort: Effort): Promise<Measu
   }
 }
 
-/** Measures the median latency of `/health/ready` while password logins saturate the core, over the idle latency. */
+/** Measures the median latency of `/health/ready` while logins saturate the core, relative to the idle latency. */
 export async function measureReadiness(entry: Entry, effort: Effort): Promise<Measured> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);

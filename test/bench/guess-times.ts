@@ -1,5 +1,5 @@
 /**
- * `node test/bench/guess-times.ts [--postgres] [--policy TEXT] [--rounds N]` checks that the time of a refused guess does
+ * `node test/bench/guess-times.ts [--postgres] [--policy TEXT] [--rounds N]` checks that the time of a rejection does
  * not reveal whether the user exists. It sends guesses at users of every kind in turn to a service in this process and
  * prints the medians. The exit code is 1 if one differs from that of a wrong password by more than `TOLERANCE`. The
  * default policy makes hashing nearly free, so that differences in the other work show.

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A worker thread that does not answer for this many milliseconds is asleep, so it called no function. */
+/** Timeout in milliseconds. A worker thread that does not respond in time is asleep, so it called no function. */
 const ASLEEP = 500;
 
 /** What V8 counted in one script since the last snapshot. */

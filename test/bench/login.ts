@@ -16,7 +16,7 @@ async function browse(order: BrowserOrder): Promise<BrowserResult> {
   return result;
 }
 
-/** Measures complete logins over bare Argon2, and code flows within a session over bare signing. The rounds alternate. */
+/** Measures logins relative to bare Argon2, and code flows within a session relative to bare signing. */
 export async function measureLogins(entry: Entry, effort: Effort): Promise<Measured[]> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);

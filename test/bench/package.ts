@@ -6,7 +6,7 @@ import type { Entry } from './service.ts';
 
 const checkout = new URL('../..', import.meta.url).pathname;
 
-/** Unpacks the package outside of the checkout, as npm installs it, with the dependencies of the checkout. */
+/** Unpacks the package outside of the checkout, as npm would install it, with the dependencies of the checkout. */
 export async function buildPackage(): Promise<Entry & { remove(): Promise<void> }> {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-bench-package-'));
   execFileSync('npm', ['run', '--silent', 'build'], {

@@ -17,7 +17,7 @@ const PASSPHRASE = 'bench-Passphrase-1';
 /** Users that one statement creates. */
 const BATCH = 50_000;
 
-/** Measures `idkit backup` over `pg_dump | gzip -6`, and the load of a restore over `gunzip | psql`, with fsync on. */
+/** Measures a backup relative to `pg_dump | gzip -6`, and a load relative to `gunzip | psql`, with fsync on. */
 export async function measurePostgresBackup(
   entry: Entry,
   rounds: number,

@@ -33,7 +33,7 @@ interface Platform {
   tokens: string[];
 }
 
-/** Measures refreshes, batches of them, and refreshes among many sessions. Postgres (fsync on) and service share one core. */
+/** Measures refreshes, alone, in batches and among many sessions. Postgres (fsync on) and the service share a core. */
 export async function measurePostgres(
   entry: Entry,
   effort: Effort,

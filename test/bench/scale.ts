@@ -14,7 +14,7 @@ async function makePlatform(entry: Entry, families: number): Promise<{ dir: stri
   return { dir, tokens: await seedFamilies(dir, token ?? '', families, Math.min(USABLE, families / 2)) };
 }
 
-/** Measures refreshes among many families over refreshes among few, and the resident memory with many families. */
+/** Measures refreshes among many families relative to few, and the resident memory with many families. */
 export async function measureScale(
   entry: Entry,
   effort: Effort,

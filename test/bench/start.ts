@@ -38,7 +38,7 @@ async function ready(entry: Entry, dir: string): Promise<number> {
   return taken;
 }
 
-/** Measures the second start of the built package until it is ready, over `node -e 0`. */
+/** Measures the second start of the built package until it is ready, relative to `node -e 0`. */
 export async function measureStart(entry: Entry, effort: Effort): Promise<Measured> {
   const dir = makeDirectory();
   try {

@@ -8,13 +8,13 @@ import { lockRoot } from '../../src/procedures/locks.ts';
 import { makeDirectory, run } from './run.ts';
 import { type ServedPlatform, servePlatform } from './served-platform.ts';
 
-// Backup sets from the command line, while a service runs.
+// Backups from the command line while a service runs.
 
 const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
 
 let platform: ServedPlatform;
 let root: string;
-/** A whole set. */
+/** A complete set. */
 let set: string;
 const here = () => ({ cwd: platform.cwd, env: PASSPHRASE });
 const codesOf = (result: Record<string, unknown>) =>
@@ -54,7 +54,7 @@ test('manifest.json contains all fields of its contract', () => {
     assert.ok(JSON.stringify(manifest.steps).includes(`"${step}"`), step);
 });
 
-test('accepts exactly one source of the passphrase; two sources, an unreadable one and an empty one are exit 2', async () => {
+test('accepts exactly one source of the passphrase, and exits with 2 for two sources, an unreadable or an empty one', async () => {
   const empty = join(platform.cwd, 'empty');
   writeFileSync(empty, '\nsecond line\n');
   const [value, file, command] = ['', '_FILE', '_COMMAND'].map((end) => `IDKIT_BACKUP_PASSPHRASE${end}`) as [
@@ -98,7 +98,7 @@ test('reads the first line of a passphrase file or command, without the newline'
   assert.equal(wrong.code, 12, '"Wrong passphrase is 12"');
 });
 
-test('refuses a passphrase in .env in every command', async (t) => {
+test('every command rejects a passphrase in .env', async (t) => {
   const cwd = makeDirectory(t);
   initPlatform(join(cwd, 'idkit'), { env: {} });
   writeFileSync(join(cwd, 'idkit/.env'), 'IDKIT_BACKUP_PASSPHRASE_FILE=/etc/passphrase\n', { flag: 'a' });
@@ -109,7 +109,7 @@ test('refuses a passphrase in .env in every command', async (t) => {
   }
 });
 
-test('ends with exit 3 and publishes the set if it leaves out a file named .env*, or if the mirror fails', async () => {
+test('publishes the set and exits with 3 if it leaves out a file named .env*, or if the mirror fails', async () => {
   const secret = join(platform.dir, 'config/.env.local');
   writeFileSync(secret, 'SECRET=1');
   const mirror = join(platform.cwd, 'a file');

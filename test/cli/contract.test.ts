@@ -85,7 +85,7 @@ const VARIABLES = [
   'IDKIT_SMOKE_REALM',
 ];
 
-/** Key of idkit.yaml: its default on the embedded platform. */
+/** Maps each key of idkit.yaml to its default on the embedded platform. */
 const YAML = {
   runtime: 'embedded',
   service: 'idkit',
@@ -211,7 +211,7 @@ test('the environment variables are those of the contract', () => {
   assert.deepEqual([...variables].sort(), [...VARIABLES].sort());
 });
 
-test('the keys and defaults of idkit.yaml are those of the contract, and those that idkit adds', () => {
+test('the keys and defaults of idkit.yaml are those of the contract and the ones that idkit adds', () => {
   const rows = settingDocs().filter((row) => row.environmentOnly === undefined);
   const built: Record<string, unknown> = {};
   for (const { name, default: value } of rows) {

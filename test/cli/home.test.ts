@@ -6,14 +6,14 @@ import { test } from 'node:test';
 import { BIN } from '../journey/idkit.ts';
 import { makeDirectory } from './run.ts';
 
-test('a home that does not exist is not made for the compile cache', (t) => {
+test('does not create a missing home directory for the compile cache', (t) => {
   const home = join(makeDirectory(t), 'nobody');
   const ran = spawnSync(process.execPath, [BIN, '--version'], { env: { HOME: home }, encoding: 'utf8' });
   assert.deepEqual([ran.status, ran.stderr], [0, '']);
   assert.ok(!existsSync(home));
 });
 
-test('a user whom the system does not know, without HOME, starts idkit all the same', (t) => {
+test('starts for a user that the system does not know, even without HOME', (t) => {
   if (process.getuid?.() !== 0) {
     if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw new Error('needs root to become another user');
     t.skip('needs root to become another user');

@@ -10,7 +10,7 @@ import { makeDirectory, run } from './run.ts';
 
 const BIN = PROGRAM;
 
-test('an unknown command is exit 2, and its result has "command": null', async () => {
+test('exits with 2 for an unknown command, with "command": null in the result', async () => {
   const { code, result, stderr } = await run(['frobnicate', '--json']);
   assert.equal(code, 2);
   assert.deepEqual(result(), {
@@ -32,7 +32,7 @@ test('suggests a similar command or flag in a hint', async () => {
   assert.match((await run(['backup', '--jsn'])).stderr, /\nhint: did you mean --json\?/);
 });
 
-test('wrong usage is exit 2, with its message and its command in the JSON result', async () => {
+test('exits with 2 for wrong usage, with the message and the command in the JSON result', async () => {
   const cases: [argv: string[], command: string | null, message: RegExp][] = [
     [['backup', '--to'], 'backup', /option '--to <root>' argument missing/],
     [['backup', '--to', ''], 'backup', /the value of --to is empty/],
@@ -83,7 +83,7 @@ test('wrong usage is exit 2, with its message and its command in the JSON result
   }
 });
 
-test('a missing platform directory is exit 2 for commands that need one', async (t) => {
+test('commands that need a platform directory exit with 2 if it is missing', async (t) => {
   const cwd = makeDirectory(t);
   for (const argv of [
     ['backup'],
@@ -109,7 +109,7 @@ test('a missing platform directory is exit 2 for commands that need one', async 
   }
 });
 
-test('a directory that conflicts with the platform directory is exit 2', async (t) => {
+test('exits with 2 if a file is in place of the platform directory', async (t) => {
   const cwd = makeDirectory(t);
   writeFileSync(join(cwd, 'idkit'), '');
   for (const argv of [['backup'], ['serve'], ['init']]) {
@@ -119,7 +119,7 @@ test('a directory that conflicts with the platform directory is exit 2', async (
   }
 });
 
-test('init and config show answer people on stdout and programs in JSON, secrets hidden', async (t) => {
+test('init and config show print text for people and JSON for programs, and hide secrets', async (t) => {
   const cwd = makeDirectory(t);
   const made = await run(['init', '--json'], { cwd });
   assert.equal(made.code, 0);
@@ -153,7 +153,7 @@ test('init and config show answer people on stdout and programs in JSON, secrets
   assert.match((await run(['config', 'show'], { cwd })).stdout, /^SETTING +VALUE +SOURCE\n/);
 });
 
-test('a setting that is wrong names its file and line, and hints at the nearest key', async (t) => {
+test('reports a wrong setting with its file and line, and suggests the nearest key', async (t) => {
   const cwd = makeDirectory(t);
   writeFileSync(join(cwd, 'idkit.yaml'), 'lisen:\n  port: 1\n');
   const { code, stderr } = await run(['config', 'show'], { cwd });
@@ -164,7 +164,7 @@ test('a setting that is wrong names its file and line, and hints at the nearest 
   );
 });
 
-test('help and version are results on stdout, exit 0, and one result line with --json', async () => {
+test('help and version print to stdout and exit with 0, and print one result line with --json', async () => {
   const help = await run(['help', 'admin', 'user', 'create']);
   assert.equal(help.code, 0);
   assert.match(help.stdout, /^Usage: idkit admin user create/);
@@ -181,7 +181,7 @@ test('help and version are results on stdout, exit 0, and one result line with -
   });
 });
 
-test('a command without its subcommand shows what there is on stderr, and is exit 2', async () => {
+test('a command without its subcommand lists the subcommands on stderr and exits with 2', async () => {
   const { code, stdout, stderr } = await run(['admin']);
   assert.equal(code, 2);
   assert.equal(stdout, '');
@@ -219,7 +219,7 @@ test('ends quietly if the reader of its output has closed (| head)', async (t) =
   assert.equal(stderr.trim(), '0');
 });
 
-test('the bin starts under its own time limit', async () => {
+test('the bin starts and prints its version', async () => {
   await spawned(process.execPath, [BIN, '--version']);
   const { code, stdout } = await spawned(process.execPath, [BIN, '--version']);
   assert.equal(code, 0);

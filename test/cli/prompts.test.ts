@@ -23,7 +23,7 @@ function makeTerminal(): { terminal: Terminal; type(text: string): void; shown()
 
 const quiet = new AbortController().signal;
 
-test('a hidden answer is not shown', async () => {
+test('does not echo a hidden answer', async () => {
   const { terminal, type, shown } = makeTerminal();
   const answer = ask(terminal, 'Password: ', { hidden: true, signal: quiet });
   type('swordfish\r');
@@ -31,7 +31,7 @@ test('a hidden answer is not shown', async () => {
   assert.equal(shown(), 'Password: \n');
 });
 
-test('an answer that is typed ahead belongs to the next question', async () => {
+test('keeps a line that was typed ahead for the next question', async () => {
   const { terminal, type } = makeTerminal();
   const first = ask(terminal, 'Password: ', { hidden: true, signal: quiet });
   type('one\rtwo\r');
@@ -39,7 +39,7 @@ test('an answer that is typed ahead belongs to the next question', async () => {
   assert.equal(await ask(terminal, 'Again: ', { hidden: true, signal: quiet }), 'two');
 });
 
-test('only y and yes are a yes', async () => {
+test('accepts only y and yes as confirmation', async () => {
   for (const [typed, expected] of [
     ['y', true],
     ['YES', true],
@@ -54,7 +54,7 @@ test('only y and yes are a yes', async () => {
   }
 });
 
-test('Ctrl-C and Ctrl-D at a question end with an interrupt, a signal with its own reason', async () => {
+test('a question fails with an interrupt after Ctrl-C or Ctrl-D, and with the reason of an aborted signal', async () => {
   for (const key of ['\u0003', '\u0004']) {
     const { terminal, type } = makeTerminal();
     const answer = ask(terminal, 'Password: ', { hidden: true, signal: quiet });

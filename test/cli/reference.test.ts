@@ -35,7 +35,7 @@ const GREET: CommandRow = {
 const commands = [...COMMANDS, GREET];
 const reference = readReference(await buildProgram(() => async () => {}, { commands }));
 
-test('a command is one file and one row: it runs, completes, and is in the help and every reference', async () => {
+test('a command with one file and one row runs, completes, and appears in the help and every reference', async () => {
   const ran = await run(['greet', '--loud', 'ada'], { commands });
   assert.deepEqual([ran.code, ran.stdout], [0, 'HELLO ADA\n']);
   assert.deepEqual((await run(['greet', 'ada', '--json'], { commands })).result()['name'], 'ada');
@@ -84,7 +84,7 @@ test('man reads the manual pages without a warning', (t) => {
   }
 });
 
-test('a manual page prints a text as it is, whatever characters it has', (t) => {
+test('a manual page shows any text unchanged, whatever characters it contains', (t) => {
   const odd = String.raw`.it's a "back\slash" -- a-b`;
   const [, page] = renderManPages({
     ...reference,

@@ -77,7 +77,7 @@ test('--quiet prints no progress and no notes, but results, findings and errors'
   assert.equal(out(), '/x\n');
 });
 
-test('--json prints one object a line on stdout, and the last is the only result', async () => {
+test('--json prints one object per line on stdout, and only the last one is a result', async () => {
   const { terminal, out, err } = makeTerminal(true);
   const output = await openOutput(terminal, { ...FLAGS, json: true }, {});
   reportRun(output);
@@ -110,7 +110,7 @@ test('--json prints one object a line on stdout, and the last is the only result
   assert.equal(err(), '');
 });
 
-test('a terminal shows a moving line in colours, and none of both when they are not wanted', async () => {
+test('shows a progress line in colours on a terminal, unless the user turns either off', async () => {
   const show = async (flags: Partial<typeof FLAGS>, env: NodeJS.ProcessEnv) => {
     const { terminal, err } = makeTerminal(true);
     const output = await openOutput(terminal, { ...FLAGS, ...flags }, env);
@@ -136,7 +136,7 @@ test('shows percent, bytes, rate and time left as progress', () => {
   assert.equal(renderProgress({ done: 1000, unit: 'bytes' }, 1000), '1.0 kB  1.0 kB/s');
 });
 
-test('sizes, durations and ages are short', () => {
+test('prints sizes, durations and ages in a short form', () => {
   assert.deepEqual([0, 999, 1000, 123_456, 1_234_567_890].map(renderBytes), [
     '0 B',
     '999 B',
@@ -160,7 +160,7 @@ test('sizes, durations and ages are short', () => {
   ]);
 });
 
-test('a table takes control characters out of foreign values', () => {
+test('a table removes control characters from foreign values', () => {
   assert.equal(
     renderTable(
       ['A', 'B'],
@@ -173,7 +173,7 @@ test('a table takes control characters out of foreign values', () => {
   );
 });
 
-test('prints a stack trace only with --verbose and for a bug', async () => {
+test('prints a stack trace only for a bug or with --verbose', async () => {
   const show = async (error: IdkitError, verbose: boolean) => {
     const { terminal, err } = makeTerminal(false);
     const output = await openOutput(terminal, { ...FLAGS, verbose }, {});
@@ -186,7 +186,7 @@ test('prints a stack trace only with --verbose and for a bug', async () => {
   assert.match(await show(new IdkitError('IDKIT_BUG', 'no'), false), / {4}at /);
 });
 
-test('every error of the catalogue has the exit code of the contract, and findings are 3', () => {
+test('every error of the catalogue has the exit code of the contract, and findings exit with 3', () => {
   for (const [code, { exit }] of Object.entries(ERROR_CATALOGUE)) {
     assert.equal(exitCodeOf({ failure: new IdkitError(code as ErrorCode, 'x') }), exit, code);
   }
@@ -196,7 +196,7 @@ test('every error of the catalogue has the exit code of the contract, and findin
   assert.equal(exitCodeOf({}), 0);
 });
 
-test('what is thrown becomes what an operator can act on; the unknown is a bug (70)', () => {
+test('maps system errors to errors that the operator can act on, and unknown ones to a bug (70)', () => {
   const quiet = new AbortController();
   const code = (error: unknown, controller = quiet) => toIdkitError(error, controller.signal).code;
   assert.equal(code(Object.assign(new Error('x'), { code: 'ENOSPC' })), 'IDKIT_NO_SPACE');
@@ -229,7 +229,7 @@ test('reads the first line of stdin, and refuses an empty one', async () => {
   });
 });
 
-test('continues the work when the reader of its output closes', () => {
+test('continues its work if the reader of its output closes', () => {
   const { terminal } = makeTerminal(false);
   openTerminal(terminal);
   assert.doesNotThrow(() => terminal.stdout.emit('error', Object.assign(new Error('x'), { code: 'EPIPE' })));
@@ -243,7 +243,7 @@ test('prints plain lines and no spinner on a terminal without a width', async ()
   assert.match(err(), /^done Dump the database/);
 });
 
-test('a foreign name neither steers the terminal nor reorders its text: in the result, a note, an error and JSON', async () => {
+test('a foreign name cannot control the terminal or reorder its text, in a result, a note, an error or JSON', async () => {
   const name = 'a\u001b[31m\u009b2J\u202eb\u2028c';
   const steering = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e]/;
   const end = {

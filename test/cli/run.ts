@@ -8,7 +8,7 @@ import { loadRunCli } from '../program.ts';
 
 const runCli = await loadRunCli();
 
-/** What a run left behind. */
+/** The result of a run. */
 export interface Ran {
   code: number;
   stdout: string;
@@ -23,9 +23,9 @@ interface RunOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   stdin?: string;
-  /** All three streams say that they are a terminal. */
+  /** Whether all three streams claim to be a terminal. */
   terminal?: boolean;
-  /** stdout goes to a file all the same. */
+  /** Whether stdout is a file nevertheless. */
   redirected?: boolean;
   interrupt?: AbortController;
   /** Default: the commands of idkit. */
@@ -34,7 +34,7 @@ interface RunOptions {
   onOutput?: (text: string) => void;
 }
 
-/** Runs a command line in this process, with streams of its own. */
+/** Runs a command line in this process, with its own streams. */
 export async function run(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const stdout = collect(options.onOutput);
   const stderr = collect(options.onOutput);
@@ -90,7 +90,7 @@ function collect(onOutput: (text: string) => void = () => {}): { stream: Writabl
   return { stream, text: () => chunks.join('') };
 }
 
-/** An empty directory that goes with the test. */
+/** Creates an empty directory that is removed after the test. */
 export function makeDirectory(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-cli-'));
   t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));

@@ -32,7 +32,7 @@ async function serve(
 const BANNER_END = 'Ctrl-C stops the service.';
 const secretsOf = (cwd: string) => parseEnvFile(readFileSync(join(cwd, 'idkit/.env'), 'utf8'));
 
-test('prints the administrator on a terminal, and once the password that idkit generated', async (t) => {
+test('prints the administrator on a terminal, and a generated password once', async (t) => {
   const cwd = makeDirectory(t);
   const first = await serve(cwd, BANNER_END, { terminal: true });
   assert.equal(first.code, 0, 'stopping is its normal end');
@@ -60,7 +60,7 @@ test('writes the log to a redirected stdout, and the banner to the terminal', as
   );
 });
 
-test('never shows a password that idkit did not generate; honours NO_COLOR', async (t) => {
+test('never shows a password that idkit did not generate, and honours NO_COLOR', async (t) => {
   const cwd = makeDirectory(t);
   const env = { IDKIT_ADMIN_USERNAME: 'root', IDKIT_ADMIN_PASSWORD: 'Given-By-A-Person-1', NO_COLOR: '1' };
   const { stdout, stderr } = await serve(cwd, BANNER_END, { env, terminal: true });
@@ -70,7 +70,7 @@ test('never shows a password that idkit did not generate; honours NO_COLOR', asy
   assert.ok(!stderr.includes('\u001b['));
 });
 
-test('prints only the path of .env without a terminal, never the password; --json ends with one result', async (t) => {
+test('without a terminal, prints the path of .env but no password, and with --json ends with one result', async (t) => {
   const cwd = makeDirectory(t);
   const database = 'sqlite:elsewhere/own.db';
   const baseUrl = 'https://login.example.test';

@@ -6,14 +6,14 @@ import { initPlatform, loadSettings } from '../../src/config/index.ts';
 import type { Secret } from '../../src/core/index.ts';
 import { startService } from '../../src/service/index.ts';
 
-/** A platform that this process serves; its public base URL leads nowhere, so nothing may be found by it. */
+/** A platform that this process serves. Its public base URL leads nowhere, so no command can find the service by it. */
 export interface ServedPlatform {
-  /** Holds nothing but the platform directory `idkit`. */
+  /** Contains only the platform directory `idkit`. */
   cwd: string;
   dir: string;
   /** Where the service listens. */
   address: string;
-  /** The credentials of its `.env`, as the process environment of another place would give them. */
+  /** The credentials of its `.env`, as environment variables for commands that run elsewhere. */
   credentials: Readonly<Record<'IDKIT_ADMIN_PASSWORD' | 'IDKIT_SMOKE_CLIENT_SECRET', string>>;
   close(): Promise<void>;
 }

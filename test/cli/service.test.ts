@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { makeDirectory, run } from './run.ts';
 import { type ServedPlatform, servePlatform } from './served-platform.ts';
 
-// Commands that ask a running service, each as the command line runs it.
+// Commands that call a running service, each through the command line.
 
 /** Nothing listens on the discard port. */
 const NOBODY = 'http://127.0.0.1:9';
@@ -58,7 +58,7 @@ test('smoke --base-url and admin --base-url need no platform directory, and take
   assert.deepEqual(readdirSync(cwd), [], 'nothing is kept');
 });
 
-test('a failed check of smoke is exit 3 and a finding on stderr; --realm and --junit work', async (t) => {
+test('smoke reports a failed check as a finding on stderr and exits with 3, and accepts --realm and --junit', async (t) => {
   const junit = join(makeDirectory(t), 'smoke.xml');
   const argv = ['smoke', '--realm', 'master', 'nowhere', '--junit', junit];
   const { code, stdout, stderr } = await run([...argv, '--quiet'], { cwd: platform.cwd });
@@ -77,7 +77,7 @@ test('a failed check of smoke is exit 3 and a finding on stderr; --realm and --j
   );
 });
 
-test('smoke without a service is exit 15, and --quiet keeps the error and the hints', async () => {
+test('smoke exits with 15 if no service runs, and --quiet still prints the error and the hints', async () => {
   const { code, stdout, stderr } = await run(['smoke', '--quiet', '--base-url', NOBODY], {
     cwd: platform.cwd,
   });

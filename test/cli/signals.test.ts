@@ -29,7 +29,7 @@ function interrupt(
   });
 }
 
-test('Ctrl-C ends a command with 130 and SIGTERM with 143, and the result says so', async (t) => {
+test('Ctrl-C ends a command with 130 and SIGTERM with 143, as the result reports', async (t) => {
   const dir = join(makeDirectory(t), 'idkit');
   initPlatform(dir, { env: {} });
   const cases: [signal: NodeJS.Signals, code: number, error: string][] = [
@@ -49,7 +49,7 @@ test('Ctrl-C ends a command with 130 and SIGTERM with 143, and the result says s
   }
 });
 
-test('--timeout breaks a command off as unreachable (15)', async (t) => {
+test('--timeout ends a command as unreachable (15)', async (t) => {
   const dir = join(makeDirectory(t), 'idkit');
   initPlatform(dir, { env: {} });
   const { code, stderr } = await run(['backup', '--dir', dir, '--timeout', '0.2'], {
@@ -59,7 +59,7 @@ test('--timeout breaks a command off as unreachable (15)', async (t) => {
   assert.match(stderr, /IDKIT_UNREACHABLE: the command did not finish within the 0\.2 s of --timeout/);
 });
 
-test('serve ends with the npx that started it', async (t) => {
+test('serve ends when the npx that started it ends', async (t) => {
   const dir = join(makeDirectory(t), 'idkit');
   const shell = spawn(
     'sh',

@@ -8,7 +8,7 @@ import { SETTINGS } from '../../src/config/settings/table.ts';
 import { renderDefaultYaml } from '../../src/config/yaml/template.ts';
 import { makePlatform } from './places.ts';
 
-// One row adds a setting. This dummy shows it: nothing else knows about the row.
+// One row is enough to add a setting. No other code knows about this dummy row.
 const rows = [
   ...SETTINGS,
   {
@@ -23,7 +23,7 @@ const rows = [
   },
 ] as const;
 
-test('one row gives a setting its type, its default and every source in order of precedence', async (t) => {
+test('one row defines the type, the default and every source of a setting, in order of precedence', async (t) => {
   const yaml = 'dummy: { size: 4 }\n';
   const load = (dir: string, env = {}, flags = {}) => loadRows(rows, { dir, env, flags });
   const none = await load(makePlatform(t, {}));
@@ -38,7 +38,7 @@ test('one row gives a setting its type, its default and every source in order of
   assert.equal((await load(dir, { IDKIT_DUMMY_SIZE: '6' }, flags)).dummy.size, 7);
 });
 
-test('one row gives a setting its checks, in idkit.yaml, .env and a flag', async (t) => {
+test('one row defines the checks of a setting in idkit.yaml, in .env and as a flag', async (t) => {
   const wrong = {
     code: 'IDKIT_SETTING',
     message: /dummy\.size must be a whole number from 1 to 10, not 11$/,
@@ -58,7 +58,7 @@ test('one row gives a setting its checks, in idkit.yaml, .env and a flag', async
   });
 });
 
-test('one row puts a setting into the template, the flags, `idkit config show` and the reference', async (t) => {
+test('one row adds a setting to the template, the flags, `idkit config show` and the reference', async (t) => {
   const template = renderDefaultYaml('embedded', 'idkit', {}, rows);
   assert.ok(template.endsWith('# dummy:\n#   size: 3  # the size of the dummy\n'), template);
   const flag = flagsOfCommand('serve', rows).at(-1);

@@ -8,7 +8,7 @@ import { makePlatform } from './places.ts';
 const NAME = 'IDKIT_DATABASE_PASSWORD';
 const FILE = 'IDKIT_DATABASE_PASSWORD_FILE';
 
-test('the database’s password comes from the environment, its file, .env, its file, in that order', async (t) => {
+test('takes the database password from the environment or the file named there, then from .env or the file named there', async (t) => {
   const cases: [
     env: NodeJS.ProcessEnv,
     lines: readonly string[],

@@ -66,7 +66,7 @@ test('rejects text after a closing quote, and a NUL byte', () => {
   assert.throws(() => parseEnvFile('A=x\0y\n'), { code: 'IDKIT_SETTING', message: /NUL/ });
 });
 
-test('keeps separators that do not end a line of a file inside a value', () => {
+test('keeps Unicode separators inside a value, because they do not end a line', () => {
   assert.deepEqual(read("A='x\u2028y'\nB=\u2029z # a\u2028b\n"), { A: 'x\u2028y', B: 'z' });
 });
 
@@ -124,7 +124,7 @@ test('rejects every source of the passphrase in .env', async (t) => {
   }
 });
 
-test('keeps keys that are not idkit’s', (t) => {
+test('keeps keys that idkit does not know', (t) => {
   const dir = makePlatform(t, { env: 'POSTGRES_USER=x\nCOMPOSE_FILE=y\n' });
   assert.deepEqual(Object.fromEntries(readEnvFile(join(dir, '.env'))), {
     POSTGRES_USER: 'x',

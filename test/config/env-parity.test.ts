@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import dotenv from 'dotenv';
 import { parseEnvFile } from '../../src/config/index.ts';
 
-// dotenv is only a dependency of this test. It reports no line and skips what it cannot parse. What both parse, both
-// must parse to the same values.
+// Only this test depends on dotenv, which reports no line and skips lines that it cannot parse. Lines that both can
+// parse must have the same values.
 test('parses a file to the same values as dotenv', () => {
   const text = [
     'PLAIN=basic',

@@ -24,7 +24,7 @@ test('uses given content in place of the file, and writes nothing', async (t) =>
   assert.ok(!existsSync(nowhere));
 });
 
-test('the process environment takes precedence over given content as over .env', async (t) => {
+test('the process environment takes precedence over given content, as it does over .env', async (t) => {
   const env = content('env.gpg', 'IDKIT_ADMIN_USERNAME=given\n');
   const settings = await loadSettings({
     dir: makeDirectory(t),
@@ -35,7 +35,7 @@ test('the process environment takes precedence over given content as over .env',
   assert.equal(settings.sources['IDKIT_ADMIN_USERNAME'], 'environment');
 });
 
-test('reports a fault of given content under the given name', async (t) => {
+test('reports a fault in given content under the given name', async (t) => {
   const dir = makeDirectory(t);
   const refused = (contents: object, message: RegExp) =>
     assert.rejects(loadSettings({ dir, env: {}, contents }), { code: 'IDKIT_SETTING', message });

@@ -14,7 +14,7 @@ import { makeDirectory } from './places.ts';
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-test('init writes a whole platform directory with generated secrets', async (t) => {
+test('init writes a complete platform directory with generated secrets', async (t) => {
   const dir = join(makeDirectory(t), 'idkit');
   const made = initPlatform(dir, { env: {} });
   assert.deepEqual(readdirSync(dir).sort(), ['.env', 'backups', 'config', 'data', 'idkit.yaml', 'import']);
@@ -64,7 +64,7 @@ test('init --runtime compose writes a container platform whose secrets are only 
   }
 });
 
-test('init writes nginx as the proxy if that is chosen', async (t) => {
+test('init configures nginx as the proxy if the caller chooses it', async (t) => {
   const dir = makeDirectory(t);
   const made = initPlatform(dir, { env: {}, runtime: 'compose', proxy: 'nginx' });
   assert.ok(made.created.includes(join(dir, 'config/nginx.conf')));

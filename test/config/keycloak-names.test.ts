@@ -5,7 +5,7 @@ import { type LoadOptions, loadSettings } from '../../src/config/index.ts';
 const KEYCLOAK =
   'KC_DB_PASSWORD=db-1\nKC_BOOTSTRAP_ADMIN_USERNAME=root\nKC_BOOTSTRAP_ADMIN_PASSWORD=admin-1\n';
 
-test('with service: keycloak, Keycloak’s variables give the administrator and the database’s password', async () => {
+test('with service: keycloak, Keycloak’s variables set the administrator and the database password', async () => {
   const settings = await load('service: keycloak\n', KEYCLOAK);
   assert.equal(settings.administrator.username, 'root');
   assert.equal(settings.administrator.password?.reveal(), 'admin-1');

@@ -123,7 +123,7 @@ test('kill -9 of the holder releases the lock, and its record is ignored', async
   await (await acquireLock(path, { mode: 'exclusive', record: { command: 'restore' } })).release();
 });
 
-test('a directory that does not exist is IDKIT_DIRECTORY_NOT_WRITABLE', async (t) => {
+test('reports a directory that does not exist as IDKIT_DIRECTORY_NOT_WRITABLE', async (t) => {
   const path = join(await lockPath(t), 'nowhere', 'lock');
   await assert.rejects(acquireLock(path, { mode: 'exclusive', record: { command: 'backup' } }), {
     code: 'IDKIT_DIRECTORY_NOT_WRITABLE',

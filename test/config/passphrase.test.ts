@@ -19,7 +19,7 @@ test('the passphrase comes from the environment, a file or a command', async (t)
   assert.equal(await find({}), undefined);
 });
 
-test('a file or command gives its first line without either kind of line end', async (t) => {
+test('takes the first line of a file or command, without LF or CRLF', async (t) => {
   const file = join(makeDirectory(t), 'pass');
   writeFileSync(file, 'windows\r\nx');
   assert.equal(await find({ [FILE]: file }), 'windows');
@@ -66,7 +66,7 @@ test('prompts only if no other source is set', async () => {
   await assert.rejects(findPassphrase({ env: {}, prompt: async () => '' }), { code: 'IDKIT_SETTING' });
 });
 
-test('a missing passphrase is reported with the three ways to give one', async () => {
+test('reports a missing passphrase with the three ways to provide one', async () => {
   const error = await readPassphrase({ env: {} }).catch((thrown) => thrown);
   assert.equal(error.code, 'IDKIT_SETTING');
   assert.equal(error.exitCode, 2);
@@ -74,7 +74,7 @@ test('a missing passphrase is reported with the three ways to give one', async (
   for (const name of [VALUE, FILE, COMMAND]) assert.ok(error.hints.join('\n').includes(name));
 });
 
-test('a duration is a whole number and a unit', () => {
+test('parses a duration as a whole number and a unit', () => {
   assert.equal(parseDuration('26h', '--max-age'), 93_600);
   assert.equal(parseDuration('7d', '--max-age'), 604_800);
   assert.equal(parseDuration('90m', '--max-age'), 5400);

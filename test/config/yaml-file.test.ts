@@ -28,7 +28,7 @@ test('rejects a group that is not a mapping, with the keys that belong there', a
   });
 });
 
-test('rejects a key in the wrong place, with its right place', async (t) => {
+test('rejects a key in the wrong place, and names the right place', async (t) => {
   const dir = makePlatform(t, { yaml: 'port: 8080\n' });
   await assert.rejects(load(dir), { hints: ['did you mean listen.port?'] });
 });

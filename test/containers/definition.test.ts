@@ -25,7 +25,7 @@ const PROGRAMS: Record<string, { command: readonly string[]; missing(): string |
 for (const [program, { command, missing }] of Object.entries(PROGRAMS))
   for (const service of ['idkit', 'keycloak'] as const)
     for (const proxy of ['caddy', 'nginx'] as const)
-      test(`${program} takes what init writes for ${service} behind ${proxy}, hardened and without a warning`, (t) => {
+      test(`${program} accepts the hardened definition of init for ${service} behind ${proxy} without a warning`, (t) => {
         const why = missing();
         if (why !== undefined) return t.skip(why);
         const dir = mkdtempSync(join(tmpdir(), 'idkit-definition-'));

@@ -50,7 +50,7 @@ function pathWith(dir: string, programs: readonly string[]): string {
   return bin;
 }
 
-test('without an engine it names what is missing and how to install it (exit 14)', async (t) => {
+test('names a missing engine and how to install it (exit 14)', async (t) => {
   const dir = await makePlatform(t);
   const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], {
     cwd: dir,
@@ -72,7 +72,7 @@ test('names an engine of idkit.yaml that is not installed (exit 14)', async (t) 
   assert.match(ended.stderr, /nerdctl is not installed/);
 });
 
-test('a Docker whose daemon does not run is unreachable (exit 15)', async (t) => {
+test('reports Docker without a running daemon as unreachable (exit 15)', async (t) => {
   const missing = missingEngine('docker');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -105,7 +105,7 @@ test('a platform that was started with Docker uses no other engine while the dae
   assert.equal(other.code, 0, `an engine in idkit.yaml takes precedence: ${other.stderr}`);
 });
 
-test('reports that a user may not connect to the daemon (exit 15)', async (t) => {
+test('reports a user who may not connect to the daemon (exit 15)', async (t) => {
   const missing = missingEngine('docker');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -132,7 +132,7 @@ test('reports that a user may not connect to the daemon (exit 15)', async (t) =>
   assert.match(stderr, /hint: add the user to the group docker/);
 });
 
-test('reports why a Podman does not work (exit 15)', async (t) => {
+test('reports why Podman does not work (exit 15)', async (t) => {
   const missing = missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -157,7 +157,7 @@ test('an engine without a program for compose files names the package to install
   assert.match(ended.stderr, /podman is installed, but idkit needs podman-compose to read compose\.yaml/);
 });
 
-test('serve on a container platform names idkit up, unless --database is set (exit 2)', async (t) => {
+test('serve on a container platform refers to idkit up, unless --database is set (exit 2)', async (t) => {
   const dir = await makePlatform(t);
   const ended = await runIdkit(['serve', '--dir', join(dir, 'idkit')], { cwd: dir });
   assert.equal(ended.code, 2, ended.stderr);
@@ -214,7 +214,7 @@ test('never uses containers of another platform directory with the same project 
     podman('rm', id);
     commands.shift();
   }
-  // A container whose platform was moved, or belongs to this one, does not count.
+  // A container of this platform, or of a platform that was moved, does not count.
   for (const place of [join(dir, 'gone'), join(dir, 'idkit')]) {
     make(place);
     const ended = await run(['down']);

@@ -39,7 +39,7 @@ const NEEDED: Record<EngineKind, readonly string[]> = {
   podman: ['podman', 'podman-compose', 'runc', 'conmon', 'debootstrap'],
 };
 
-/** Why containers cannot run here, or undefined. Fails if the environment requires every component. */
+/** Returns why containers cannot run here, or undefined. Fails if the environment requires every component. */
 export function missingEngine(kind: EngineKind): string | undefined {
   const absent = NEEDED[kind].filter(
     (program) => spawnSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' }).status !== 0,
@@ -60,7 +60,7 @@ export function pluginEnvironment(): Record<string, string> {
   return dir === undefined ? {} : { DOCKER_CONFIG: dir };
 }
 
-/** Why `docker compose` 2 or newer cannot run here, or undefined. Fails if the environment requires every component. */
+/** Returns why `docker compose` 2 or newer cannot run here, or undefined. Fails if every component is required. */
 export function missingPlugin(): string | undefined {
   const env = { ...process.env, ...pluginEnvironment() };
   const info = spawnSync('docker', ['compose', 'version', '--short'], { env });
@@ -73,7 +73,7 @@ export function missingPlugin(): string | undefined {
 /** The token service in a platform's images. */
 export type TestedService = 'idkit' | 'keycloak';
 
-/** Starts an engine with the images of a platform. The engine and everything it creates is removed when the test ends. */
+/** Starts an engine with the images of a platform. The engine and everything it creates end with the test. */
 export async function startEngine(
   t: TestContext,
   kind: EngineKind,
@@ -147,7 +147,7 @@ async function endDaemon(daemon: ChildProcess): Promise<void> {
   clearTimeout(hangs);
 }
 
-/** A mount may be busy for a moment after its end. */
+/** A mount may stay busy for a moment after it ends. */
 function removeStorage(dir: string): void {
   rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
@@ -199,7 +199,7 @@ graphroot = "${join(dir, 'data')}"
 }
 
 /**
- * One base image of Debian's packages, replacements for the public images on it, and idkit from its Containerfile. A
+ * Builds a base image from Debian's packages, the replacements of public images on it, and idkit from Containerfile. A
  * platform of Keycloak needs only Caddy.
  */
 async function makeImages(

@@ -5,7 +5,7 @@ import type { Place } from './place.ts';
 import { makePlatform } from './platform.ts';
 import { restoreFaults } from './restore-faults.ts';
 
-// One platform for each engine, and one fault after another. With IDKIT_TEST_EVERY=1 Podman runs every test,
+// Each engine has one platform, which gets one fault after another. With IDKIT_TEST_EVERY=1 Podman runs every test,
 // otherwise only those that may differ from Docker.
 
 for (const kind of ['docker', 'podman'] as const) {

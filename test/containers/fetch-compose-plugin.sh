@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The plugin `docker compose` 2 into DIR/cli-plugins, for DOCKER_CONFIG=DIR. Debian 12 has docker-compose 1.29 alone; this
-# takes the one program out of Debian 13's package, by apt with lists of its own, and installs nothing.
+# Puts the plugin `docker compose` 2 into DIR/cli-plugins, for DOCKER_CONFIG=DIR. Debian 12 only has docker-compose 1,
+# so this extracts the program from Debian 13's package. It uses apt with separate lists and installs nothing.
 set -euo pipefail
 dir="${1:?usage: fetch-compose-plugin.sh DIR}"
 plugin="$dir/cli-plugins/docker-compose"
@@ -9,7 +9,7 @@ if [ -x "$plugin" ]; then exit 0; fi
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/parts" "$dir/cli-plugins"
-# Where this machine has Debian from.
+# The Debian mirror of this machine.
 site="$(apt-get indextargets --no-release-info --format '$(REPO_URI)' 'Created-By: Packages' 'Release: bookworm' |
   sed -n 1p)"
 [ -n "$site" ] || { echo 'apt has no source of Debian 12' >&2; exit 1; }

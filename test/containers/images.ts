@@ -75,7 +75,7 @@ export function findRootfs(): Promise<string> {
   });
 }
 
-/** This machine's mirror of Debian 12, which may be the only one it can reach; none if apt does not name one. */
+/** Finds the machine's mirror of Debian 12, perhaps the only one that it can reach. Empty if apt names no mirror. */
 async function findMirror(): Promise<readonly string[]> {
   const format = ['--no-release-info', '--format', '$(REPO_URI)'];
   const { stdout } = await execute('apt-get', [
@@ -95,7 +95,7 @@ export function findServiceContext(): Promise<string> {
   const sources = SOURCES.flatMap((name) => listFiles(join(ROOT, name)));
   const name = `service-${hash(sources.map((file) => `${file} ${hash([readFileSync(file)])}`))}`;
   return findOrMake(name, async (draft) => {
-    // Leaves the checkout's own dist/ alone, because other tests may read it.
+    // Builds in a copy, because other tests may read the checkout's own dist/.
     const copy = mkdtempSync(join(cache(), 'checkout-'));
     try {
       for (const source of SOURCES) cpSync(join(ROOT, source), join(copy, source), { recursive: true });
@@ -129,14 +129,14 @@ export async function keycloakContext(): Promise<string> {
   const javaParts = ['bin', 'conf', 'lib', 'release'].map((part) => `'${basename(java)}/${part}'`);
   return [
     `tar -ch --mode=g+rwX ${rename(java, 'java')} ${rename(home, 'keycloak')} --exclude=src.zip`,
-    // A server of another test writes there.
+    // The server of another test may write there.
     `--exclude='${basename(home)}/data'`,
     `-C '${CONTEXT}' keycloak.Containerfile -C '${dirname(home)}' '${basename(home)}'`,
     `-C '${dirname(java)}' ${javaParts.join(' ')}`,
   ].join(' ');
 }
 
-/** The complete directory appears under its name at once. */
+/** Creates a directory that appears under its name only when it is complete. */
 async function findOrMake(name: string, make: (draft: string) => Promise<void>): Promise<string> {
   const path = join(cache(), name);
   if (existsSync(path)) return path;

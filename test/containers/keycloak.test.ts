@@ -107,21 +107,24 @@ test('a container platform with a real Keycloak is backed up, destroyed and rest
     },
   );
 
-  await t.test('work in idkit’s own store is rejected, with Keycloak’s own way as a hint (2)', async () => {
-    const recovered = await run(['recover-admin']);
-    assert.equal(recovered.code, 2, recovered.stdout);
-    assert.match(recovered.stdout, /docker compose run --rm keycloak bootstrap-admin user/);
-    const rotated = await run(['master-key', 'rotate']);
-    assert.equal(rotated.code, 2, rotated.stdout);
-    assert.match(rotated.stdout, /the service is Keycloak, which does not use a master key/);
-  });
+  await t.test(
+    'commands for idkit’s own store are rejected, and the hint names Keycloak’s own way (2)',
+    async () => {
+      const recovered = await run(['recover-admin']);
+      assert.equal(recovered.code, 2, recovered.stdout);
+      assert.match(recovered.stdout, /docker compose run --rm keycloak bootstrap-admin user/);
+      const rotated = await run(['master-key', 'rotate']);
+      assert.equal(rotated.code, 2, rotated.stdout);
+      assert.match(rotated.stdout, /the service is Keycloak, which does not use a master key/);
+    },
+  );
 
-  await t.test('three realms with 1,000 users, and sessions', async () => {
+  await t.test('creates three realms with 1,000 users, and sessions', async () => {
     await makeRealms(succeed);
     kept = await openSessions(service);
   });
 
-  await t.test('backup and verify: 0', async () => {
+  await t.test('backup and verify exit with 0', async () => {
     const made = (await succeed(['backup'])).result() as { dir: string };
     const manifest = JSON.parse(readFileSync(join(made.dir, 'manifest.json'), 'utf8'));
     assert.deepEqual(manifest.service, { kind: 'keycloak', version: '26.7.3' });
@@ -133,28 +136,31 @@ test('a container platform with a real Keycloak is backed up, destroyed and rest
     assert.doesNotMatch(verified.stdout, /newer/, 'Keycloak’s schema is not compared with idkit’s');
   });
 
-  await t.test('a drill loads and counts it in a separate place', async () => {
+  await t.test('a drill loads the set in a separate place and counts its users', async () => {
     const drilled = checklistOf(await succeed(['drill', set]));
     assert.equal(drilled['user-counts'], 'done');
     assert.equal(drilled['readiness'], 'does not apply');
   });
 
-  await t.test('everything is destroyed: containers, volumes, platform directory', async () => {
+  await t.test('the containers, the volumes and the platform directory are destroyed', async () => {
     await succeed(['down']);
     await engine.call(['volume', 'rm', ...(await leftovers(engine, project))]);
     assert.deepEqual(await leftovers(engine, project), []);
     rmSync(dir, { recursive: true });
   });
 
-  await t.test('restore on the empty host, from the set alone: 0, the whole checklist done', async () => {
-    const restored = await succeed(['restore', '--from', set, '--yes']);
-    const rows = Object.entries(checklistOf(restored));
-    assert.equal(rows.length, 8);
-    for (const [row, outcome] of rows) assert.equal(outcome, 'done', row);
-  });
+  await t.test(
+    'restore rebuilds the platform on the empty host from the set alone, with the whole checklist done (0)',
+    async () => {
+      const restored = await succeed(['restore', '--from', set, '--yes']);
+      const rows = Object.entries(checklistOf(restored));
+      assert.equal(rows.length, 8);
+      for (const [row, outcome] of rows) assert.equal(outcome, 'done', row);
+    },
+  );
 
   await t.test(
-    'a sample of 50 users logs in through the proxy; tokens from before the backup are refreshed',
+    'a sample of 50 users logs in through the proxy, and tokens from before the backup can be refreshed',
     async () => {
       await logInSample(service);
       await renewKept(service, kept!);
@@ -169,7 +175,7 @@ test('a container platform with a real Keycloak is backed up, destroyed and rest
   });
 
   await t.test(
-    'a failed start brings the previous database back (16), and says how to start on it',
+    'a failed start brings the previous database back (16), and the hint explains how to start on it',
     async () => {
       await succeed(['admin', 'realm', 'create', 'old-state']);
       const absent = { SERVICE_IMAGE: 'localhost/idkit-test/none:1' };
@@ -197,7 +203,7 @@ test('a container platform with a real Keycloak is backed up, destroyed and rest
   );
 
   await t.test(
-    'a component that does not become UP is reported with its log, without the log lines of the checks (1)',
+    'reports a component that does not become UP with its log, but without the log lines of the checks (1)',
     async () => {
       const echo = 'echo Reason; for n in 1 2 3 4 5 6 7 8 9 10; do echo INFO SRHCK01001 down; done; exit 3';
       platform.edit('compose.yaml', 'command: ["start"]', `entrypoint: ["sh", "-c", "${echo}"]`);

@@ -30,7 +30,7 @@ export async function killRestore(
   assert.equal(signal, 'SIGKILL', stderr);
 }
 
-/** The journal of the interrupted restore, without values that differ between runs; undefined without a journal. */
+/** Returns the journal of an interrupted restore without values that differ between runs, or undefined. */
 export function readJournal(platform: ContainerPlatform): Record<string, unknown> | undefined {
   const data = join(platform.dir, 'data');
   const [name] = existsSync(data) ? readdirSync(data).filter((entry) => /^restore-.*json$/.test(entry)) : [];

@@ -49,7 +49,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     assert.match(ended.stderr, /podman-compose \S+ uses DATABASE_IMAGE from \.env/);
   });
 
-  it('names a port in use, and components that had started continue (exit 1)', async () => {
+  it('names a port in use, and keeps the components that had started (exit 1)', async () => {
     const server = createServer().listen(place.platform.ports[1], '127.0.0.1');
     await once(server, 'listening');
     const ended = await place.platform.run(['up']);
@@ -79,14 +79,14 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     assert.equal(parts[0]!.image, 'localhost/idkit-test/database:1');
   });
 
-  it('a component that matches its definition stays when up runs again', async () => {
+  it('up keeps a component that matches its definition', async () => {
     const before = await place.engine.call(['ps', '-q']);
     await ok(['up', '--quiet']);
     assert.equal(await place.engine.call(['ps', '-q']), before);
   });
 
   if (kind === 'docker')
-    it('a component that still runs with its previous definition is not a success: up names the fault of the new one (exit 14)', async () => {
+    it('up fails and names the fault of a new definition, even if the previous container still runs (exit 14)', async () => {
       await ok(['up', '--quiet']);
       const before = await idOf('hello');
       const ended = await place.platform.run(['up'], { APPLICATION_IMAGE: 'localhost/idkit-test/none:1' });
@@ -96,14 +96,14 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       await ok(['up', '--quiet']);
     });
 
-  it('after a restart of the machine up starts everything again', async () => {
+  it('after a restart of the machine, up starts everything again', async () => {
     await ok(['admin', 'realm', 'create', 'kept']);
     await place.engine.call(['kill', ...(await place.engine.call(['ps', '-q'])).trim().split('\n')]);
     await ok(['up', '--quiet']);
   });
 
   if (every)
-    it('the service is not root, cannot write its root, gains no rights, and ends with 0 on SIGTERM', async () => {
+    it('the service runs without root, a writable root file system or privileges, and exits with 0 on SIGTERM', async () => {
       const id = await idOf('idkit');
       const inside = await place.engine.call([
         'exec',
@@ -120,7 +120,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       assert.equal(await idOf('idkit'), id, 'it starts again in the same container');
     });
 
-  it('no port of the database is published, and no argument and no line of compose.yaml contains a secret', async () => {
+  it('publishes no port of the database, and writes no secret to an argument or to compose.yaml', async () => {
     const ports = await place.engine.call([
       'inspect',
       '-f',
@@ -145,7 +145,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     }
   });
 
-  it('names a compose project without containers, and the projects with some (exit 15)', async () => {
+  it('names a compose project without containers, and lists the projects that have some (exit 15)', async () => {
     place.platform.edit('idkit.yaml', place.platform.project, 'elsewhere');
     const ended = await place.platform.run(['backup'], PASSPHRASE);
     place.platform.edit('idkit.yaml', 'elsewhere', place.platform.project);
@@ -252,7 +252,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     await ok(['up', '--quiet']);
   });
 
-  it('reports a service that ends repeatedly with the last lines of its log (exit 1)', async () => {
+  it('reports a service that keeps crashing, with the last lines of its log (exit 1)', async () => {
     place.platform.edit('compose.yaml', '"--port", "8080"', '"--port", "none"');
     const ended = await place.platform.run(['up']);
     place.platform.edit('compose.yaml', '"--port", "none"', '"--port", "8080"');
@@ -296,7 +296,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       assert.deepEqual(await (await fetch(`${base}/health/ready`)).json(), { status: 'UP' });
     });
 
-  it('Ctrl-C during the start of a service ends with 130, and a service that never is ready is reported in time (exit 15)', async () => {
+  it('up exits with 130 after Ctrl-C during a start, and with 15 in time if a service never becomes ready', async () => {
     const serves = 'command: ["serve", "--host", "0.0.0.0", "--port", "8080"]';
     const idles =
       'entrypoint: ["node", "-e", "console.log(\'idle\'); setInterval(() => {}, 1e9); process.on(\'SIGTERM\', () => process.exit())"]';
@@ -322,7 +322,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     place.platform.edit('compose.yaml', idles, serves);
   });
 
-  it('down removes every container and keeps the data; a second down has nothing to do; up starts everything again', async () => {
+  it('down removes every container but keeps the data, so up starts everything again, and a second down does nothing', async () => {
     const label = ['--filter', `label=com.docker.compose.project=${place.platform.project}`];
     await ok(['down']);
     assert.equal((await place.engine.call(['ps', '-aq', ...label])).trim(), '');

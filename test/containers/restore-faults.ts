@@ -62,7 +62,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     await changeSinceBackup();
   });
 
-  it('the service has its own role, which is not a superuser and owns its database; the administrator has no password', async () => {
+  it('the service has its own role, which owns its database and is not a superuser, and the superuser has no password', async () => {
     const { engine, platform } = place;
     const database = await findContainerId(engine, platform.project, 'database');
     const ask = (sql: string) => engine.call(['exec', database, 'psql', '-U', 'postgres', '-Atc', sql]);
@@ -76,7 +76,7 @@ export function restoreFaults(place: Place, every: boolean): void {
   });
 
   if (every) {
-    it('killed after "verify", "preflight" or "stage" it has changed no container, and --abort changes none', async () => {
+    it('neither a restore that is killed after "verify", "preflight" or "stage" nor its --abort changes a container', async () => {
       const containers = await running(place);
       await kill('verify');
       await kill('preflight');
@@ -87,7 +87,7 @@ export function restoreFaults(place: Place, every: boolean): void {
       await checkServing(place, OLD);
     });
 
-    it('killed after "load", --abort starts what ran on the previous state', async () => {
+    it('if a restore is killed after "load", --abort starts the previous containers on the previous state', async () => {
       await kill('load');
       loaded = readJournal(place.platform);
       assert.equal(await services(), 'database hello');
@@ -96,7 +96,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     });
   }
 
-  it('killed after "check", and again after "swap" of the --resume, --abort starts what the first one stopped', async () => {
+  it('if a restore is killed after "check" and its --resume after "swap", --abort starts what the first run stopped', async () => {
     await kill('check');
     if (every) assert.deepEqual(readJournal(place.platform), loaded, 'as after "load"');
     assert.equal(await services(), 'database hello');
@@ -106,7 +106,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     await checkServing(place, OLD);
   });
 
-  it('killed after "swap", a rerun names the two commands (17), and --resume continues after a kill at any step', async () => {
+  it('if a restore is killed after "swap", a rerun names the two commands (17), and --resume survives a kill at any step', async () => {
     await kill('swap');
     const swapped = readJournal(place.platform);
     assert.equal(await services(), 'database hello');
@@ -132,7 +132,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     await changeSinceBackup();
   });
 
-  it('Ctrl-C in the middle brings the previous state back (130)', async () => {
+  it('Ctrl-C during a restore brings the previous state back (130)', async () => {
     const { engine, platform } = place;
     const child = spawn(process.execPath, [BIN, 'restore', '--yes', '--from', set, '--dir', platform.dir], {
       env: { ...process.env, ...engine.env, ...passphrase },
@@ -164,10 +164,10 @@ export function restoreFaults(place: Place, every: boolean): void {
       await checkServing(place, OLD);
     });
 
-    it('a drill without Postgres on this machine uses a temporary container, and leaves nothing', async () => {
+    it('a drill without Postgres on this machine uses a temporary container, and leaves nothing behind', async () => {
       const { engine, platform } = place;
       const all = await engine.call(['ps', '-q']);
-      // Hides Debian's Postgres from this process alone.
+      // Hides Debian's Postgres only from this process.
       const hidden = 'mount -t tmpfs none /usr/lib/postgresql && exec "$@"';
       const drill = [process.execPath, BIN, 'drill', set, '--dir', platform.dir];
       const ended = spawnSync('unshare', ['-m', 'sh', '-c', hidden, 'sh', ...drill], {
@@ -181,7 +181,7 @@ export function restoreFaults(place: Place, every: boolean): void {
 
   describe('on an empty host', () => {
     for (const step of every ? ['stage', 'load', 'smoke'] : ['load'])
-      it(`killed after "${step}", --abort leaves no container, network or file`, async () => {
+      it(`if a restore is killed after "${step}", --abort leaves no container, network or file`, async () => {
         await wipe(place);
         await kill(step);
         await ok(['restore', '--abort']);
@@ -189,7 +189,7 @@ export function restoreFaults(place: Place, every: boolean): void {
       });
 
     if (every)
-      it('killed after "check", --resume finishes it, on the volume that an earlier one left', async () => {
+      it('if a restore is killed after "check", --resume completes it on the volume of an earlier restore', async () => {
         await kill('check');
         await resume();
       });

@@ -56,7 +56,7 @@ for (const [program, kind] of Object.entries(PROGRAMS)) {
   });
 }
 
-/** With a valid line in `.env` that the plugin cannot read. */
+/** Returns the engine with the plugin, and a valid line in `.env` that the plugin cannot read. */
 function withPlugin(engine: TestEngine): TestEngine {
   const env = { ...engine.env, ...pluginEnvironment() };
   return { ...engine, env, images: `${engine.images}NOTE=\`two\n'lines'\`\n` };

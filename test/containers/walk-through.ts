@@ -6,7 +6,7 @@ import type { TestEngine } from './engines.ts';
 
 // Runs the console blocks of docs/operate/containers.md like a reader: in one shell, one after another.
 
-/** Commands that a reader runs first, and that a test has done itself with its own images. */
+/** Commands that a reader runs first. The test does the same itself, with its own images. */
 export const NOT_RUN: readonly RegExp[] = [/^npm pack/, /^docker build/];
 
 /** Returns the examples of the blocks for containers, in order. */

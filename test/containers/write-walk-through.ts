@@ -26,7 +26,7 @@ test('write the console blocks of docs/operate/containers.md', async (t) => {
   writeFileSync(file, written + rest);
 });
 
-/** With the public images, the default ports and a memorable set name. */
+/** Replaces the test's values with the public images, the default ports and a memorable set name. */
 function showPublic(text: string): string {
   return text
     .replace(/\b\d{8}_\d{6}\b/g, '20261101_020000')

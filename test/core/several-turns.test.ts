@@ -23,7 +23,7 @@ test('two callers that take the same turns in different orders do not block each
     assert.equal(log[at]!.replace('begins', 'ends'), log[at + 1], log.join());
 });
 
-test('turns are taken in one order and released if the work fails', async () => {
+test('takes turns in one order and releases them if the work fails', async () => {
   const taken: string[] = [];
   const owner = {
     takeTurn: async (name: string) => {
@@ -41,7 +41,7 @@ test('turns are taken in one order and released if the work fails', async () => 
   assert.equal(await inTurns(owner, [], async () => 'no turn'), 'no turn');
 });
 
-test('a change that meets concurrent changes is retried at most five times, then reported', async () => {
+test('retries a change that conflicts with concurrent ones at most five times, then reports it', async () => {
   const stale = { outcome: 'stale' as const, what: 'client', id: 'c1' };
   let calls = 0;
   const noted: unknown[] = [];

@@ -8,7 +8,7 @@ import {
   parseJsonObject,
 } from '../../src/core/index.ts';
 
-test('only an object of JSON is one, neither null nor an array', () => {
+test('recognizes only JSON objects as objects, not null or arrays', () => {
   assert.deepEqual(
     [{}, { a: 1 }, null, [], 'text', 1, undefined].map((value) => isJsonObject(value)),
     [true, true, false, false, false, false, false],
@@ -19,7 +19,7 @@ test('only an object of JSON is one, neither null nor an array', () => {
   assert.deepEqual(decodeJsonObject(Buffer.from('{"a":1}').toString('base64url')), { a: 1 });
 });
 
-test('the nearest name differs in at most a third of its characters, in any case', () => {
+test('finds the nearest name, which differs in at most a third of its characters and ignores case', () => {
   const names = ['redirectUris', 'rootUrl', 'enabled'];
   assert.equal(nearestName('redirectUri', names), 'redirectUris');
   assert.equal(nearestName('ROOTURL', names), 'rootUrl');

@@ -23,7 +23,7 @@ export function listPages(): readonly Page[] {
   return [...top, ...below].sort().map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
 }
 
-/** The anchors of a page's headings, as GitHub and VitePress make them. */
+/** The anchors of a page's headings, as GitHub and VitePress generate them. */
 export function anchorsOf(markdown: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   const text = markdown.replace(/^(```|~~~)[\s\S]*?^\1/gm, '');

@@ -13,7 +13,7 @@ export interface Text {
 export interface Offence {
   file: string;
   line: number;
-  /** The words around it. */
+  /** The words around the phrase. */
   text: string;
 }
 
@@ -35,10 +35,10 @@ export const CITATIONS: readonly { name: string; instead: string; pattern: RegEx
 /** Files that quote the rules or that others wrote. */
 const NOT_OURS = /^(?:docs\/style\.md|test\/docs\/style|test\/fixtures\/|docs\/\.vitepress\/)/;
 
-/** The header of a generated file; the rules hold for the program that writes it. */
+/** The header of a generated file. The rules apply to the program that writes it. */
 const WRITTEN = /^\/\/ Written by `node /;
 
-/** Every text that the rules hold for. */
+/** Every text that the rules apply to. */
 export function listTexts(): readonly Text[] {
   const folders = ['src', 'test', 'docs', 'bin', 'build', 'examples', '.github'];
   const below = folders.flatMap((folder) =>
@@ -70,7 +70,7 @@ export function countOffences(texts: readonly Text[], pattern: RegExp): readonly
   });
 }
 
-/** The first line with the phrase; a phrase over two lines is found by its first word. */
+/** Finds the first line with the phrase. Finds a phrase over two lines by its first word. */
 function findLine(text: string, phrase: string): number {
   const at = text.indexOf(phrase);
   const found = at === -1 ? text.indexOf(phrase.split(' ')[0]!) : at;

@@ -1,4 +1,4 @@
-// The phrases that docs/style.md replaces. The test looks for them in sources, tests and pages; the page's table is
+// The phrases that docs/style.md replaces. The test finds them in sources, tests and pages. The page's table is
 // written from this list.
 
 export interface StyleRule {

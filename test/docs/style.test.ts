@@ -19,7 +19,7 @@ for (const { name, pattern, instead } of [
   });
 }
 
-test('the check reads comments over several lines, and lets the field’s own words pass', () => {
+test('the check reads comments over several lines, and accepts technical terms', () => {
   const of = (text: string, avoid: string) => {
     const rule = STYLE_RULES.find((known) => known.avoid === avoid)!;
     return countOffences([{ file: 'a.ts', text }], rule.pattern).length;

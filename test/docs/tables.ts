@@ -37,7 +37,7 @@ export function errorEntries(): readonly string[] {
   ]);
 }
 
-/** Every setting with its default and why. */
+/** Every setting with its default and the reason for it. */
 export function settingTable(): readonly string[] {
   const rows = settingDocs().map((setting) => {
     const given = [
@@ -83,7 +83,7 @@ const RESUMES: Readonly<Record<RestoreStep['resumesAfter'][number], string>> = {
   'swap begun': 'the swap had begun',
 };
 
-/** The restore runbook with what a failure leads to and where `--resume` enters. */
+/** The restore runbook with the result of a failure and the step where `--resume` continues. */
 export function restoreRunbook(): readonly string[] {
   const rows = RESTORE_STEPS.map(({ title, why, undo, pointOfNoReturn, resumesAfter }, index) => {
     const failure = [AFTER_FAILURE[undo], ...(pointOfNoReturn ? [NO_RETURN[pointOfNoReturn]] : [])];

@@ -6,7 +6,7 @@ import { findExamples, mask, runExamples } from './console.ts';
 import { listPages, root } from './pages.ts';
 
 // `node test/docs/write-console.ts` runs the console blocks of all pages and writes the output that changed.
-// console.test.ts only compares. Output that differs in volatile values alone stays.
+// console.test.ts only compares. Output that differs only in volatile values stays.
 
 for (const { file, text } of listPages()) {
   const examples = findExamples(text);

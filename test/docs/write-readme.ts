@@ -5,7 +5,7 @@ import { PARTS } from './tables.ts';
 
 // `node test/docs/write-readme.ts` writes the generated parts of README and docs/; parts.test.ts only compares.
 
-/** A page with every part between its markers as the program has it. */
+/** Returns a page with the program's text of every part between its markers. */
 export function withParts(page: string): string {
   return page.replace(
     /(<!-- part: ([a-z ]+) -->\n)[\s\S]*?(<!-- end -->)/g,

@@ -43,7 +43,7 @@ test('a person logs in to the single-page application, which renews its token an
   assert.equal(application.output().includes('reported'), false);
 });
 
-test('twenty tabs that renew in parallel cost one refresh and stay logged in', async (t) => {
+test('twenty tabs that renew in parallel send one refresh and stay logged in', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, open } = await startShop(t);
   const first = await open();
@@ -72,7 +72,7 @@ test('twenty tabs that renew in parallel cost one refresh and stay logged in', a
   for (const page of pages) await shows(page, 'Hello, Alice');
 });
 
-test('a session that ends elsewhere is reported and leads to a login; a hidden tab waits and continues with the new one', async (t) => {
+test('a session that ends elsewhere leads to a report and a login, while a hidden tab waits for the new session', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, context, open, application } = await startShop(t);
   await context.addInitScript(`
@@ -107,7 +107,7 @@ test('a session that ends elsewhere is reported and leads to a login; a hidden t
   assert.equal(await realm.countEvents('login'), 2);
 });
 
-test('closing a tab while it renews for all neither requires a password in the others nor ends a session', async (t) => {
+test('a tab that closes while it renews for all neither ends a session nor makes other tabs log in again', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, open, application } = await startShop(t);
   const page = await open();
@@ -155,7 +155,7 @@ test('an unreachable service does not log the user out', async (t) => {
   await shows(page, 'Hello, Alice');
 });
 
-test('the response of a login that this tab did not start is ignored (login CSRF, code injection)', async (t) => {
+test('ignores the response of a login that this tab did not start (login CSRF, code injection)', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, context, url } = await startShop(t);
   const page = await context.newPage();
@@ -166,7 +166,7 @@ test('the response of a login that this tab did not start is ignored (login CSRF
   assert.equal(await realm.countEvents('code_to_token', 'invalid_code'), 0);
 });
 
-test('a response of another issuer is rejected before its code is used (mix-up, RFC 9207)', async (t) => {
+test('rejects a response of another issuer before it uses the code (mix-up, RFC 9207)', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, open, url } = await startShop(t);
   const page = await open();

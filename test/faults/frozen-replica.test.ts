@@ -7,7 +7,7 @@ import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 
 const skip = missingPostgres() ?? false;
 
-test('another replica gets the turn of one that is stopped in the middle of it, after a while', {
+test('another replica gets the turn of a frozen replica after a while', {
   skip,
 }, async (t) => {
   const server = await startPostgres(t);

@@ -4,9 +4,9 @@ import { openers, readList, seedOf } from '../http/admin/many-users.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
 
 const USERS = 200_000;
-/** More than the process had before, including its own reader of the list. */
+/** Maximum growth of the process in megabytes, including its own reader of the list. */
 const MEGABYTES = 100;
-/** Milliseconds for which no other request is served, on a machine with other work. */
+/** Maximum time in milliseconds without a response to other requests, on a busy machine. */
 const BLOCKED = 2_000;
 
 for (const [name, open] of Object.entries(openers))
@@ -15,7 +15,7 @@ for (const [name, open] of Object.entries(openers))
   }, async (t) => {
     const place = await open(t);
     await place.run(seedOf(USERS));
-    // The first calls of a process load and compile modules, which does not count.
+    // The first calls of a process load and compile modules, so they do not count.
     await readList(place, '/users?max=5000', '"username":');
     const lists = [
       ['/users?max=-1', USERS + 1],

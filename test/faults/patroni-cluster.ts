@@ -17,7 +17,7 @@ import { freePort } from '../free-port.ts';
 import { missingPostgres, ownerOfClusters } from '../store/postgres-server.ts';
 import { waitUntil } from '../wait-until.ts';
 
-/** The most milliseconds until an expected state. */
+/** Maximum time in milliseconds until an expected state. */
 const PATIENCE = 90_000;
 const PASSWORD = 'Postgres-Test-1';
 
@@ -46,7 +46,7 @@ export interface Cluster {
   until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void>;
 }
 
-/** Why there is no such cluster here; undefined if there can be one. In CI a missing program is a failure. */
+/** Returns why such a cluster cannot run here, or undefined. In CI a missing program is a failure. */
 export function missingPatroni(): string | undefined {
   const missing =
     missingPostgres() ??
@@ -214,7 +214,7 @@ function settings(of: {
   });
 }
 
-/** Signals Patroni and its server. */
+/** Sends a signal to Patroni and its server. */
 function signals(patroni: ChildProcess, data: string): Pick<Node, 'freeze' | 'end'> {
   const each = (signal: 'SIGSTOP' | 'SIGKILL') => {
     patroni.kill(signal);

@@ -15,7 +15,7 @@ const CLIENTS = 12;
 const PAUSE = 20;
 /** Rotations that succeed before each fault. */
 const ROTATIONS = 100;
-/** The most milliseconds from the promotion of the other server to the first response. */
+/** Maximum time in milliseconds from the promotion of the other server to the first response. */
 const BACK_WITHIN = 5_000;
 
 test('after a primary is cut off or frozen, the service returns within 5 s of the promotion, and no confirmed rotation is lost', {

@@ -42,7 +42,7 @@ async function checkNoTrace(platform: PostgresPlatform, when: string): Promise<v
 
 const skip = missingPostgres() ?? false;
 
-describe('a restore on Postgres killed after any step', {
+describe('a restore on Postgres that is killed after any step', {
   skip,
 }, () => {
   let platforms: PostgresPlatforms;
@@ -88,7 +88,7 @@ describe('a restore on Postgres killed after any step', {
     });
   }
 
-  it('killed at random times: the rerun or --resume succeeds', async (t) => {
+  it('is completed by a rerun or --resume, even if it is killed at random times', async (t) => {
     for (const step of ['stage', 'load', 'check', 'swap', 'swap', 'start']) {
       const platform = await platforms.fresh(t);
       await spawnProcedure(['restore', platform.dir, '--from', platform.set], (begun, kill) => {
@@ -106,7 +106,7 @@ describe('a restore on Postgres killed after any step', {
     }
   });
 
-  it('in place, killed at random times: --resume succeeds', async (t) => {
+  it('is completed by --resume if it runs in place and is killed at random times', async (t) => {
     for (const step of ['load', 'check', 'swap']) {
       const platform = await platforms.fresh(t);
       await spawnProcedure(
@@ -127,7 +127,7 @@ describe('a restore on Postgres killed after any step', {
     }
   });
 
-  it('SIGTERM in the middle brings the previous state back (143)', async (t) => {
+  it('brings the previous state back after SIGTERM (143)', async (t) => {
     for (const step of ['load', 'start']) {
       const platform = await platforms.fresh(t);
       const ended = await spawnProcedure(['restore', platform.dir, '--from', platform.set], (begun, kill) => {

@@ -8,7 +8,7 @@ import { waitUntil } from '../wait-until.ts';
 
 const CLIENTS = 200;
 
-test('200 reconnecting clients cannot stop a swap, and see the previous state or the new one', {
+test('200 reconnecting clients cannot stop a swap, and each sees the previous state or the new one', {
   skip: missingPostgres() ?? false,
 }, async (t) => {
   const server = await startKeycloakServer(t, { settings: { max_connections: '260' } });

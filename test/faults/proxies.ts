@@ -85,7 +85,7 @@ ${replicas.map((one, index) => `  server idkit${index} 127.0.0.1:${one}`).join('
 
 export type ProxyName = keyof typeof PROXIES;
 
-/** Why a proxy cannot be tested here; undefined if it can. */
+/** Returns why a proxy cannot be tested here, or undefined if it can. */
 export function missingProxy(name: ProxyName): string | undefined {
   const { program } = PROXIES[name];
   if (existsSync(program)) return undefined;

@@ -42,7 +42,7 @@ function send(
         try {
           parsed = JSON.parse(text) as Record<string, string>;
         } catch {
-          // A page of the proxy.
+          // An error page of the proxy is not JSON.
         }
         resolve({ status: answer.statusCode!, body: parsed });
       });
@@ -56,7 +56,7 @@ export interface Chain {
   /** The newest token that arrived, and the one before it. */
   token: string;
   parent: string | undefined;
-  /** Whether the last presentation of `token` got no 200, so that it may or may not have been rotated. */
+  /** Whether the last request with `token` got no 200. The token may or may not have been rotated. */
   open: boolean;
 }
 

@@ -13,9 +13,9 @@ const PAUSE = 10;
 const ROTATIONS = 200;
 /** Milliseconds that the database is unavailable each time. */
 const AWAY = 3_000;
-/** The most milliseconds from its return to the first response. */
+/** Maximum time in milliseconds from its return to the first response. */
 const BACK_WITHIN = 2_000;
-/** The most milliseconds until an expected state. */
+/** Maximum time in milliseconds until an expected state. */
 const PATIENCE = 120_000;
 
 test('if Postgres is killed and restarted under refresh load, no confirmed rotation is lost and no token works twice', {

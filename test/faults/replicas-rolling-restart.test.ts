@@ -21,7 +21,7 @@ const PAUSE = 100;
 /** Milliseconds between two checks of readiness. */
 const LOOK = 250;
 
-test('a rolling restart fails none of 10,000 requests behind nginx, haproxy and caddy each', {
+test('a rolling restart fails none of 10,000 requests through each of nginx, haproxy and Caddy', {
   skip: missingPostgres() ?? missingProxy('nginx') ?? missingProxy('haproxy') ?? missingProxy('caddy'),
 }, async (t) => {
   const fleet = await startFleet(t);

@@ -7,7 +7,7 @@ import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 
 /** The library of the Debian package libfaketime, which changes the clock of a process. */
 const LIBRARY = globSync('/usr/lib/*/faketime/libfaketime.so.1')[0];
-/** Seconds that one replica's machine is ahead: longer than a code, an access token and a login live. */
+/** Seconds that one replica's machine is ahead: longer than the lifetime of a code, an access token and a login. */
 const AHEAD = 7_200;
 
 function missing(): string | undefined {

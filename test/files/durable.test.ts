@@ -31,7 +31,7 @@ test('replaces a file as a whole and leaves no draft behind', () => {
   assert.deepEqual(readdirSync(dir), ['a']);
 });
 
-test('replaces a link itself, never the file that it leads to', () => {
+test('replaces a link itself, never the file that it points to', () => {
   writeFileSync(join(dir, 'target'), 'old');
   symlinkSync('target', join(dir, 'link'));
   replaceFile(join(dir, 'link'), 'new');
@@ -58,7 +58,7 @@ test('reports a directory in the place of the file as IDKIT_DIRECTORY_NOT_WRITAB
   assert.deepEqual(readdirSync(dir), ['a'], 'no draft is left');
 });
 
-test('reports a file on the way to the path as IDKIT_DIRECTORY_NOT_WRITABLE', () => {
+test('reports a file in place of a parent directory as IDKIT_DIRECTORY_NOT_WRITABLE', () => {
   writeFileSync(join(dir, 'a'), '');
   assert.throws(() => createFile(join(dir, 'a', 'b'), 'x'), { code: 'IDKIT_DIRECTORY_NOT_WRITABLE' });
   assert.throws(() => replaceFile(join(dir, 'none', 'b'), 'x'), { code: 'IDKIT_DIRECTORY_NOT_WRITABLE' });
@@ -83,7 +83,7 @@ test('passes an abort and a programming error on unchanged', async () => {
   );
 });
 
-test('finds what is at a path itself, and nothing below a file', () => {
+test('finds the entry at a path without following a link, and finds nothing below a file', () => {
   symlinkSync('nowhere', join(dir, 'link'));
   writeFileSync(join(dir, 'file'), '');
   assert.equal(findEntry(join(dir, 'link'))?.isSymbolicLink(), true);

@@ -41,7 +41,7 @@ async function servePage(t: TestContext, port: number, issuer: string): Promise<
 const becomes = (page: Page, state: string): Promise<unknown> =>
   page.waitForFunction(`document.title === '${state}'`);
 
-test('idkit/client depends on nothing of idkit: login, renewal in five tabs and logout with another provider', async (t) => {
+test('idkit/client works with another provider: login, renewal in five tabs and logout', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const port = await freePort();

@@ -46,7 +46,7 @@ async function gpgOf(t: TestContext): Promise<Gpg | undefined> {
   return Object.assign(gpg, { dir });
 }
 
-test('`gpg --decrypt` opens what idkit encrypts, byte for byte (docs/reference/files.md#a-backup-set)', async (t) => {
+test('`gpg --decrypt` decrypts an environment of idkit byte for byte (docs/reference/files.md#a-backup-set)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   for (const content of [ENVIRONMENT, '', 'x'.repeat(100_000)]) {
@@ -58,7 +58,7 @@ test('`gpg --decrypt` opens what idkit encrypts, byte for byte (docs/reference/f
   }
 });
 
-test('`gpg --decrypt seal.gpg | sha256sum -c` inside a set, and a seal that gpg made (docs/reference/files.md#a-backup-set)', async (t) => {
+test('`gpg --decrypt seal.gpg | sha256sum -c` checks a set, and idkit accepts a seal of gpg (docs/reference/files.md#a-backup-set)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined || !hasProgram(t, 'sha256sum')) return;
   const sample = await makeSet(await temporaryDirectory(t), { older: true });
@@ -121,12 +121,12 @@ const OPTIONS: readonly (readonly string[])[] = [
   ['--s2k-mode', '1'],
 ];
 
-test('idkit opens messages of `gpg --symmetric` with every option (docs/reference/files.md#a-backup-set)', async (t) => {
+test('idkit decrypts messages of `gpg --symmetric` with every option (docs/reference/files.md#a-backup-set)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   for (const options of OPTIONS) {
     let made = gpg([...options, '--symmetric'], ENVIRONMENT);
-    // Only newer versions have and need this option.
+    // Only newer versions of gpg have and need this option.
     if (made.status !== 0 && options.includes('--allow-old-cipher-algos'))
       made = gpg([...options.slice(0, 2), '--symmetric'], ENVIRONMENT);
     assert.equal(made.status, 0, made.errors);
@@ -136,14 +136,14 @@ test('idkit opens messages of `gpg --symmetric` with every option (docs/referenc
   }
 });
 
-test('a wrong passphrase for a message of gpg is reported as a wrong passphrase', async (t) => {
+test('reports a wrong passphrase for a message of gpg as a wrong passphrase', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const made = gpg(['--symmetric'], ENVIRONMENT);
   assert.equal((await decryptEnvironment(made.stdout, new Secret('wrong'))).outcome, 'wrong passphrase');
 });
 
-test('opens a large environment, for which gpg writes partial lengths', async (t) => {
+test('decrypts a large environment, for which gpg writes partial lengths', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const content = 'KEY=value\n'.repeat(50_000);
@@ -158,7 +158,7 @@ test('opens a large environment, for which gpg writes partial lengths', async (t
     );
 });
 
-test('Camellia is distinguished from a wrong passphrase, and the hint has the command that opens it (docs/reference/commands.md#verify)', async (t) => {
+test('distinguishes Camellia from a wrong passphrase, and the hint has the command that decrypts it (docs/reference/commands.md#verify)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const made = gpg(['--cipher-algo', 'CAMELLIA256', '--symmetric'], ENVIRONMENT);
@@ -170,12 +170,12 @@ test('Camellia is distinguished from a wrong passphrase, and the hint has the co
   });
 });
 
-test('a message without integrity protection is damage (docs/reference/commands.md#verify)', async (t) => {
+test('rejects a message without integrity protection as damage (docs/reference/commands.md#verify)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const made = gpg(['--rfc2440', '--symmetric'], ENVIRONMENT);
   assert.equal(made.status, 0, made.errors);
-  // Later versions of gpg always add integrity protection; then there is nothing to reject.
+  // Later versions of gpg always add integrity protection, so there is nothing to reject.
   const bare =
     /encrypted data packet/.test(gpg(['--list-packets'], made.stdout).text) &&
     made.stdout.includes(Buffer.of(0xc9));
@@ -183,7 +183,7 @@ test('a message without integrity protection is damage (docs/reference/commands.
   assert.equal(outcome, bare ? 'damaged' : 'opened');
 });
 
-test('idkit opens a message with either of two passphrases; gpg tries only the first', async (t) => {
+test('idkit decrypts a message with either of two passphrases, while gpg tries only the first', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const message = await encrypt({

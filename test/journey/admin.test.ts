@@ -14,7 +14,7 @@ test('idkit admin uses the administrative API from the first realm to the last s
     return ended.result();
   };
 
-  await t.test('realms: create, list, get, export', async () => {
+  await t.test('creates, lists, reads and exports realms', async () => {
     await ok(['realm', 'create', 'acme']);
     assert.deepEqual((await ok(['realm', 'list']))['realms'], [
       { realm: 'acme', enabled: true },
@@ -29,7 +29,7 @@ test('idkit admin uses the administrative API from the first realm to the last s
     assert.match((await service.run(['admin', 'realm', 'list'])).stdout, /^REALM +ENABLED +NAME\nacme +yes/);
   });
 
-  await t.test('a realm from a file, and one that exists already', async () => {
+  await t.test('creates a realm from a file, and rejects one that exists already', async () => {
     writeFileSync(
       join(cwd, 'realm.json'),
       JSON.stringify({ realm: 'filed', enabled: true, displayName: 'Filed' }),
@@ -45,19 +45,22 @@ test('idkit admin uses the administrative API from the first realm to the last s
   const clients = await ok(['client', 'create', 'web', '--realm', 'acme', '--public', '--direct-grants']);
   const orders = await ok(['client', 'create', 'orders', '--realm', 'acme']);
 
-  await t.test('clients: a public one has no secret, a machine’s secret works immediately', async () => {
-    assert.equal('secret' in clients, false);
-    const token = await post(service.address, 'acme', 'token', {
-      grant_type: 'client_credentials',
-      client_id: 'orders',
-      client_secret: String(orders['secret']),
-    });
-    assert.equal(token.status, 200, JSON.stringify(token.body));
-    const listed = await ok(['client', 'list', '--realm', 'acme']);
-    assert.ok(!JSON.stringify(listed).includes(String(orders['secret'])), 'a list shows no secret');
-  });
+  await t.test(
+    'creates a public client without a secret, and a machine’s client whose secret works immediately',
+    async () => {
+      assert.equal('secret' in clients, false);
+      const token = await post(service.address, 'acme', 'token', {
+        grant_type: 'client_credentials',
+        client_id: 'orders',
+        client_secret: String(orders['secret']),
+      });
+      assert.equal(token.status, 200, JSON.stringify(token.body));
+      const listed = await ok(['client', 'list', '--realm', 'acme']);
+      assert.ok(!JSON.stringify(listed).includes(String(orders['secret'])), 'a list shows no secret');
+    },
+  );
 
-  await t.test('users: passwords come from the environment or stdin, never from an argument', async () => {
+  await t.test('takes passwords of users from the environment or stdin, never from an argument', async () => {
     // A user without a name must complete the profile before the first login, as in Keycloak 26.
     const alice = ['--email', 'alice@example.org', '--first-name', 'Alice', '--last-name', 'Example'];
     await ok(['user', 'create', 'alice', '--realm', 'acme', ...alice, '--password'], {
@@ -106,7 +109,7 @@ test('idkit admin uses the administrative API from the first realm to the last s
     });
 
   await t.test(
-    'token revoke takes a token on stdin and ends it with its own client’s credentials',
+    'token revoke reads a token from stdin and revokes it with its own client’s credentials',
     async () => {
       const revoked = await ok(['token', 'revoke'], { stdin: `${login.body['refresh_token']}\n` });
       assert.deepEqual(
@@ -119,7 +122,7 @@ test('idkit admin uses the administrative API from the first realm to the last s
     },
   );
 
-  await t.test('sessions: list and revoke', async () => {
+  await t.test('lists and revokes sessions', async () => {
     const again = await post(service.address, 'acme', 'token', {
       grant_type: 'password',
       client_id: 'web',
@@ -153,7 +156,7 @@ test('idkit admin uses the administrative API from the first realm to the last s
   });
 
   await t.test(
-    '--base-url needs no platform directory; the credentials come from the environment',
+    '--base-url needs no platform directory, because the credentials come from the environment',
     async () => {
       const elsewhere = makePlace(t);
       const secrets = readSecrets(cwd);
@@ -176,7 +179,7 @@ test('idkit admin uses the administrative API from the first realm to the last s
     },
   );
 
-  await t.test('every command is unreachable with a stopped service (15)', async () => {
+  await t.test('every command fails as unreachable if the service is stopped (15)', async () => {
     assert.equal(await service.stop(), 0);
     // The port comes from the settings, because another program may use the default port.
     const port = await freePort();

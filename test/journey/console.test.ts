@@ -173,7 +173,7 @@ test('a new administrator creates a realm, a client and a user in the console, a
     },
   );
 
-  await t.test('shows events and keys; a sign-out leads to the login', async () => {
+  await t.test('shows events and keys, and a sign-out leads to the login', async () => {
     await page.getByRole('link', { name: 'Events' }).click();
     await waitForText('This realm does not store events');
     await checkScreen(page, 'events');

@@ -81,7 +81,7 @@ export async function startIdkit(
     cwd: string;
     env?: NodeJS.ProcessEnv;
     argv?: readonly string[];
-    /** `default`: the option is left out. */
+    /** `default` leaves the option out. */
     managementPort?: 'default';
   },
 ): Promise<Service> {

@@ -7,11 +7,11 @@ import { makePlace, post, readSecrets, runIdkit, startIdkit } from './idkit.ts';
 
 // The complete cycle of a new user. Each command is a separate process.
 
-// The port differs from start to start, so the issuer is set. Tokens then survive a restart.
+// The port differs from start to start, so the test sets the issuer. Tokens then survive a restart.
 const BASE = { IDKIT_BASE_URL: 'http://login.example.test' };
 const env = { ...BASE, IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
 
-test('from an empty place to a restored platform: serve, tokens, backup, verify, restore, smoke', async (t) => {
+test('a new user gets from an empty directory to a restored platform: serve, tokens, backup, verify, restore, smoke', async (t) => {
   const cwd = makePlace(t);
   const first = await startIdkit(t, { cwd, env: BASE });
   const secrets = readSecrets(cwd);
@@ -42,7 +42,7 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
     refresh_token: String(login.body['refresh_token']),
   });
 
-  await t.test('tokens with client credentials, a password and a refresh', () => {
+  await t.test('the service issues tokens for client credentials, a password and a refresh token', () => {
     assert.equal(machine.status, 200);
     assert.equal('refresh_token' in machine.body, false);
     assert.equal(login.status, 200);
@@ -119,13 +119,13 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
     assert.match((await first.run(['smoke'])).stdout, /0 failed/);
   });
 
-  await t.test('restore is rejected while serve runs (11), and touches nothing', async () => {
+  await t.test('restore is rejected while serve runs (11), and changes nothing', async () => {
     const refused = await first.run(['restore', '--from', set, '--yes'], { env });
     assert.equal(refused.code, 11, refused.stderr);
     assert.equal((await fetch(`${first.address}/health/ready`)).status, 200);
   });
 
-  await t.test('drill restores it elsewhere while serve runs', async () => {
+  await t.test('drill restores the set elsewhere while serve runs', async () => {
     const drilled = await first.run(['drill', '--json'], { env });
     assert.equal(drilled.code, 0, drilled.stderr);
     assert.equal(drilled.result()['outcome'], 'passed');
@@ -179,17 +179,20 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
     assert.deepEqual(readSecrets(cwd), secrets);
   });
 
-  await t.test('a new master key and a recovered administrator, with a stopped service', async (inner) => {
-    const rotated = await runIdkit(['master-key', 'rotate', '--json'], { cwd });
-    assert.equal(rotated.code, 0, rotated.stderr);
-    assert.notEqual(readSecrets(cwd)['IDKIT_MASTER_KEY'], secrets['IDKIT_MASTER_KEY']);
-    assert.equal('IDKIT_MASTER_KEY_OLD' in readSecrets(cwd), false);
-    const recovered = await runIdkit(['recover-admin', '--json'], { cwd });
-    assert.equal(recovered.code, 0, recovered.stderr);
-    const { password } = recovered.result() as { password: string };
-    assert.equal(readSecrets(cwd)['IDKIT_ADMIN_PASSWORD'], password);
-    const again = await startIdkit(inner, { cwd, env: BASE });
-    assert.equal((await again.run(['smoke'])).code, 0);
-    assert.ok(!readFileSync(join(cwd, 'idkit', 'idkit.yaml'), 'utf8').includes(password));
-  });
+  await t.test(
+    'with a stopped service, the master key can be rotated and the administrator recovered',
+    async (inner) => {
+      const rotated = await runIdkit(['master-key', 'rotate', '--json'], { cwd });
+      assert.equal(rotated.code, 0, rotated.stderr);
+      assert.notEqual(readSecrets(cwd)['IDKIT_MASTER_KEY'], secrets['IDKIT_MASTER_KEY']);
+      assert.equal('IDKIT_MASTER_KEY_OLD' in readSecrets(cwd), false);
+      const recovered = await runIdkit(['recover-admin', '--json'], { cwd });
+      assert.equal(recovered.code, 0, recovered.stderr);
+      const { password } = recovered.result() as { password: string };
+      assert.equal(readSecrets(cwd)['IDKIT_ADMIN_PASSWORD'], password);
+      const again = await startIdkit(inner, { cwd, env: BASE });
+      assert.equal((await again.run(['smoke'])).code, 0);
+      assert.ok(!readFileSync(join(cwd, 'idkit', 'idkit.yaml'), 'utf8').includes(password));
+    },
+  );
 });

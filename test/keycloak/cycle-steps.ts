@@ -24,14 +24,14 @@ export interface KeptTokens {
   offline: string;
 }
 
-/** Two realms from a real Keycloak's export, with 1,000 users, and a new one. */
+/** Creates two realms from a real Keycloak's export, with 1,000 users, and an empty one. */
 export async function makeRealms(succeed: (argv: readonly string[]) => Promise<Ended>): Promise<void> {
   for (const realm of ['acme', 'globex'])
     await succeed(['admin', 'realm', 'create', '--file', join(EXPORTS, `${realm}-realm.json`)]);
   await succeed(['admin', 'realm', 'create', 'fresh']);
 }
 
-/** Sessions of five users, and an offline session. */
+/** Opens sessions of five users, and an offline session. */
 export async function openSessions(service: TokenService): Promise<KeptTokens> {
   const refresh: string[] = [];
   for (const index of SAMPLE.slice(0, 5)) refresh.push(await logIn(service, index));

@@ -38,7 +38,7 @@ describe('a platform with a Keycloak that its operator runs', { skip }, () => {
     let kept: KeptTokens | undefined;
     let set = '';
 
-    await t.test('three realms with 1,000 users, and sessions', async () => {
+    await t.test('creates three realms with 1,000 users, and sessions', async () => {
       const { secret } = (await succeed(['admin', 'client', 'create', 'idkit-smoke'])).result();
       writeFileSync(
         join(platform.dir, '.env'),
@@ -48,20 +48,23 @@ describe('a platform with a Keycloak that its operator runs', { skip }, () => {
       kept = await openSessions(keycloak);
     });
 
-    await t.test('backup: 0, with a note about what Keycloak leaves out of its realm files', async () => {
-      const made = await succeed(['backup']);
-      const { dir } = made.result() as { dir: string };
-      assert.match(made.stdout, /the realm files contain no users, clients, roles/);
-      const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'));
-      assert.deepEqual(manifest.service, { kind: 'keycloak', version: keycloak.version });
-      assert.equal(manifest.realmSource, 'api');
-      assert.deepEqual(realmsOf(manifest), REALMS);
-      set = join(makePlace(t), basename(dir));
-      cpSync(dir, set, { recursive: true });
-    });
+    await t.test(
+      'backup exits with 0, with a note about what Keycloak leaves out of its realm files',
+      async () => {
+        const made = await succeed(['backup']);
+        const { dir } = made.result() as { dir: string };
+        assert.match(made.stdout, /the realm files contain no users, clients, roles/);
+        const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'));
+        assert.deepEqual(manifest.service, { kind: 'keycloak', version: keycloak.version });
+        assert.equal(manifest.realmSource, 'api');
+        assert.deepEqual(realmsOf(manifest), REALMS);
+        set = join(makePlace(t), basename(dir));
+        cpSync(dir, set, { recursive: true });
+      },
+    );
 
     await t.test(
-      'backup with an administrator that Keycloak rejects: a set without realm files, and a finding (3)',
+      'backup with an administrator that Keycloak rejects publishes a set without realm files, with a finding (3)',
       async () => {
         const wrong = env.map((line) => line.replace(/^(IDKIT_ADMIN_PASSWORD)=.*/, '$1=Not-This-One-1'));
         const file = join(platform.dir, '.env');
@@ -82,40 +85,43 @@ describe('a platform with a Keycloak that its operator runs', { skip }, () => {
       },
     );
 
-    await t.test('status shows what runs', async () => {
+    await t.test('status shows the running components', async () => {
       const status = (await platform.idkit(['status'])).result() as { service: Record<string, unknown> };
       assert.equal(status.service['kind'], 'keycloak');
       assert.equal(status.service['health'], 'UP');
       assert.equal(status.service['version'], keycloak.version);
     });
 
-    await t.test('everything is destroyed: process, database, platform directory', async () => {
+    await t.test('the process, the database and the platform directory are destroyed', async () => {
       await keycloak.kill();
       await runSql(postgres, 'DROP DATABASE keycloak');
       rmSync(platform.dir, { recursive: true });
     });
 
-    await t.test('restore on the empty host, from the set alone: 0, the whole checklist done', async () => {
-      const restored = await restoreInto(platform.dir, set);
-      assert.equal(restored.code, 0, restored.stdout + restored.stderr);
-      assert.deepEqual(checklistOf(restored), {
-        containers: 'does not apply',
-        readiness: 'done',
-        proxy: 'does not apply',
-        discovery: 'done',
-        'console-login': 'done',
-        'm2m-token': 'done',
-        'protected-apis': 'does not apply',
-        'user-counts': 'done',
-      });
-    });
+    await t.test(
+      'restore rebuilds the platform on the empty host from the set alone, with the whole checklist done (0)',
+      async () => {
+        const restored = await restoreInto(platform.dir, set);
+        assert.equal(restored.code, 0, restored.stdout + restored.stderr);
+        assert.deepEqual(checklistOf(restored), {
+          containers: 'does not apply',
+          readiness: 'done',
+          proxy: 'does not apply',
+          discovery: 'done',
+          'console-login': 'done',
+          'm2m-token': 'done',
+          'protected-apis': 'does not apply',
+          'user-counts': 'done',
+        });
+      },
+    );
 
     await t.test('a sample of 50 users logs in', async () => {
       await logInSample(keycloak);
     });
 
     await t.test(
-      'earlier sessions continue: their refresh tokens and offline tokens are refreshed',
+      'earlier sessions continue, because their refresh tokens and offline tokens are valid',
       async () => {
         await renewKept(keycloak, kept!);
       },
@@ -161,7 +167,7 @@ describe('a platform with a Keycloak that its operator runs', { skip }, () => {
     );
 
     await t.test(
-      'backup of a stopped Keycloak is 15, and leaves nothing; .env and config/ do not need it',
+      'backup of a stopped Keycloak fails with 15, but .env and config/ can be backed up without it',
       async () => {
         await keycloak.stop();
         const refused = await platform.idkit(['backup']);
@@ -172,7 +178,7 @@ describe('a platform with a Keycloak that its operator runs', { skip }, () => {
   });
 });
 
-/** A process in another directory: the platform's directory need not exist. */
+/** Restores in a process that runs in the parent directory, because the platform's directory need not exist. */
 function restoreInto(dir: string, set: string, more: readonly string[] = []) {
   return runIdkit(['restore', '--from', set, '--yes', '--dir', dir, '--json', ...more], {
     cwd: join(dir, '..'),

@@ -15,7 +15,7 @@ const skip = missingPostgres() ?? missingKeycloak() ?? false;
 const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
 /** The base URL of the service that the set came from, as in its tokens. */
 const ISSUER = '127.0.0.1:8080';
-/** Her failed logins were counted in memory, which no dump contains. */
+/** Her lockout was only in the server's memory, which no dump contains. */
 const LOCKED = 'mallory-locked';
 
 /** Responses of the same server before the set was created. */
@@ -50,13 +50,13 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
     const ask = (realm: string, endpoint: string, form: Record<string, string>) =>
       postTo(keycloak, realm, endpoint, form, ISSUER);
 
-    await t.test('verify: 0, with a note about the missing manifest', async () => {
+    await t.test('verify exits with 0, with a note about the missing manifest', async () => {
       const verified = await platform.idkit(['verify', set]);
       assert.equal(verified.code, 0, verified.stdout + verified.stderr);
       assert.match(verified.stdout, /the set has no manifest\.json/);
     });
 
-    await t.test('restore: 0, and every row of the checklist that applies is done', async () => {
+    await t.test('restore exits with 0, and every row of the checklist that applies is done', async () => {
       const restored = await platform.idkit(['restore', '--from', set, '--yes', '--trust-unsealed']);
       assert.equal(restored.code, 0, restored.stdout + restored.stderr);
       const { checklist } = restored.result() as { checklist: { id: string; outcome: string }[] };
@@ -74,7 +74,7 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
     });
 
     await t.test(
-      'if idkit cannot start anything, the restored state is in place nevertheless, with findings (3)',
+      'if idkit cannot start anything, restore still puts the restored state in place, with findings (3)',
       async () => {
         await keycloak.stop();
         const byHand = makeOperatedPlatform(t, keycloak, { commands: false });
@@ -124,7 +124,7 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
         const issued = expected.clientCredentials.find(({ rawAccessToken }) => rawAccessToken !== undefined)!;
         const certs = `${keycloak.baseUrl}/realms/${issued.realm}/protocol/openid-connect/certs`;
         const token = issued.rawAccessToken!;
-        // It has expired since; only its signature must be valid.
+        // The token has expired since, so only its signature must be valid.
         const currentDate = new Date(Number(decodeJwt(token).iat) * 1000);
         const { payload } = await jwtVerify(token, createRemoteJWKSet(new URL(certs)), { currentDate });
         assert.equal(payload['azp'], issued.client);
@@ -136,7 +136,7 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
     );
 
     await t.test(
-      'killed while Keycloak starts: --resume stops that Keycloak, and finishes the restore',
+      'if a restore is killed while Keycloak starts, --resume stops that Keycloak and completes the restore',
       async () => {
         await endWhileStarting(keycloak, platform.dir, set, 'SIGKILL');
         const resumed = await platform.idkit(['restore', '--resume', '--yes']);
@@ -149,7 +149,7 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
     );
 
     await t.test(
-      'Ctrl-C while Keycloak starts: the previous database is back, and Keycloak serves on it (130)',
+      'Ctrl-C while Keycloak starts brings the previous database back, and Keycloak serves on it (130)',
       async () => {
         assert.equal((await platform.idkit(['admin', 'realm', 'create', 'old-state'])).code, 0);
         assert.equal(await endWhileStarting(keycloak, platform.dir, set, 'SIGINT'), 130);
@@ -158,7 +158,7 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
     );
 
     await t.test(
-      'killed while Keycloak starts: --abort brings the previous database back, and Keycloak serves on it',
+      'if a restore is killed while Keycloak starts, --abort brings the previous database back, and Keycloak serves on it',
       async () => {
         await endWhileStarting(keycloak, platform.dir, set, 'SIGKILL');
         const aborted = await platform.idkit(['restore', '--abort', '--yes']);
@@ -169,7 +169,7 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
   });
 });
 
-/** From the realm file that the same server exported, which contains secrets in the clear. */
+/** Reads the secrets from the realm file that the same server exported, which has them in the clear. */
 function clientSecrets(realm: string): ReadonlyMap<string, string> {
   const text = readFileSync(join(EXPORTS, `${realm}-realm.json`), 'utf8');
   const { clients } = JSON.parse(text) as { clients: { clientId: string; secret?: string }[] };

@@ -29,7 +29,7 @@ const JAVA = '-XX:TieredStopAtLevel=1';
 
 export const KEYCLOAK_ADMIN = { username: 'admin', password: 'Keycloak-Admin-1' } as const;
 
-/** A Keycloak for tests, run as by its operator: one command starts it, and one stops it. */
+/** A Keycloak for tests, which runs as an operator would run it: one command starts it, and one stops it. */
 export interface KeycloakServer {
   /** The version of the distribution: `26.7.3`. */
   version: string;
@@ -60,7 +60,7 @@ function cacheDirectory(): string {
   return process.env['IDKIT_TEST_KEYCLOAK'] ?? join(tmpdir(), 'idkit-keycloak');
 }
 
-/** Why there is no Keycloak here; undefined if there is one. In CI a missing one is a failure. */
+/** Returns why Keycloak is unavailable, or undefined. In CI a missing Keycloak is a failure. */
 export function missingKeycloak(): string | undefined {
   const missing = findMissing();
   if (missing !== undefined && process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw new Error(missing);
@@ -160,7 +160,7 @@ export async function startKeycloak(
     `[ -f '${pidFile}' ] || exit 0`,
     `pid=$(cat '${pidFile}')`,
     'kill "$pid" 2>/dev/null',
-    // An ended process may wait until its parent collects it.
+    // An ended process may remain a zombie until its parent reaps it.
     'while grep -q "^State:[[:space:]]*[^ZX]" "/proc/$pid/status" 2>/dev/null; do sleep 0.1; done',
     `rm -f '${pidFile}'`,
   ]);

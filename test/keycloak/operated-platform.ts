@@ -66,7 +66,7 @@ export interface Answer {
 
 /**
  * Posts a form to an endpoint of a realm. `host` is the host header: Keycloak's tokens contain it as their issuer,
- * and the port may have been another one when they were issued.
+ * and the service may have used another port when it issued them.
  */
 export function postTo(
   { baseUrl }: TokenService,

@@ -38,7 +38,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       return ended.result();
     };
 
-    await t.test('creates a machine-to-machine client, and smoke is green with it', async () => {
+    await t.test('creates a machine-to-machine client, and smoke passes with it', async () => {
       const { secret } = await succeed(['admin', 'client', 'create', 'idkit-smoke']);
       env['IDKIT_SMOKE_CLIENT_SECRET'] = String(secret);
       writeFileSync(
@@ -83,14 +83,14 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       await putMaster(keycloak, { revokeRefreshToken: false });
     });
 
-    await t.test('a platform of Keycloak that names no database is not backed up (2)', async () => {
+    await t.test('backup rejects a Keycloak platform that names no database (2)', async () => {
       const env = { IDKIT_BACKUP_PASSPHRASE: 'a passphrase' };
       const refused = await idkit(['backup'], { env });
       assert.equal(refused.code, 2, refused.stdout);
       assert.match(refused.stdout, /set database in idkit\.yaml/);
     });
 
-    await t.test('a wrong password of the administrator is a finding, not the end of smoke', async () => {
+    await t.test('a wrong administrator password is a finding and does not stop smoke', async () => {
       const ended = await idkit(['smoke'], { env: { IDKIT_ADMIN_PASSWORD: 'wrong' } });
       assert.equal(ended.code, 3);
       const { checks } = ended.result() as unknown as { checks: Check[] };
@@ -98,7 +98,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       assert.deepEqual(failed, ['administrator-login', 'console-login']);
     });
 
-    await t.test('realms are created, listed, read and exported', async () => {
+    await t.test('creates, lists, reads and exports realms', async () => {
       await succeed(['admin', 'realm', 'create', 'acme']);
       const { realms } = await succeed(['admin', 'realm', 'list']);
       assert.deepEqual(
@@ -113,7 +113,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       assert.equal((await idkit(['admin', 'realm', 'export', 'nobody'])).code, 10);
     });
 
-    await t.test('users are created, counted and listed', async () => {
+    await t.test('creates, counts and lists users', async () => {
       const person = ['--email', 'bob@example.org', '--first-name', 'Bob', '--last-name', 'Baker'];
       await succeed(['admin', 'user', 'create', 'bob', '--realm', 'acme', ...person, '--password'], {
         env: { IDKIT_USER_PASSWORD: 'Bob-Password-1' },
@@ -128,7 +128,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       );
     });
 
-    await t.test('clients are created and listed without their secrets', async () => {
+    await t.test('creates clients and lists them without their secrets', async () => {
       const made = ['--public', '--redirect-uri', 'https://app.example.org/back', '--direct-grants'];
       await succeed(['admin', 'client', 'create', 'web', '--realm', 'acme', ...made]);
       await succeed(['admin', 'client', 'create', 'job', '--realm', 'acme']);

@@ -133,7 +133,7 @@ async function startInBetween(t: TestContext, port: number, change: (fromServer:
 
 const relays = () => readdirSync('/tmp').filter((name) => name.startsWith(`idkit-relay-${process.pid}-`));
 
-test('a server gets the password with SCRAM alone, or with MD5 if the address allows it; never in the clear', {
+test('sends the password to a server only with SCRAM, or with MD5 if the address allows it, and never in the clear', {
   skip,
 }, async () => {
   const server = await startAsking({ after });
@@ -297,7 +297,7 @@ test('with TLS the password is bound to the server’s certificate, so a proxy i
   assert.equal(row?.ssl, true);
 });
 
-test('psql finds the host that accepts writes, past one that does not answer within connect_timeout and one that refuses', {
+test('psql skips a host that exceeds connect_timeout and one that refuses, and uses the host that accepts writes', {
   skip,
 }, async (t) => {
   const [standby, primary] = [await startPostgres({ after }), await startPostgres({ after })];

@@ -53,7 +53,7 @@ test('a dump reaches psql without its own \\restrict and \\unrestrict, and with 
   assert.equal(await fit(sql), wanted.join('\n'));
 });
 
-test('leaves out a setting of Postgres 17 for an older server, in the head alone', async () => {
+test('leaves out a setting of Postgres 17 for an older server, but only in the head of the dump', async () => {
   const sql = [...HEAD, 'SET transaction_timeout = 0;', ...DATA, ...END].join('\n');
   const count = (text: string) =>
     text.split('\n').filter((line) => line === 'SET transaction_timeout = 0;').length;
@@ -61,7 +61,7 @@ test('leaves out a setting of Postgres 17 for an older server, in the head alone
   assert.equal(count(await fit(sql, NEW_PSQL)), 2);
 });
 
-test('nothing else of a dump changes, however it is split and whatever its bytes', async () => {
+test('changes nothing else in a dump, however it is split and whatever bytes it contains', async () => {
   const rows = fc.array(
     fc.string({ unit: 'binary' }).map((text) => text.replaceAll(/[\n\\]/g, 'é')),
     { maxLength: 400 },
@@ -89,7 +89,7 @@ test('psql rejects meta-commands if its version can (CVE-2025-8714)', () => {
   assert.equal(after, before.replace('restrict', 'unrestrict'));
 });
 
-test('parses the version of a program into the server’s form', () => {
+test('converts the version of a program to the number that the server reports', () => {
   assert.equal(parseProgramVersion('psql (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n'), 150_018);
   assert.equal(parseProgramVersion('pg_dump (PostgreSQL) 18beta1\n'), 180_000);
   assert.equal(parseProgramVersion('something else'), undefined);
@@ -123,7 +123,7 @@ test('names of a restore’s databases fit into 63 bytes and differ if the datab
   });
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 63 }), (text) => {
-      // It replaces a character that was cut.
+      // U+FFFD would mean that a character was cut in half.
       const name = text.replaceAll('�', 'x');
       const { staged, previous } = swapNames(name, id);
       for (const made of [staged, previous])

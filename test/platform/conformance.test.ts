@@ -20,7 +20,7 @@ import { waitUntil } from '../wait-until.ts';
 const masterKey = new Secret(SECRETS.IDKIT_MASTER_KEY);
 const signal = new AbortController().signal;
 
-/** @param atChunk the dump continues once it resolves */
+/** @param atChunk is called for each chunk; the dump continues when its promise resolves */
 async function dump(
   opened: Platform,
   atChunk = async () => {},
@@ -67,7 +67,7 @@ test('describes itself', async () => {
   platform.remove();
 });
 
-test('"writes the SQL dump of one consistent snapshot while the service runs"', async () => {
+test('dumps one consistent snapshot while the service runs', async () => {
   const platform = makePlatform();
   const opened = await openPlatform(await platform.settings());
   const service = await startTestService({ platform });
@@ -124,7 +124,7 @@ test('reads the realm representations of GET /admin/realms/{realm} from the stop
   platform.remove();
 });
 
-test('a loaded, checked and swapped dump serves its contents, and the swap can be undone', async () => {
+test('after the load, check and swap of a dump, the platform serves its contents, and the swap can be undone', async () => {
   const { platform, opened, refreshToken } = await servedPlatform();
   try {
     const { chunks } = await dump(opened);
@@ -194,7 +194,7 @@ test('a running service prevents swap, recovery and a new master key (IDKIT_SERV
   }
 });
 
-test('a dump with a foreign statement, or a truncated one, is IDKIT_DAMAGED and leaves nothing', async () => {
+test('rejects a truncated dump or one with a foreign statement as IDKIT_DAMAGED, and leaves nothing behind', async () => {
   const { platform, opened } = await servedPlatform();
   const { chunks } = await dump(opened);
   const text = Buffer.concat(chunks).toString();
@@ -207,7 +207,7 @@ test('a dump with a foreign statement, or a truncated one, is IDKIT_DAMAGED and 
   platform.remove();
 });
 
-test('a loaded database that was encrypted with another master key is IDKIT_MASTER_KEY_WRONG', async () => {
+test('rejects a loaded database that was encrypted with another master key as IDKIT_MASTER_KEY_WRONG', async () => {
   const { platform, opened } = await servedPlatform();
   const { chunks } = await dump(opened);
   await opened.database.load(feed(chunks), { id: 'r1', masterKey, signal });
@@ -216,7 +216,7 @@ test('a loaded database that was encrypted with another master key is IDKIT_MAST
   platform.remove();
 });
 
-test('"Checks that a dump fits this platform: its kind, its schema …, the server, and the master key. Loads nothing."', async () => {
+test('checks without a load that a dump fits the platform: its kind, its schema, the server and the master key', async () => {
   const { platform, opened } = await servedPlatform();
   const settings = await platform.settings();
   const { chunks } = await dump(opened);
@@ -276,7 +276,7 @@ test('recovers a locked-out administrator, and creates one that does not exist',
   }
 });
 
-test('"Encrypts every secret with another master key": only the new key opens the database', async () => {
+test('encrypts every secret with another master key, and only that key opens the database', async () => {
   const { platform, opened } = await servedPlatform();
   const next = new Secret(Buffer.alloc(32, 1).toString('base64'));
   const { records } = await opened.database.changeMasterKey(masterKey, next);
@@ -299,7 +299,7 @@ test('a platform that never served has no secrets to encrypt again', async () =>
   platform.remove();
 });
 
-test('waiting for a service that does not start is IDKIT_UNREACHABLE', async () => {
+test('waiting for a service that does not start fails with IDKIT_UNREACHABLE', async () => {
   const platform = makePlatform();
   const opened = await openPlatform(await platform.settings());
   await assert.rejects(opened.service.waitUntilReady(0.2), { code: 'IDKIT_UNREACHABLE', exitCode: 15 });

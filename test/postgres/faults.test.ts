@@ -34,7 +34,7 @@ async function refusal(postgres: PostgresLocation, key = masterKey): Promise<Idk
 const passwordOf = ({ password }: PostgresServer) => new Secret(password);
 
 onPostgres(
-  'a wrong password is wrong credentials (exit 12), and the message names the database',
+  'reports a wrong password as wrong credentials with the name of the database (exit 12)',
   async (_, pg) => {
     const { url, name } = await makeDatabase(pg);
     const error = await refusal({ url, password: new Secret('wrong-password') });
@@ -53,7 +53,7 @@ onPostgres('without a password the hint says where to set it', async (t, pg) => 
   assert.match(error.hints.join(), /pgpass/);
 });
 
-onPostgres('a server that does not run is unreachable (exit 15)', async () => {
+onPostgres('reports a server that does not run as unreachable (exit 15)', async () => {
   const port = await freePort();
   const error = await refusal({ url: `postgres://idkit@127.0.0.1:${port}/idkit?connect_timeout=1` });
   assert.equal(error.code, 'IDKIT_UNREACHABLE');
@@ -61,17 +61,20 @@ onPostgres('a server that does not run is unreachable (exit 15)', async () => {
   assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${port}/idkit`));
 });
 
-onPostgres('a server that accepts and sends nothing is unreachable within the connect timeout', async (t) => {
-  const silent = createServer();
-  t.after(() => silent.close());
-  const port = await new Promise<number>((resolve) =>
-    silent.listen(0, '127.0.0.1', () => resolve((silent.address() as { port: number }).port)),
-  );
-  const url = `postgres://idkit@127.0.0.1:${port}/idkit?connect_timeout=1&sslmode=disable`;
-  assert.equal((await refusal({ url })).code, 'IDKIT_UNREACHABLE');
-});
+onPostgres(
+  'reports a server that accepts a connection and sends nothing as unreachable within the connect timeout',
+  async (t) => {
+    const silent = createServer();
+    t.after(() => silent.close());
+    const port = await new Promise<number>((resolve) =>
+      silent.listen(0, '127.0.0.1', () => resolve((silent.address() as { port: number }).port)),
+    );
+    const url = `postgres://idkit@127.0.0.1:${port}/idkit?connect_timeout=1&sslmode=disable`;
+    assert.equal((await refusal({ url })).code, 'IDKIT_UNREACHABLE');
+  },
+);
 
-onPostgres('a database that does not exist is not found (exit 10)', async (_, pg) => {
+onPostgres('reports a database that does not exist as not found (exit 10)', async (_, pg) => {
   const { url } = await makeDatabase(pg);
   const error = await refusal({ url: url.replace(/idkit_\d+$/, 'nowhere'), password: passwordOf(pg) });
   assert.equal(error.code, 'IDKIT_NOT_FOUND');
@@ -79,7 +82,7 @@ onPostgres('a database that does not exist is not found (exit 10)', async (_, pg
 });
 
 onPostgres(
-  'a database of another program, or of another encoding, is rejected and does not change',
+  'rejects a database of another program or with another encoding, and does not change it',
   async (_, pg) => {
     const { url, name } = await makeDatabase(pg);
     await runSql(pg, 'CREATE TABLE realm (id text)', name);
@@ -98,7 +101,7 @@ onPostgres(
   },
 );
 
-onPostgres('a server that is too old is rejected (exit 14)', async (_, pg) => {
+onPostgres('rejects a server that is too old (exit 14)', async (_, pg) => {
   const { url, name } = await makeDatabase(pg);
   // A server of this version that reports 12: only its version is read.
   await runSql(
@@ -116,7 +119,7 @@ onPostgres('a server that is too old is rejected (exit 14)', async (_, pg) => {
   assert.deepEqual(made, [{ made: null }]);
 });
 
-onPostgres('a newer schema is rejected (exit 14)', async (t, pg) => {
+onPostgres('rejects a newer schema (exit 14)', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   await (await openOn(t, pg, url)).close();
   await runSql(pg, 'UPDATE idkit_schema SET version = 999', name);
@@ -125,7 +128,7 @@ onPostgres('a newer schema is rejected (exit 14)', async (t, pg) => {
   assert.match(error.message, /999/);
 });
 
-onPostgres('another master key is rejected, and the database does not change', async (t, pg) => {
+onPostgres('rejects another master key, and does not change the database', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   await (await openOn(t, pg, url)).close();
   const before = await runSql(pg, 'SELECT * FROM meta', name);
@@ -135,7 +138,7 @@ onPostgres('another master key is rejected, and the database does not change', a
 });
 
 onPostgres(
-  'a read-only database is rejected with a hint, and one that becomes read-only reports it',
+  'rejects a read-only database with a hint, and reports a database that becomes read-only',
   async (t, pg) => {
     const { url, name } = await makeDatabase(pg);
     const store = await openOn(t, pg, url);
@@ -156,7 +159,7 @@ onPostgres(
   },
 );
 
-onPostgres('the password comes from a password file that only its owner can read', async (t, pg) => {
+onPostgres('takes the password from a password file that only its owner can read', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const file = join(await newDirectory(t), 'pass');
   writeFileSync(file, `# ours\n*:1:*:*:no\n127.0.0.1:${pg.port}:${name}:${pg.user}:${pg.password}\n`, {
@@ -170,7 +173,7 @@ onPostgres('the password comes from a password file that only its owner can read
   assert.equal((await refusal(location)).code, 'IDKIT_CREDENTIALS');
 });
 
-onPostgres('a Unix socket is reached through its directory', async (_, pg) => {
+onPostgres('connects to a Unix socket through its directory', async (_, pg) => {
   const { name } = await makeDatabase(pg);
   const url = `postgres://${pg.user}@/${name}?host=${encodeURIComponent(pg.dir)}&port=${pg.port}`;
   const store = await openStore({ postgres: { url, password: passwordOf(pg) }, masterKey });
@@ -179,7 +182,7 @@ onPostgres('a Unix socket is reached through its directory', async (_, pg) => {
 });
 
 onPostgres(
-  'a server without a free connection reports it, and a store waits for one of its own',
+  'reports a server without a free connection, while an open store waits for one of its own connections',
   async (t, pg) => {
     const { url, name } = await makeDatabase(pg);
     await runSql(
@@ -203,7 +206,7 @@ onPostgres(
   },
 );
 
-onPostgres('the exclusive holder of a database is respected, and named', async (t, pg) => {
+onPostgres('a database with an exclusive holder is locked, and the error names the holder', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const location = { url, password: passwordOf(pg) };
   const store = await openOn(t, pg, url, {
@@ -229,7 +232,7 @@ onPostgres('the exclusive holder of a database is respected, and named', async (
   await lock.release();
 });
 
-onPostgres('the code of a rejected write is reported, and the store continues', async (t, pg) => {
+onPostgres('reports the code of a rejected write, and the store continues', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const store = await openOn(t, pg, url);
   const refusals: [state: string, code: string][] = [
@@ -285,7 +288,7 @@ onPostgres(
   },
 );
 
-onPostgres('clearing a table that has grown for years has a longer timeout', async (t, pg) => {
+onPostgres('uses a longer timeout to clear a table that has grown for years', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const store = await openOn(t, pg, url);
   await store.apply([

@@ -46,7 +46,7 @@ async function start(t: TestContext) {
   return { server, ice };
 }
 
-test('a frozen server is given up: callers fail within seconds, and succeed once it responds again', {
+test('gives up on a frozen server: callers fail within seconds, and succeed once it responds again', {
   skip,
 }, async (t) => {
   const { server, ice } = await start(t);
@@ -76,7 +76,7 @@ test('a frozen server is given up: callers fail within seconds, and succeed once
   await end?.();
 });
 
-test('of two hosts the other one is used within 5 s once the first is frozen, even for requests in flight', {
+test('switches to the second host within 5 s if the first one freezes, even for requests in flight', {
   skip,
 }, async (t) => {
   const [first, second] = [await start(t), await start(t)];
@@ -101,7 +101,7 @@ test('of two hosts the other one is used within 5 s once the first is frozen, ev
   assert.ok(await store.takeTurn('a turn'), 'turns come from there too');
 });
 
-test('a slow statement on a server that responds is not given up', { skip }, async (t) => {
+test('does not give up on a slow statement if the server responds', { skip }, async (t) => {
   const { server } = await start(t);
   const { url, name } = await makeDatabase(server);
   const store = await openOn(t, server, url);

@@ -96,7 +96,7 @@ test('locks, limits and notifications work through a pooler that keeps sessions'
   assert.deepEqual(locks, { each: true }, 'each connection holds the lock of services');
 });
 
-test('a pooler that moves connections between sessions is rejected with a hint', {
+test('rejects a pooler that moves connections between sessions, with a hint', {
   skip,
 }, async (t) => {
   const { name } = await makeDatabase(server!);

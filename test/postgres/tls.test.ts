@@ -11,7 +11,7 @@ import { missingPostgres, ownerOfClusters, startPostgres } from '../store/postgr
 
 const skip = missingPostgres() ?? false;
 
-test('the certificate of the server is checked according to sslmode', { skip }, async (t: TestContext) => {
+test('checks the certificate of the server according to sslmode', { skip }, async (t: TestContext) => {
   const server = await startPostgres({ after }, { settings: { listen_addresses: '127.0.0.1,127.0.0.2' } });
   const { url, name } = await makeDatabase(server);
   const directory = await newDirectory(t);

@@ -20,7 +20,7 @@ async function backedUp(t: TestContext) {
 }
 
 describe('a set dated more than an hour ahead', () => {
-  it('is a finding for `verify` and `backups`, however it is named', async (t) => {
+  it('is a finding for `verify` and `backups`, however the caller names it', async (t) => {
     const { settings, set } = await backedUp(t);
     const ahead = join(settings.backup.root, '20990101_000000');
     await cp(set.dir, ahead, { recursive: true });
@@ -68,7 +68,7 @@ describe('env.gpg in a cipher that idkit cannot open', () => {
 });
 
 describe('a dump with a schema newer than this idkit', () => {
-  it('is a note for verify, and 14 for restore with nothing touched', async (t) => {
+  it('is a note for verify, and ends restore with 14 before any change', async (t) => {
     const { settings, set } = await backedUp(t);
     await makeNewer(set, 999);
     const own = withPassphrase();
@@ -83,7 +83,7 @@ describe('a dump with a schema newer than this idkit', () => {
   });
 });
 
-describe('a platform whose settings come from elsewhere than .env', () => {
+describe('a platform whose settings come from sources other than .env', () => {
   it('is reported by backup as findings, with or without .env', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
@@ -142,7 +142,7 @@ describe('places that cannot be used', () => {
     await assert.rejects(drill(settings, withPassphrase()), { code: 'IDKIT_DIRECTORY_NOT_WRITABLE' });
   });
 
-  it('backup names a root that is a file, and creates nothing', async (t) => {
+  it('backup reports a root that is a file, and creates nothing', async (t) => {
     const { platform } = await backedUp(t);
     const root = join(platform.dir, 'taken');
     await writeFile(root, 'x');
@@ -155,7 +155,7 @@ describe('places that cannot be used', () => {
 });
 
 describe('a target without idkit.yaml', () => {
-  it('takes the one of the set, even with --keep-config, and is embedded if the set has none', async (t) => {
+  it('takes the idkit.yaml of the set, even with --keep-config, and becomes embedded if the set has no such file', async (t) => {
     const { platform, settings, set } = await backedUp(t);
     await writeFile(join(platform.dir, 'idkit.yaml'), 'realms: [master]\n');
     const whole = await backup(settings, withPassphrase());
@@ -179,7 +179,7 @@ describe('a target without idkit.yaml', () => {
 });
 
 describe('a backup root', () => {
-  it('is named if it is a link to a missing directory', async (t) => {
+  it('is reported as not writable if it is a link to a missing directory', async (t) => {
     const { platform } = await backedUp(t);
     const root = join(platform.dir, 'link');
     await symlink('nowhere', root);

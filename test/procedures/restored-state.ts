@@ -22,7 +22,7 @@ export const NEW: State = { database: 'new', env: 'new', config: 'new' };
 /** One platform per list of realms, which the tests copy because its creation takes a second. */
 const templates = new Map<string, Promise<{ dir: string; set: string }>>();
 
-/** Returns a stopped platform that changed since its set: one administrator more, another `.env` and `config/`. */
+/** Returns a stopped platform that changed since its set: one more administrator, another `.env` and `config/`. */
 export async function changedSinceBackup(
   t: TestContext,
   realms: readonly string[] = [],

@@ -33,7 +33,7 @@ describe('master-key rotate', () => {
   });
 
   for (const { id } of ROTATE_STEPS) {
-    it(`interrupted after "${id}", serves, and a second run completes it`, async (t) => {
+    it(`can be completed by a second run if it is interrupted after "${id}", and the platform serves`, async (t) => {
       const { platform } = await changedSinceBackup(t);
       const old = (await platform.load()).masterKey!.reveal();
       const options: ProcedureOptions = {
@@ -51,7 +51,7 @@ describe('master-key rotate', () => {
     });
   }
 
-  it('interrupted, is completed by serve, which accepts both keys', async (t) => {
+  it('is completed by serve, which accepts both keys, if it is interrupted', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const options: ProcedureOptions = {
       ...procedureOptions(),

@@ -56,7 +56,7 @@ describe('a run', () => {
 });
 
 describe('every runbook', () => {
-  it('names each step once, imperatively, with its reason', () => {
+  it('names each step once in the imperative, with its reason', () => {
     for (const steps of [BACKUP_STEPS, RESTORE_STEPS, VERIFY_STEPS, DRILL_STEPS]) {
       assert.equal(new Set(steps.map(({ id }) => id)).size, steps.length);
       for (const { id, title, why } of steps) {

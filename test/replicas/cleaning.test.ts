@@ -9,7 +9,7 @@ import { waitUntil } from '../wait-until.ts';
 const skip = missingPostgres();
 const LATE = START + 10 * 365 * 86_400;
 
-test('one of the stores of a database cleans; another takes over when that one ends or loses its connection', {
+test('one store of a database removes expired rows, and another takes over if it ends or loses its connection', {
   skip,
 }, async (t) => {
   const server = await startPostgres(t);

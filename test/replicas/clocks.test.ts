@@ -14,7 +14,7 @@ const missing = missingPostgres();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
 const HOUR = 3_600_000;
 
-/** Two stores of one database, on a machine that is an hour late and on one that is an hour early. */
+/** Two stores of one database: the clock of one machine is an hour slow, and that of the other an hour fast. */
 const skewed = (title: string, run: (late: Store, early: Store) => Promise<void>): void => {
   test(title, { skip: missing ?? false }, async (t) => {
     const { url } = await makeDatabase(server!);
@@ -31,32 +31,38 @@ skewed('replicas whose machines are two hours apart use the time of the database
   assert.ok(Math.abs(late.clock.now() - early.clock.now()) < 1_000);
 });
 
-skewed('they agree about claims, revocations, logins, codes and sessions', async (late, early) => {
-  const now = seconds(early.clock);
-  for (const [one, other] of [
-    [late, early],
-    [early, late],
-  ] as const) {
-    const name = one === late ? 'late' : 'early';
-    const soon = seconds(one.clock) + 60;
-    assert.equal(await one.claimOnce(name, soon), true);
-    assert.equal(await other.claimOnce(name, soon), false, 'a claim holds everywhere');
-    await one.revokeAccessToken(name, soon);
-    assert.equal(await other.isAccessTokenRevoked(name), true, 'a revocation holds everywhere');
-    await one.putAuthenticationSession(anAuthenticationSession({ id: name, expiresAt: soon }));
-    assert.ok(await other.findAuthenticationSession(name), 'a login lives everywhere');
-    const code = aCode({ hash: hash(name), sessionId: name, expiresAt: soon });
-    const session = aSession({ id: name, startedAt: now, lastAccessAt: now });
-    assert.equal(await one.finishLogin({ session, sessionMustExist: false, code }), 'finished');
-    assert.ok(await other.findCode(hash(name), seconds(other.clock)), 'a code is valid everywhere');
-    const family = aFamily({ id: name, sessionId: name, startedAt: now, lastRefreshAt: now });
-    assert.equal(await other.startFamily({ hash: hash(name), now: seconds(other.clock) }, family), 'started');
-    await other.sweep(seconds(other.clock), 100);
-    assert.ok(await one.findFamily(name), 'neither removes records that the other still needs');
-  }
-});
+skewed(
+  'replicas with different clocks agree about claims, revocations, logins, codes and sessions',
+  async (late, early) => {
+    const now = seconds(early.clock);
+    for (const [one, other] of [
+      [late, early],
+      [early, late],
+    ] as const) {
+      const name = one === late ? 'late' : 'early';
+      const soon = seconds(one.clock) + 60;
+      assert.equal(await one.claimOnce(name, soon), true);
+      assert.equal(await other.claimOnce(name, soon), false, 'a claim holds everywhere');
+      await one.revokeAccessToken(name, soon);
+      assert.equal(await other.isAccessTokenRevoked(name), true, 'a revocation holds everywhere');
+      await one.putAuthenticationSession(anAuthenticationSession({ id: name, expiresAt: soon }));
+      assert.ok(await other.findAuthenticationSession(name), 'a login lives everywhere');
+      const code = aCode({ hash: hash(name), sessionId: name, expiresAt: soon });
+      const session = aSession({ id: name, startedAt: now, lastAccessAt: now });
+      assert.equal(await one.finishLogin({ session, sessionMustExist: false, code }), 'finished');
+      assert.ok(await other.findCode(hash(name), seconds(other.clock)), 'a code is valid everywhere');
+      const family = aFamily({ id: name, sessionId: name, startedAt: now, lastRefreshAt: now });
+      assert.equal(
+        await other.startFamily({ hash: hash(name), now: seconds(other.clock) }, family),
+        'started',
+      );
+      await other.sweep(seconds(other.clock), 100);
+      assert.ok(await one.findFamily(name), 'neither removes records that the other still needs');
+    }
+  },
+);
 
-skewed('a record that has expired for one has expired for the other', async (late, early) => {
+skewed('a record that has expired for one replica has expired for the other', async (late, early) => {
   const soon = seconds(late.clock) + 2;
   await late.putAuthenticationSession(anAuthenticationSession({ id: 'short', expiresAt: soon }));
   await late.claimOnce('short', soon);
@@ -69,7 +75,7 @@ skewed('a record that has expired for one has expired for the other', async (lat
   assert.equal(await early.claimOnce('short', soon + 60), false, 'it was claimed again');
 });
 
-test('a machine whose clock jumps while the service runs is corrected at the next check', {
+test('the service corrects a jump of its machine’s clock at the next check', {
   skip: missing ?? false,
 }, async (t) => {
   const { url } = await makeDatabase(server!);

@@ -43,7 +43,7 @@ async function guess(username: string, password: string, at = service.address) {
   return { status: answer.status, text: await answer.text() };
 }
 
-/** Failed logins of a user as far as they are stored: during a storm some events are dropped. */
+/** Counts the stored failed logins of a user. During a storm some events are dropped. */
 async function failedLogins(userId: string) {
   const { json } = await admin('GET', `/acme/events?type=LOGIN_ERROR&user=${userId}&max=2000`);
   return json as { error: string; details: Record<string, string> }[];
@@ -53,7 +53,7 @@ async function idOf(username: string): Promise<string> {
   return (await admin('GET', `/acme/users?username=${username}&exact=true`)).json[0].id;
 }
 
-test('of 800 parallel guesses at one user at two replicas, five are compared, and a correct one after them is rejected as they are', {
+test('two replicas compare five of 800 parallel guesses at one user, and reject the correct password like the others', {
   skip,
 }, async () => {
   const guesses = Array.from({ length: 800 }, (_, at) => (at === 700 ? 'password-of-alice' : `guess-${at}`));
@@ -61,7 +61,7 @@ test('of 800 parallel guesses at one user at two replicas, five are compared, an
   assert.equal(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, 1);
   assert.equal(answers[0]!.status, 400);
   const alice = await idOf('alice');
-  // Each waits for a bounded time; on a busy machine fewer than five of them have been compared.
+  // Each guess waits for a bounded time, so a busy machine may compare fewer than five.
   for (let count = 0; count < 5; count++) await guess('alice', 'wrong');
   const { json: state } = await admin('GET', `/acme/attack-detection/brute-force/users/${alice}`);
   assert.deepEqual([state.numFailures, state.disabled], [5, true]);
@@ -88,7 +88,7 @@ test('parallel correct logins of one user at two replicas wait for each other an
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
 });
 
-test('while hundreds guess at one user, others log in and read', {
+test('while hundreds of clients guess the password of one user, other users log in and read', {
   skip,
 }, async () => {
   const began = performance.now();

@@ -12,7 +12,7 @@ import { waitUntil } from '../wait-until.ts';
 import { type ReplicatedService, startReplicated } from './in-process.ts';
 
 const skip = missingPostgres();
-/** Milliseconds until every replica must see a change. The rule is 1 s; a busy machine may be late. */
+/** Milliseconds until every replica must see a change. The limit is 1 s, but a busy machine may be late. */
 const FAILS_MS = 4_000;
 
 const JOB_SECRET = 'a-secret-of-thirty-two-characters';
@@ -87,7 +87,7 @@ async function refreshAt(at: { address: string }, token: string) {
 const times = <T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => make(index)));
 
-/** Runs `look` at every replica until all of them succeed, and fails if one is late. */
+/** Calls `look` for every replica until it succeeds for all of them, and fails if one is late. */
 async function everywhere(what: string, look: (at: TestService) => Promise<boolean>): Promise<void> {
   await Promise.all(
     each.map((at, index) =>
@@ -195,7 +195,7 @@ test('a client assertion is valid once, whichever replica receives it', { skip }
 
 test('failed logins are counted together, whichever replica receives them', { skip }, async () => {
   await times(12, (index) => password(each[index % 3]!, 'bob', 'wrong'));
-  // Each waits for a bounded time; on a busy machine fewer than five of them have been compared.
+  // Each login waits for a bounded time, so a busy machine may compare fewer than five.
   for (let index = 0; index < 5; index++) await password(each[index % 3]!, 'bob', 'wrong');
   const { json: users } = await admin('GET', '/acme/users?username=bob&exact=true');
   const state = await admin('GET', `/acme/attack-detection/brute-force/users/${users[0].id}`);
@@ -247,7 +247,7 @@ test('every replica sees a change of a realm, a key and a client within 1 s', {
   await everywhere('an enabled client', async (at) => (await password(at, 'alice')).status === 200);
 });
 
-test('every replica rejects a disabled user within 1 s, and its refreshes too', {
+test('every replica rejects logins and refreshes of a disabled user within 1 s', {
   skip,
 }, async () => {
   const held = await Promise.all(each.map((at) => tokens(at, 'carol')));
@@ -272,7 +272,7 @@ test('keeps all parallel changes of one user, role and realm at several replicas
     await at[index % 3]!('POST', '/acme/roles', { name: `part-${index}` });
     return (await at[index % 3]!('GET', `/acme/roles/part-${index}`)).json;
   });
-  // A busy machine may reject one for now, as its response says; a confirmed change is kept.
+  // A busy machine may reject a change temporarily, as its response says. A confirmed change is kept.
   const change = async (replica: number, method: string, where: string, body: unknown) => {
     for (let tries = 0; ; tries++) {
       const { status, json } = await at[replica % 3]!(method, where, body);

@@ -7,10 +7,10 @@ import { type Service, startIdkit } from '../journey/idkit.ts';
 import { makeDatabase } from '../store/databases.ts';
 import type { PostgresServer } from '../store/postgres-server.ts';
 
-/** One issuer whatever the port, as behind a proxy. */
+/** The same issuer on every port, as behind a proxy. */
 export const BASE_URL = 'http://login.example.test';
 
-/** A test or a file that can close what it opened. */
+/** A test or a file that registers cleanup functions. */
 export type Ends = Pick<TestContext, 'after'>;
 
 /** Replicas of one service on their own database. */

@@ -68,14 +68,14 @@ test('workers share the port, and every connection gets a response', { skip }, a
   }
 });
 
-test('the record names the process that started them, and status finds the service with it', {
+test('the record names the process that started the workers, and status finds the service with it', {
   skip,
 }, async () => {
   const status = (await service.run(['status', '--json'])).result();
   assert.match(JSON.stringify(status), new RegExp(service.address));
 });
 
-test('metrics count the work of all workers, report the start of the service, and lose nothing with a worker', {
+test('metrics count the work of all workers, report the start of the service, and keep the counts of a killed worker', {
   skip,
 }, async () => {
   const before = await figure('keycloak_user_events_total', 'event="refresh_token"');
@@ -111,7 +111,9 @@ test('metrics count the work of all workers, report the start of the service, an
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
 });
 
-test('a worker that receives SIGTERM ends once another one is ready; its counts stay', { skip }, async () => {
+test('a worker that receives SIGTERM ends once another one is ready, and its counts stay', {
+  skip,
+}, async () => {
   const counted = await figure('keycloak_user_events_total', 'event="refresh_token"');
   const { refresh_token: token } = await login(service);
   assert.equal((await refresh(service, token!)).status, 200);
@@ -154,7 +156,7 @@ test('a fault that prevents workers from starting is reported once, with its own
   assert.match(taken.stderr, /IDKIT_PORT_TAKEN/);
 });
 
-test('workers whose first process is killed end too, and free the port', { skip }, async () => {
+test('workers end and free the port if the process that started them is killed', { skip }, async () => {
   const quick = await openReplicas({ after: (end: () => unknown) => void ends.push(end) }, server, {
     drainSeconds: 0,
   });
@@ -166,7 +168,7 @@ test('workers whose first process is killed end too, and free the port', { skip 
   for (const pid of workers) await waitUntil(`worker ${pid} ends`, () => !lives(pid));
 });
 
-test('workers report their metrics without the database too, and readiness reports that it is unavailable', {
+test('workers also report their metrics without the database, and readiness reports that it is unavailable', {
   skip,
 }, async () => {
   const counted = await figure('keycloak_user_events_total', 'event="refresh_token"');

@@ -17,7 +17,7 @@ async function startBusy(
   host: string,
 ): Promise<{ server: Server; clients: Promise<Clients> }> {
   const server = createServer((request, answer) => {
-    // Work that keeps the thread from accepting.
+    // Blocks the thread, so that it accepts no connections.
     const until = performance.now() + 1;
     while (performance.now() < until);
     request.resume().on('end', () => answer.setHeader('connection', 'close').end('done'));

@@ -94,7 +94,7 @@ test('reads all files of a realm together, and splits a file of several realms',
   }
 });
 
-test('a fault of a user names the file that contains the user', async () => {
+test('the error for a user names the file that contains the user', async () => {
   const platform = makePlatform();
   try {
     writeRealmWithUsers(platform.dir);
@@ -109,7 +109,7 @@ test('a fault of a user names the file that contains the user', async () => {
   }
 });
 
-test('rejects a masked secret; --new-secrets generates a new one and reports it', async () => {
+test('rejects a masked secret, unless --new-secrets generates and reports a new one', async () => {
   const platform = makePlatform();
   try {
     const clients = [{ clientId: 'web', secret: '**********' }];
@@ -221,7 +221,7 @@ const unused: readonly { what: string; files: Record<string, unknown>; named: Re
   },
 ];
 for (const { what, files, named } of unused)
-  test(`${what} ends serve with IDKIT_IMPORT that names the file, and nothing is imported`, async () => {
+  test(`serve ends with IDKIT_IMPORT for ${what}, names the file and imports nothing`, async () => {
     const platform = makePlatform();
     try {
       for (const [name, value] of Object.entries(files))
@@ -249,7 +249,7 @@ const faults: readonly { what: string; text: string; named: RegExp }[] = [
   { what: 'a realm name that is a path', text: '{"realm":"../x"}', named: /x\.json.*\$\.realm/s },
 ];
 for (const { what, text, named } of faults)
-  test(`a realm file with ${what} imports nothing and ends serve with IDKIT_IMPORT (exit 2) that names it`, async () => {
+  test(`serve ends with IDKIT_IMPORT (exit 2) for a realm file with ${what}, names the file and imports nothing`, async () => {
     const platform = makePlatform();
     try {
       writeFileSync(join(platform.dir, 'import', 'x.json'), text);

@@ -14,7 +14,7 @@ async function spawnService(dir: string): Promise<{ address: string; child: Chil
   return { address, child };
 }
 
-/** One session that refreshes until the service ends, and what it knows then. */
+/** One session that refreshes until the service ends, and its tokens at the end. */
 interface Chain {
   /** Tokens that were presented and whose successor arrived. */
   spent: string[];
@@ -58,7 +58,7 @@ test('after a kill -9 under refresh load, no rotated token works again, and the 
     Promise.all(load).catch(() => {
       wrong = true;
     });
-    // There was a load, however slow the machine is.
+    // Even a slow machine must have produced some load.
     while (!wrong && spent() <= 200) {
       assert.equal(service.child.exitCode ?? service.child.signalCode, null, 'the service runs');
       await new Promise((resolve) => setTimeout(resolve, 5));

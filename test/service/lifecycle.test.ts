@@ -134,7 +134,7 @@ test('rejects a second serve on the same database with IDKIT_LOCKED that names t
   }
 });
 
-test('a port in use is IDKIT_PORT_TAKEN, and nothing changes', async () => {
+test('reports a port in use as IDKIT_PORT_TAKEN, and changes nothing', async () => {
   const platform = makePlatform();
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
@@ -182,7 +182,7 @@ test('a missing master key, one that is too short, and one of another database h
   }
 });
 
-test('a damaged database is IDKIT_DATABASE_DAMAGED', async () => {
+test('reports a damaged database as IDKIT_DATABASE_DAMAGED', async () => {
   const platform = makePlatform();
   try {
     writeFileSync(

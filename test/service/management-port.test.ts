@@ -10,14 +10,14 @@ import { freePort } from '../free-port.ts';
 import { makePlatform, type TestPlatform } from '../http/service.ts';
 import { makePlace, runIdkit, startIdkit } from '../journey/idkit.ts';
 
-/** Settings without a management port, and with `flags`. */
+/** Returns settings with `flags` and without a management port. */
 async function settingsOf(t: TestContext, flags: SettingFlags = {}): Promise<Settings> {
   const platform: TestPlatform = makePlatform();
   t.after(() => platform.remove());
   return loadSettings({ dir: platform.dir, env: {}, flags: { 'listen.port': '0', ...flags } });
 }
 
-/** Occupies a port; a listener of another program that exists already will do. */
+/** Occupies a port. A listener of another program on it has the same effect. */
 async function occupy(t: TestContext, port: number): Promise<number> {
   const server = createServer();
   const listens = await new Promise<boolean>((resolve) => {
@@ -30,7 +30,7 @@ async function occupy(t: TestContext, port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('the management listener is on port 9000 of loopback; if that is in use, serve runs without it and prints a note', async (t) => {
+test('the management listener is on port 9000 of loopback, but serve runs without it and prints a note if the port is in use', async (t) => {
   await occupy(t, 9000);
   const settings = await settingsOf(t);
   const service = await startService(settings);
@@ -55,7 +55,7 @@ test('serve prints the note on stderr and serves', async (t) => {
   assert.equal(service.managementUrl, undefined);
 });
 
-test('an explicit management port in use is IDKIT_PORT_TAKEN, from a flag and from idkit.yaml', async (t) => {
+test('reports an explicit management port in use as IDKIT_PORT_TAKEN, from a flag and from idkit.yaml', async (t) => {
   const port = await occupy(t, 0);
   await assert.rejects(startService(await settingsOf(t, { 'listen.managementPort': String(port) })), {
     code: 'IDKIT_PORT_TAKEN',
@@ -70,13 +70,13 @@ test('an explicit management port in use is IDKIT_PORT_TAKEN, from a flag and fr
   assert.match(ended.stderr, /^hint: choose another port with --management-port/m);
 });
 
-test('an explicit 9000 is an error if it is in use', async (t) => {
+test('rejects an explicit port 9000 if it is in use', async (t) => {
   await occupy(t, 9000);
   const settings = await settingsOf(t, { 'listen.managementPort': '9000' });
   await assert.rejects(startService(settings), { code: 'IDKIT_PORT_TAKEN' });
 });
 
-test('rejects the same port for both listeners as a setting', async (t) => {
+test('rejects the same port for both listeners as a wrong setting', async (t) => {
   const port = String(await freePort());
   await assert.rejects(settingsOf(t, { 'listen.port': port, 'listen.managementPort': port }), {
     code: 'IDKIT_SETTING',
@@ -91,7 +91,7 @@ test('off disables the management listener without a note', async (t) => {
   assert.deepEqual(service.notes, []);
 });
 
-test('the listener is on loopback alone unless listen.managementHost says otherwise', async (t) => {
+test('the listener is only on loopback, unless listen.managementHost is set', async (t) => {
   const outer = Object.values(networkInterfaces())
     .flat()
     .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
@@ -106,7 +106,7 @@ test('the listener is on loopback alone unless listen.managementHost says otherw
   t.after(() => open.close());
   assert.equal((await reach('127.0.0.1', new URL(closed.managementUrl!).port)).status, 200);
   assert.equal((await reach('127.0.0.1', new URL(open.managementUrl!).port)).status, 200);
-  // Linux answers on all of 127.0.0.0/8, whatever its interfaces are.
+  // Linux accepts connections on all of 127.0.0.0/8, whatever its interfaces are.
   const other = outer ?? '127.0.0.2';
   await assert.rejects(reach(other, new URL(closed.managementUrl!).port));
   assert.equal((await reach(other, new URL(open.managementUrl!).port)).status, 200);

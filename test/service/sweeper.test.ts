@@ -22,7 +22,7 @@ const openers: Readonly<Record<string, (t: TestContext) => Promise<Store>>> = {
 };
 
 for (const [name, open] of Object.entries(openers))
-  test(`${name}: one sweep removes all that has expired, with living sessions in each batch`, {
+  test(`${name}: one sweep removes everything that has expired, even with live sessions in each batch`, {
     skip: name === 'postgres' && (missingPostgres() ?? false),
   }, async (t) => {
     const store = await open(t);

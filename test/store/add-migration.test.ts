@@ -49,7 +49,7 @@ function listFiles(directory: string): readonly string[] {
     .map((entry) => relative(directory, join(entry.parentPath, entry.name)));
 }
 
-test('a migration is added with one file and one row, and the generated table of definitions follows', async (t) => {
+test('one file and one row add a migration, and the generated table of definitions includes it', async (t) => {
   const copy = await newDirectory(t);
   cpSync(join(root, 'src'), join(copy, 'src'), { recursive: true });
   cpSync(join(root, 'package.json'), join(copy, 'package.json'));

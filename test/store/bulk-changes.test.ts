@@ -8,7 +8,7 @@ import { missingPostgres, startPostgres } from './postgres-server.ts';
 const skip = missingPostgres() ?? false;
 const USERS = 2000;
 
-test('an import reads a few rows for each user, even on a connection whose plans were made for an empty database', {
+test('an import reads only a few rows for each user, even if the connection planned its statements on an empty database', {
   skip,
 }, async (t) => {
   const server = await startPostgres(t);

@@ -29,7 +29,7 @@ async function dump(file: string): Promise<{ sql: Buffer; summary: Awaited<Retur
   return { sql: Buffer.concat(chunks), summary };
 }
 
-/** Values that dump tools are known to lose. */
+/** Values that dump tools are known to change. */
 function makeOddDatabase(file: string): void {
   const database = new DatabaseSync(file);
   database.exec(`
@@ -64,7 +64,7 @@ function makeOddDatabase(file: string): void {
   database.close();
 }
 
-test('a loaded dump has every value bit by bit, including row numbers and pragmas', async (t) => {
+test('a loaded dump preserves every value exactly, including row numbers and pragmas', async (t) => {
   const directory = await newDirectory(t);
   const file = join(directory, 'odd.db');
   makeOddDatabase(file);
@@ -102,7 +102,7 @@ test('a dump reports the contents of its own snapshot without service accounts',
   assert.ok(sql.includes('"token_family"'));
 });
 
-test('a dump completes while 500 writes a second arrive, and is one snapshot', async (t) => {
+test('a dump completes under 500 writes per second, and is one snapshot', async (t) => {
   const { store, file } = await newStore(t);
   await fill(store);
   const many = Array.from({ length: 3000 }, (_, i) => ({
@@ -129,7 +129,7 @@ test('a dump completes while 500 writes a second arrive, and is one snapshot', a
   assert.equal(summary.realms[0]!.users, 2 + 3000 + inDump('w') + inDump('x'));
 });
 
-test('a loaded dump passes its check with its own master key only', async (t) => {
+test('a loaded dump passes its check only with its own master key', async (t) => {
   const { store, file, masterKey, directory } = await newStore(t);
   await fill(store);
   const { sql, summary } = await dump(file);
@@ -162,7 +162,7 @@ test('a dump contains sessions and consents, but no unfinished logins and no cod
   assert.deepEqual(await loaded.takeCode(aCode({}).hash, START), { outcome: 'gone' });
 });
 
-test('any statement that does not belong in a dump is rejected and leaves no file', async (t) => {
+test('rejects any statement that does not belong in a dump, and leaves no file', async (t) => {
   const directory = await newDirectory(t);
   const good = `PRAGMA foreign_keys=OFF;\nBEGIN;\nCREATE TABLE t (a);\nINSERT INTO t(a) VALUES\n(1);\nCOMMIT;\n${END_LINE}\n`;
   const wrap = (statement: string) => good.replace('INSERT INTO t(a) VALUES\n(1);', statement);
@@ -195,7 +195,7 @@ test('any statement that does not belong in a dump is rejected and leaves no fil
   await loadSqlite(join(directory, 'good.db'), inPieces(Buffer.from(good), 16));
 });
 
-test('a loaded database with an object that idkit does not create is damaged, before any of it runs', async (t) => {
+test('rejects a loaded database with an object that idkit does not create, before any of it runs', async (t) => {
   const planted = {
     spy: 'CREATE TRIGGER spy AFTER UPDATE ON account BEGIN DELETE FROM realm; END',
     seen: 'CREATE VIEW seen AS SELECT name FROM realm',
@@ -222,7 +222,7 @@ test('a loaded database with an object that idkit does not create is damaged, be
   }
 });
 
-test('an aborted dump and an aborted load end with the reason', async (t) => {
+test('an aborted dump or load fails with the reason of the abort', async (t) => {
   const { store, file, directory } = await newStore(t);
   await fill(store);
   const reason = new Error('enough');

@@ -15,7 +15,7 @@ async function assertExact(directory: string, file: string): Promise<Buffer> {
   return sql;
 }
 
-test('long rows among short ones are dumped once each, whatever the names and kinds of the keys', async (t) => {
+test('dumps each long row among short ones once, whatever the names and types of the keys', async (t) => {
   const directory = await newDirectory(t);
   const file = join(directory, 'lengths.db');
   const database = new DatabaseSync(file);
@@ -51,7 +51,7 @@ test('long rows among short ones are dumped once each, whatever the names and ki
   await assertExact(directory, file);
 });
 
-test('short rows are written in INSERTs of tens of kilobytes', async (t) => {
+test('writes short rows in INSERTs of tens of kilobytes', async (t) => {
   const directory = await newDirectory(t);
   const file = join(directory, 'short.db');
   const database = new DatabaseSync(file);
@@ -66,7 +66,7 @@ test('short rows are written in INSERTs of tens of kilobytes', async (t) => {
   assert.ok(inserts >= sql.length / 200_000 && inserts <= 10 + sql.length / 20_000, String(inserts));
 });
 
-test('any value in a column of any type is dumped bit by bit', async (t) => {
+test('dumps any value in a column of any type exactly', async (t) => {
   const directory = await newDirectory(t);
   const value = fc.oneof(
     fc.constant(null),

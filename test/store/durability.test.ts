@@ -15,7 +15,7 @@ import { newDirectory, newMasterKey, newStore } from './files.ts';
 /** The load takes well under a second, but may take far longer on a busy machine. */
 const REFRESHING_MS = 60_000;
 
-test('"A promise that resolves for a write means that the write is durable": kill -9 under refresh load loses no returned token, and none is usable twice', async (t) => {
+test('a write is durable when its promise resolves: kill -9 under refresh load loses no token, and none is usable twice', async (t) => {
   const file = join(await newDirectory(t), 'idkit.db');
   const masterKey = newMasterKey();
   const program = fileURLToPath(new URL('./rotate-until-killed.ts', import.meta.url));
@@ -84,7 +84,7 @@ test('an error of one call does not affect the others of its batch', async (t) =
   assert.equal(await store.findSession('new', false), undefined);
 });
 
-test('a full disk is IDKIT_NO_SPACE, nothing is half-written, and the store works again once there is space', async (t) => {
+test('reports a full disk as IDKIT_NO_SPACE, leaves nothing half-written, and works again once there is space', async (t) => {
   const directory = await newDirectory(t);
   const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
   if (mount.status !== 0) {

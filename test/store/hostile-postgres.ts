@@ -17,7 +17,7 @@ export interface HostileServer {
 }
 
 /**
- * Starts it on the loopback address without TLS. The last talk repeats. A port instead of a talk forwards to a real
+ * Starts the program on loopback without TLS. The last talk repeats. A port in place of a talk forwards to a real
  * server.
  */
 export async function startHostile(

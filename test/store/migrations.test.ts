@@ -87,7 +87,7 @@ test('a failed migration leaves the older database unchanged', async (t) => {
   await checkMigrated(file, masterKey);
 });
 
-test('the dump of an older database keeps its schema, and is migrated in the side file', async (t) => {
+test('the dump of an older database keeps its schema, and is migrated in the staged file', async (t) => {
   const { file, masterKey } = await olderDatabase(t);
   const directory = await newDirectory(t);
   const chunks: Uint8Array[] = [];

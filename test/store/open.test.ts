@@ -40,7 +40,7 @@ async function filled(t: Parameters<typeof newStore>[0]) {
   return made;
 }
 
-test('each defect of a database has its own error, and nothing is changed', async (t) => {
+test('each defect of a database has its own error, and the files do not change', async (t) => {
   const { file, masterKey, directory } = await filled(t);
   const spoil: Record<string, { code: string; spoil: (copy: string) => Promise<unknown>; key?: Secret }> = {
     'wrong key': { code: 'IDKIT_MASTER_KEY_WRONG', spoil: async () => {}, key: newMasterKey() },
@@ -110,7 +110,7 @@ async function openAsUser(file: string, masterKey: Secret): Promise<string> {
   return (await run).stdout.trim();
 }
 
-test('a file without write permission is IDKIT_DIRECTORY_NOT_WRITABLE', async (t) => {
+test('reports a file without write permission as IDKIT_DIRECTORY_NOT_WRITABLE', async (t) => {
   const { file, masterKey, directory } = await filled(t);
   if (process.getuid?.() === 0) for (const path of [directory, file]) await chown(path, NOBODY, NOBODY);
   await chmod(file, 0o400);
@@ -132,7 +132,7 @@ test('a second start changes nothing, and reading leaves no files behind', async
   assert.deepEqual(await fingerprint(directory), before);
 });
 
-test('"Secrets, passwords and refresh tokens are never stored in the clear"', async (t) => {
+test('never stores secrets, passwords and refresh tokens in the clear', async (t) => {
   const { file } = await filled(t);
   const bytes = (await readFile(file)).toString('latin1');
   for (const secret of ['s3cret-of-app', 'smtp-password', 'otp-seed', '"first"'])
@@ -147,7 +147,7 @@ test('an encrypted secret that is moved to another record does not decrypt', asy
   await store.close();
 });
 
-test('a rotated master key decrypts everything and the old one nothing', async (t) => {
+test('after a rotation, the new master key decrypts everything and the old one nothing', async (t) => {
   const { file, masterKey } = await filled(t);
   const next = newMasterKey();
   await assert.rejects(rotateMasterKey(file, newMasterKey(), next), { code: 'IDKIT_MASTER_KEY_WRONG' });
@@ -181,7 +181,7 @@ test('an interrupted master key rotation needs both keys and is finished when th
   await store.close();
 });
 
-test('the compiled queries are those of the Kysely sources, and Postgres has every query of SQLite', async () => {
+test('the compiled queries match the Kysely sources, and Postgres has every query of SQLite', async () => {
   for (const dialect of ['sqlite', 'postgres'] as const) {
     const file = new URL(`../../src/store/queries/compiled/${dialect}.ts`, import.meta.url);
     assert.equal(await readFile(file, 'utf8'), renderCompiledQueries(dialect));

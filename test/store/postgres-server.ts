@@ -33,7 +33,7 @@ export interface PostgresServer {
   log(): string;
   /** Stops immediately, which looks like a loss of power to clients (SIGQUIT), or waits for them (SIGINT: fast). */
   stop(how?: 'fast' | 'immediate'): Promise<void>;
-  /** After `stop`. */
+  /** Starts the server again after `stop`. */
   start(): Promise<void>;
 }
 

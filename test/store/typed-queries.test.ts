@@ -37,11 +37,11 @@ export function* doNotCompile(statements: Statements): Steps<void> {
     ['realm.byId', { id: 'a' }],
     ['session.row', { id: 'a', offline: 0 }],
   ]);
-  // @ts-expect-error a realm has no session's column
+  // @ts-expect-error a realm has no column of a session
   realm?.last_access_at;
-  // @ts-expect-error a session has no realm's column
+  // @ts-expect-error a session has no column of a realm
   session?.sealed;
-  // @ts-expect-error a query of Postgres alone
+  // @ts-expect-error only Postgres has this query
   statements.all('family.findAll', { ids: [] });
 }
 
@@ -81,7 +81,7 @@ export async function doNotConfuse(
   await store.rotateRefreshToken({ ...rotation, familyId: session.id, presentedHash: family.currentHash });
 }
 
-test('the types of the queries are those of the Kysely sources and the migrations', async () => {
+test('the types of the queries match the Kysely sources and the migrations', async () => {
   const file = new URL('../../src/store/queries/compiled/types.ts', import.meta.url);
   assert.equal(await readFile(file, 'utf8'), renderQueryTypes(), 'run: node src/store/queries/compile.ts');
 });

@@ -61,7 +61,7 @@ async function unpack(t: TestContext, bytes: Buffer) {
   return { target, entries, paths: entries.map((entry) => entry.path) };
 }
 
-test('files, directories, links, modes and times are restored unchanged', async (t) => {
+test('restores files, directories, links, modes and times unchanged', async (t) => {
   const { dir, config } = await platform(t);
   await mkdir(join(config, 'proxy/empty'), { recursive: true });
   const long = `${'long-name-'.repeat(20)}ü\n.txt`;
@@ -93,20 +93,20 @@ test('files, directories, links, modes and times are restored unchanged', async 
   assert.ok((await lstat(join(target, 'config/proxy/empty'))).isDirectory());
 });
 
-test('equal content and times give equal bytes', async (t) => {
+test('archives with equal content and times are equal byte for byte', async (t) => {
   const { dir, config } = await platform(t);
   for (const name of ['b', 'a', 'Z']) await writeFile(join(config, name), name);
   assert.ok((await archive(dir)).bytes.equals((await archive(dir)).bytes));
 });
 
-test('a platform without configuration gives a valid, empty archive', async (t) => {
+test('creates a valid, empty archive for a platform without configuration', async (t) => {
   const dir = await temporaryDirectory(t);
   const { report, bytes } = await archive(dir);
   assert.equal(report.entries, 0);
   assert.deepEqual((await unpack(t, bytes)).paths, []);
 });
 
-test('the environment file is left out without a report, under any name or link', async (t) => {
+test('leaves out the environment file without a report, under any name and behind any link', async (t) => {
   const { dir, config } = await platform(t);
   await link(join(dir, '.env'), join(config, 'hard-copy'));
   await symlink('../.env', join(config, 'soft'));
@@ -118,7 +118,7 @@ test('the environment file is left out without a report, under any name or link'
   assert.equal(gunzipSync(bytes).includes('canary'), false);
 });
 
-test('the environment file is left out if it is a link', async (t) => {
+test('leaves out an environment file that is a link', async (t) => {
   const { dir, config } = await platform(t);
   await rename(join(dir, '.env'), join(config, 'secrets.conf'));
   await symlink('config/secrets.conf', join(dir, '.env'));
@@ -127,7 +127,7 @@ test('the environment file is left out if it is a link', async (t) => {
   assert.equal(gunzipSync(bytes).includes('canary'), false);
 });
 
-test('files named .env*, links that point outside, sockets and FIFOs are left out and reported', async (t) => {
+test('leaves out and reports files named .env*, links that point outside, sockets and FIFOs', async (t) => {
   if (!hasProgram(t, 'mkfifo')) return;
   const { dir, config } = await platform(t);
   await mkdir(join(config, 'sub/deep'), { recursive: true });
@@ -165,7 +165,7 @@ test('files named .env*, links that point outside, sockets and FIFOs are left ou
   assert.equal(await readFile(join(target, 'config/zlast'), 'utf8'), 'z');
 });
 
-test('a device is left out and reported', async (t) => {
+test('leaves out and reports a device', async (t) => {
   const { dir, config } = await platform(t);
   try {
     execFileSync('mknod', [join(config, 'null'), 'c', '1', '3'], { stdio: 'ignore' });
@@ -179,7 +179,7 @@ test('a device is left out and reported', async (t) => {
   assert.deepEqual((await unpack(t, bytes)).paths, ['config']);
 });
 
-test('a name that is not UTF-8 is left out and reported', async (t) => {
+test('leaves out and reports a file with a name that is not UTF-8', async (t) => {
   const { dir, config } = await platform(t);
   await writeFile(Buffer.concat([Buffer.from(`${config}/`), Buffer.of(0xff, 0x61)]), 'x');
   const { report } = await archive(dir);
@@ -189,7 +189,7 @@ test('a name that is not UTF-8 is left out and reported', async (t) => {
   );
 });
 
-test('a file that grows, shrinks, vanishes or becomes a FIFO while it is read does not damage others', async (t) => {
+test('a file that grows, shrinks, vanishes or becomes a FIFO during the backup does not damage other files', async (t) => {
   if (!hasProgram(t, 'mkfifo')) return;
   const { dir, config } = await platform(t);
   for (const name of ['a', 'grows', 'shrinks', 'vanishes', 'turns', 'z'])
@@ -221,14 +221,14 @@ test('a file that grows, shrinks, vanishes or becomes a FIFO while it is read do
   assert.equal(why.get('turns'), 'changed while read');
 });
 
-test('content above the limits of a set is rejected before anything is written', async (t) => {
+test('rejects content above the limits of a set before it writes anything', async (t) => {
   const { dir, config } = await platform(t);
   await writeFile(join(config, 'sparse'), '');
   await truncate(join(config, 'sparse'), 1024 ** 3 + 1);
   await assert.rejects(archive(dir), (error) => error instanceof IdkitError && error.code === 'IDKIT_FAILED');
 });
 
-test('setuid and setgid bits are not archived', async (t) => {
+test('does not archive setuid and setgid bits', async (t) => {
   const { dir, config } = await platform(t);
   await writeFile(join(config, 's'), 's');
   await chmod(join(config, 's'), 0o6755);
@@ -238,7 +238,7 @@ test('setuid and setgid bits are not archived', async (t) => {
 
 const FILE: Entry = { path: 'config/a', content: 'one' };
 
-test('a hard link inside the archive becomes a copy', async (t) => {
+test('unpacks a hard link inside the archive as a copy', async (t) => {
   const { target } = await unpack(
     t,
     await tarGz([FILE, { path: 'config/b', type: '1', target: 'config/a' }]),

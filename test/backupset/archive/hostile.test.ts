@@ -50,7 +50,7 @@ const HOSTILE: Record<string, readonly Entry[]> = {
     { path: 'config/l', type: '2', target: 'd' },
   ],
   'config itself as a link': [{ path: 'config', type: '2', target: 'elsewhere' }],
-  'a hard link to outside': [{ path: 'config/h', type: '1', target: '/etc/passwd' }],
+  'a hard link that points outside': [{ path: 'config/h', type: '1', target: '/etc/passwd' }],
   'a hard link upwards': [{ path: 'config/h', type: '1', target: '../../etc/passwd' }],
   'a hard link to nothing': [{ path: 'config/h', type: '1', target: 'config/none' }],
   'a hard link to a link': [
@@ -62,10 +62,10 @@ const HOSTILE: Record<string, readonly Entry[]> = {
   'a FIFO': [{ path: 'config/pipe', type: '6' }],
   'a set-user-id file': [{ path: 'config/s', mode: 0o4755 }],
   'a set-group-id directory': [{ path: 'config/s/', type: '5', mode: 0o2755 }],
-  'a file twice': [GOOD, GOOD],
-  'a file twice under two spellings': [GOOD, { path: './config//good.txt', content: 'other' }],
+  'a duplicate file': [GOOD, GOOD],
+  'a duplicate file under another spelling': [GOOD, { path: './config//good.txt', content: 'other' }],
   'an environment file': [{ path: 'config/.env', content: 'SECRET=1' }],
-  'an environment file deep down': [{ path: 'config/a/.env', content: 'SECRET=1' }],
+  'an environment file in a subdirectory': [{ path: 'config/a/.env', content: 'SECRET=1' }],
   'an environment file next to config': [{ path: '.env', content: 'SECRET=1' }],
   'a file next to config': [{ path: 'data/idkit.db', content: 'x' }],
   'idkit.yaml as a link': [{ path: 'idkit.yaml', type: '2', target: 'config/x' }],
@@ -73,31 +73,31 @@ const HOSTILE: Record<string, readonly Entry[]> = {
   'an unknown type': [{ path: 'config/x', type: 'Z' }],
   'a sparse file': [{ path: 'config/x', type: 'S' }],
   'a file that claims to be longer than 1 GiB': [{ path: 'config/x', size: 1024 ** 3 + 1 }],
-  'a file under a file': [GOOD, { path: 'config/good.txt/x', content: 'x' }],
+  'a file inside another file': [GOOD, { path: 'config/good.txt/x', content: 'x' }],
   'a name longer than any file name': [{ path: `config/${'x'.repeat(300)}`, content: 'x' }],
 };
 
 for (const [what, entries] of Object.entries(HOSTILE))
-  test(`an archive with ${what} is damage, and nothing is written`, async (t) => {
+  test(`rejects an archive with ${what} as damage, and writes nothing`, async (t) => {
     await refused(t, await tarGz(entries[0] === GOOD ? entries : [GOOD, ...entries]));
   });
 
-test('an archive that is truncated inside a complete gzip stream is damage', async (t) => {
+test('rejects a truncated archive in a complete gzip stream as damage', async (t) => {
   const whole = tar([GOOD, { path: 'config/second', content: 'x'.repeat(2000) }]);
   for (const end of [0, 100, 512, 600, 1024, 1536, 3000, whole.length - 1024, whole.length - 512])
     await refused(t, await gzipped(whole.subarray(0, end)));
 });
 
-test('anything after the end of the archive is damage', async (t) => {
+test('rejects data after the end of the archive as damage', async (t) => {
   await refused(t, await gzipped(Buffer.concat([tar([GOOD]), Buffer.alloc(512), Buffer.from('x')])));
 });
 
-test('more than 100,000 entries are damage', async (t) => {
+test('rejects more than 100,000 entries as damage', async (t) => {
   const entries = Array.from({ length: 100_001 }, (_, i) => ({ path: `config/${i}`, type: '5' }));
   await refused(t, await tarGz(entries));
 });
 
-test('a decompression bomb is rejected because of its headers, before it is unpacked', async (t) => {
+test('rejects a decompression bomb by its headers, before it unpacks anything', async (t) => {
   // The content is short; only the header claims this size.
   const header = tar([{ path: 'config/bomb', size: 10 * 1024 ** 3 }], Buffer.alloc(0));
   const gzip = createGzip();
@@ -110,11 +110,11 @@ test('a decompression bomb is rejected because of its headers, before it is unpa
   await refused(t, Buffer.concat(parts), /larger than 1 GiB when unpacked/);
 });
 
-test('endless zeros after the end are rejected', async (t) => {
+test('rejects endless zeros after the end of the archive', async (t) => {
   await refused(t, await gzipped(Buffer.concat([tar([GOOD]), Buffer.alloc(3 * 1024 * 1024)])));
 });
 
-test('a mutated archive is read or rejected as damage, and never writes outside its directory', async (t) => {
+test('reads a mutated archive or rejects it as damage, and never writes outside the target directory', async (t) => {
   const root = await temporaryDirectory(t);
   const bytes = tar([
     { path: 'config/', type: '5', mode: 0o755 },

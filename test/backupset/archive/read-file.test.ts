@@ -35,7 +35,7 @@ test('reads an empty file, and a hard link with the bytes of its first name', as
   assert.equal(String(await readConfigFile(set, 'idkit.yaml', 10)), 'another\n');
 });
 
-test('a file above the limit, and an archive that breaks a rule after the file, are damage', async (t) => {
+test('rejects a file above the limit, or an archive that breaks a rule after the file, as damage', async (t) => {
   const damaged = { code: 'IDKIT_DAMAGED' };
   const long = await setWith(t, [{ path: 'idkit.yaml', content: 'x'.repeat(11) }]);
   await assert.rejects(readConfigFile(long, 'idkit.yaml', 10), damaged);

@@ -34,11 +34,11 @@ test('reads an embedded dump to its end line and counts its users without servic
   });
 });
 
-test('the result is the same wherever chunks begin', () => {
+test('returns the same result wherever the chunks begin', () => {
   for (const chunk of [1, 2, 3, 7, 50]) assert.deepEqual(inspect(DUMP, chunk), inspect(DUMP));
 });
 
-test('an end line that is not alone on its line is damage, wherever chunks begin', () => {
+test('rejects an end marker with other text on its line, wherever the chunks begin', () => {
   const end = '-- idkit dump complete';
   for (const marked of [` ${end}`, `${end} `, `${end} and more`, `PRAGMA user_version=1000; ${end}`])
     for (const chunk of [1, 7, 1 << 20])
@@ -46,13 +46,13 @@ test('an end line that is not alone on its line is damage, wherever chunks begin
   damaged(DUMP.replace(`COMMIT;\n${end}`, `COMMIT; ${end}`), 'on the line of COMMIT');
 });
 
-test('the cost of a long literal in many chunks is proportional to its length', () => {
+test('reads a long literal in many chunks in linear time', () => {
   const literal = 'x'.repeat(4_000_000);
   const text = withStatement(`INSERT INTO realm(id,name,doc,sealed) VALUES('r9','long','${literal}',NULL);`);
   assert.equal(inspect(text, 4096).realms?.length, 3);
 });
 
-test('the report has the short rows of the table meta, wherever they are and wherever chunks begin', () => {
+test('reports the short rows of the table meta, wherever they are and wherever the chunks begin', () => {
   const rows = [
     'CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;',
     'CREATE TABLE metal (name TEXT PRIMARY KEY, value TEXT);',
@@ -70,14 +70,14 @@ test('the report has the short rows of the table meta, wherever they are and whe
   for (const chunk of [1, 7, 1 << 20]) assert.deepEqual(inspect(text, chunk).meta, meta);
 });
 
-test('keeps a limited part of an endless table meta', () => {
+test('keeps only a limited part of an endless table meta', () => {
   const many = Array.from({ length: 5000 }, (_, index) => `('${index}','x')`).join(',');
   const table = 'CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;';
   const text = withStatement(`${table}\nINSERT INTO meta(name,value) VALUES${many};`);
   assert.equal(inspect(text).meta?.size, 1000);
 });
 
-test('a dump that is truncated anywhere is damage', () => {
+test('rejects a dump that is truncated anywhere', () => {
   for (let end = 0; end < DUMP.length; end += 3) damaged(DUMP.slice(0, end), `cut at ${end}`);
   damaged(DUMP.slice(0, -1), 'without its last line end');
 });
@@ -150,7 +150,7 @@ test('accepts only what idkit writes', () => {
   for (const statement of strange) damaged(withStatement(statement), statement);
 });
 
-test('nothing may precede its beginning or follow its end', () => {
+test('rejects statements before the beginning or after the end of the dump', () => {
   damaged(`CREATE TABLE t (a);\n${DUMP}`, 'before');
   damaged(DUMP.replace('BEGIN;\n', ''), 'no BEGIN');
   damaged(DUMP.replace('COMMIT;\n', ''), 'no COMMIT');
@@ -159,7 +159,7 @@ test('nothing may precede its beginning or follow its end', () => {
   damaged(`${DUMP}.shell id\n`, 'a command of the shell after the end line');
 });
 
-test('an end line inside a literal does not end the dump', () => {
+test('an end marker inside a literal does not end the dump', () => {
   const text = withStatement(
     "INSERT INTO realm(id,name,doc,sealed) VALUES('x','\n-- idkit dump complete\n.quit\n',NULL,NULL);",
   );
@@ -167,11 +167,11 @@ test('an end line inside a literal does not end the dump', () => {
   damaged(text.slice(0, text.indexOf('.quit')), 'cut inside the literal');
 });
 
-test('a NUL byte is damage: text with one is written in hex', () => {
+test('rejects a NUL byte, because idkit writes text with a NUL in hex', () => {
   damaged(DUMP.replace('{}', '{\0}'), 'NUL');
 });
 
-test('text that does not begin like a dump is damage', () => {
+test('rejects text that does not begin like a dump', () => {
   for (const text of [
     '',
     '\n\n',
@@ -184,7 +184,7 @@ test('text that does not begin like a dump is damage', () => {
     damaged(text, text.slice(0, 20));
 });
 
-test('a mutated dump is either read or rejected as damage', () => {
+test('reads a mutated dump or rejects it as damage', () => {
   const bytes = Buffer.from(DUMP);
   fc.assert(
     fc.property(

@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { damaged, inspect, refused, withStatement } from './postgres-sample.ts';
 
-test('a statement that reaches beyond the database is damage with its line', () => {
+test('rejects a statement that reaches beyond the database, and names its line', () => {
   refused([
     'DROP DATABASE keycloak;',
     'CREATE DATABASE x;',
@@ -75,7 +75,7 @@ test('a statement that reaches beyond the database is damage with its line', () 
   ]);
 });
 
-test('a setting that pg_dump does not write, or another value of one that it does, is damage', () => {
+test('rejects settings and values of settings that pg_dump does not write', () => {
   refused([
     'SET ROLE postgres;',
     'SET role = postgres;',
@@ -98,7 +98,7 @@ test('a setting that pg_dump does not write, or another value of one that it doe
     'SET LOCAL lock_timeout = 0;',
     "SET NAMES 'SJIS';",
     "SET client_encoding = 'SJIS';",
-    // Other names of SJIS, GBK, UHC and BIG5, in which psql skips a quote after the first byte of a character.
+    // Other names for SJIS, GBK, UHC and BIG5. In these, psql skips a quote after the first byte of a character.
     "SET client_encoding = 'WIN932';",
     "SET client_encoding = 'WIN936';",
     "SET client_encoding = 'WIN949';",
@@ -110,7 +110,7 @@ test('a setting that pg_dump does not write, or another value of one that it doe
   ]);
 });
 
-test('code that runs later or as another role is damage: functions, triggers, rules, views and similar', () => {
+test('rejects code that runs later or as another role: functions, triggers, rules, views and similar', () => {
   refused([
     "CREATE FUNCTION public.f() RETURNS integer LANGUAGE sql AS 'SELECT 1';",
     "CREATE OR REPLACE FUNCTION public.f() RETURNS integer LANGUAGE sql AS 'SELECT 1';",
@@ -169,7 +169,7 @@ test('code that runs later or as another role is damage: functions, triggers, ru
   ]);
 });
 
-test('a call in a DEFAULT, CHECK, generated column, index or INSERT is damage, however it is written', () => {
+test('rejects a call in a DEFAULT, CHECK, generated column, index or INSERT, however it is written', () => {
   const defaults = [
     'now()',
     'pg_catalog.now()',
@@ -234,7 +234,7 @@ test('a call in a DEFAULT, CHECK, generated column, index or INSERT is damage, h
   ]);
 });
 
-test('the calls in the schemas of idkit and Keycloak are accepted only in whole definitions', () => {
+test('accepts the calls in the schemas of idkit and Keycloak only as part of a complete known definition', () => {
   const table = `CREATE TABLE public.configuration_change (
     seq bigint NOT NULL,
     transaction bigint DEFAULT ((pg_current_xact_id())::text)::bigint NOT NULL,

@@ -23,7 +23,7 @@ test('reads the dump of a real Keycloak and counts its users without service acc
   ]);
 });
 
-test('literals and rows are read as psql reads them, wherever chunks begin', () => {
+test('reads literals and rows as psql does, wherever the chunks begin', () => {
   for (const chunk of [1, 2, 5, 1 << 16])
     assert.deepEqual(inspect(SMALL, chunk).realms, [
       { realm: 'master', users: 1 },
@@ -31,7 +31,7 @@ test('literals and rows are read as psql reads them, wherever chunks begin', () 
     ]);
 });
 
-test('a dump that is truncated at any line end is damage, inside and outside COPY', () => {
+test('rejects a dump that is truncated at any line end, inside and outside COPY', () => {
   const end = SMALL.indexOf('-- PostgreSQL database dump complete');
   for (let at = 0; at < end; at++) if (SMALL[at] === '\n') damaged(SMALL.slice(0, at + 1), `cut at ${at}`);
   const real = REAL.indexOf('-- PostgreSQL database dump complete');
@@ -39,7 +39,7 @@ test('a dump that is truncated at any line end is damage, inside and outside COP
     damaged(REAL.subarray(0, REAL.indexOf('\n', at) + 1), `cut at ${at}`);
 });
 
-test('every psql command except \\restrict and \\unrestrict is damage', () => {
+test('rejects every psql command except \\restrict and \\unrestrict', () => {
   const strange = [
     '\\! touch /tmp/canary',
     "\\copy realm from program 'id'",
@@ -58,7 +58,7 @@ test('every psql command except \\restrict and \\unrestrict is damage', () => {
   damaged(`${SMALL}\\! id\n`, 'after the end line');
 });
 
-test('a marker line that is not alone on its line is damage, wherever chunks begin', () => {
+test('rejects a marker with other text on its line, wherever the chunks begin', () => {
   const end = '-- PostgreSQL database dump complete';
   const begin = '-- PostgreSQL database dump\n';
   const marked = [
@@ -107,7 +107,7 @@ test('finds every command that psql would run', () => {
     withStatement('CREATE TABLE public.t (a;\nCOPY public.x (a) FROM stdin;\n\\! id\n\\.\n);'),
     'parentheses',
   );
-  // psql ends a COPY at either kind of line end.
+  // psql accepts either kind of line ending at the end of a COPY.
   damaged(withStatement('COPY public.x (a) FROM stdin;\n\\.\r\n\\! id\n\\.\n'), 'CRLF');
   damaged(
     withStatement("COMMENT ON TABLE public.a IS '\\';\n\\! id\n--';").replace("--';", ''),
@@ -123,7 +123,7 @@ test('finds every command that psql would run', () => {
   );
 });
 
-test('rejects text that versions of psql read in different ways', () => {
+test('rejects text that different versions of psql read differently', () => {
   const command = '\\! id';
   const strange = {
     'a line end of the old kind ends a comment': `-- harmless\r${command}`,
@@ -147,7 +147,7 @@ test('rejects text that versions of psql read in different ways', () => {
   for (const [what, statement] of Object.entries(strange)) damaged(withStatement(statement), what);
 });
 
-test('an end line inside rows or a literal does not end the dump', () => {
+test('an end marker inside rows or a literal does not end the dump', () => {
   const fake = '-- PostgreSQL database dump complete';
   damaged(`${SMALL.slice(0, SMALL.indexOf('u3\t'))}${fake}\n`, 'in rows');
   damaged(
@@ -156,11 +156,11 @@ test('an end line inside rows or a literal does not end the dump', () => {
   );
 });
 
-test('a row with too few values for the counted columns is damage', () => {
+test('rejects a row with too few values for the counted columns', () => {
   damaged(SMALL.replace('u2\tr1\tc1', 'u2\tr1'), 'short row');
 });
 
-test('a mutated dump is either read or rejected as damage', () => {
+test('reads a mutated dump or rejects it as damage', () => {
   const bytes = Buffer.from(SMALL);
   fc.assert(
     fc.property(
@@ -180,7 +180,7 @@ test('a mutated dump is either read or rejected as damage', () => {
   );
 });
 
-test('an endless statement or endless realms are damage before they fill the memory', () => {
+test('rejects an endless statement or an endless list of realms before it fills the memory', () => {
   damaged(withStatement(`INSERT INTO public.t VALUES (1${',1'.repeat(300_000)});`), 'values', /INSERT INTO/);
   const columns = ',a text'.repeat(250_000);
   damaged(withStatement(`CREATE TABLE public.t (a text${columns});`), 'columns', /CREATE TABLE/);

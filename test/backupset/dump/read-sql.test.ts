@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { readSql } from '../../../src/backupset/dump/read-sql.ts';
 import { chunked, DUMP } from '../sample-set.ts';
 
-/** The sample with enough random rows that a thread reads its gzip file. */
+/** The sample with so many random rows that a thread decompresses it. */
 function largeDump(): Buffer {
   const rows = Array.from(
     { length: 3000 },
@@ -15,7 +15,7 @@ function largeDump(): Buffer {
   return Buffer.from(DUMP.replace('CREATE TABLE realm', `${table}CREATE TABLE realm`));
 }
 
-test('a large dump is read like a small one, wherever chunks begin', async () => {
+test('reads a large dump like a small one, wherever the chunks begin', async () => {
   const small = await readSql('dump', chunked(gzipSync(DUMP)));
   const sql = largeDump();
   const zipped = gzipSync(sql, { level: 1 });
@@ -24,7 +24,7 @@ test('a large dump is read like a small one, wherever chunks begin', async () =>
     assert.deepEqual(await readSql('dump', chunked(zipped, size)), { ...small, bytes: sql.length });
 });
 
-test('damage anywhere in a large dump is reported as in a small one', async () => {
+test('reports damage anywhere in a large dump as in a small one', async () => {
   const sql = largeDump();
   const zipped = gzipSync(sql, { level: 1 });
   const flipped = (at: number) => {
@@ -45,7 +45,7 @@ test('damage anywhere in a large dump is reported as in a small one', async () =
     await assert.rejects(readSql('dump', chunked(bytes)), { code: 'IDKIT_DAMAGED', message }, what);
 });
 
-test('reading a large dump ends with the error of its source', async () => {
+test('reading a large dump fails with the error of its source', async () => {
   const zipped = gzipSync(largeDump(), { level: 1 });
   const broken = async function* () {
     yield* chunked(zipped.subarray(0, 5_000_000));

@@ -5,7 +5,7 @@ import { checkSqliteDump, dumpSqlite } from '../../../src/store/open.ts';
 import { aClient, aRealm, aUser } from '../../conformance/store/records.ts';
 import { newMasterKey, newStore } from '../../store/files.ts';
 
-test('a dump of the store shows which master key it needs, before it is loaded', async (t) => {
+test('reads from a dump of the store which master key it needs, before the load', async (t) => {
   const { file, masterKey } = await newStore(t);
   const inspector = createDumpInspector();
   await dumpSqlite(file, async (chunk) => inspector.write(Buffer.from(chunk)));
@@ -25,7 +25,7 @@ test('a dump of the store shows which master key it needs, before it is loaded',
   refused({ meta: new Map([[name, '']]) }, masterKey, 'IDKIT_DAMAGED');
 });
 
-test('a dump of the store is read to its end, with its realms, users and schema version', async (t) => {
+test('reads a dump of the store to its end and reports its realms, users and schema version', async (t) => {
   const { store, file } = await newStore(t);
   const applied = await store.apply([
     { do: 'create', realm: aRealm({ id: 'r1', name: "it's one" }) },

@@ -38,7 +38,7 @@ function text(bytes: number): Buffer {
   ).subarray(0, bytes);
 }
 
-test('input of many blocks becomes one member that decompresses to the input', async () => {
+test('compresses input of many blocks into one member that decompresses to the input', async () => {
   const input = text(5_000_001);
   const output = await deflate([
     input.subarray(0, 3),
@@ -50,19 +50,19 @@ test('input of many blocks becomes one member that decompresses to the input', a
   assert.equal(output.indexOf(Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0), 1), -1, 'one member');
 });
 
-test('the same input gives the same bytes', async () => {
+test('compresses the same input to the same bytes', async () => {
   const input = text(1_500_000);
   assert.ok(
     (await deflate([input])).equals(await deflate([input.subarray(0, 700_000), input.subarray(700_000)])),
   );
 });
 
-test('input of every small size decompresses to itself', async () => {
+test('round-trips input of every small size', async () => {
   for (const size of [0, 1, 65_535, 512 * 1024 - 1, 512 * 1024, 512 * 1024 + 1])
     assert.equal(gunzipSync(await deflate([text(size)])).length, size);
 });
 
-test('writing ends with the error of a failed sink', async () => {
+test('writing fails with the error of the sink', async () => {
   const full = new Error('full');
   const gzip = createGzipWriter(() => Promise.reject(full));
   await assert.rejects(async () => {
@@ -72,7 +72,7 @@ test('writing ends with the error of a failed sink', async () => {
   await gzip.abort();
 });
 
-test('writing ends when the signal is aborted', async () => {
+test('stops writing when the signal is aborted', async () => {
   const stop = new AbortController();
   const gzip = createGzipWriter(collector().write, { signal: stop.signal });
   await gzip.write(text(1_200_000));
@@ -81,18 +81,18 @@ test('writing ends when the signal is aborted', async () => {
   await gzip.abort();
 });
 
-test('several members are read as one stream, wherever chunks begin', async () => {
+test('reads several members as one stream, wherever the chunks begin', async () => {
   const members = Buffer.concat([gzipSync('one '), gzipSync(''), gzipSync('two')]);
   for (const chunk of [1, 2, 7, 24, 1000])
     assert.equal((await inflate(members, chunk)).toString(), 'one two');
 });
 
-test('zeros after the last member are accepted, as gzip does', async () => {
+test('accepts zeros after the last member, as gzip does', async () => {
   for (const chunk of [5, 1000])
     assert.equal((await inflate(Buffer.concat([gzipSync('x'), Buffer.alloc(100)]), chunk)).toString(), 'x');
 });
 
-test('other data after the last member is damage', async () => {
+test('rejects other data after the last member as damage', async () => {
   for (const tail of [
     Buffer.from('garbage'),
     Buffer.of(0, 0, 1),
@@ -102,7 +102,7 @@ test('other data after the last member is damage', async () => {
     for (const chunk of [1, 30, 1000]) await damagedBy(Buffer.concat([gzipSync('x'), tail]), chunk);
 });
 
-test('every cut and every flipped bit of a member is damage', async () => {
+test('rejects a member that is truncated anywhere or has any flipped bit', async () => {
   const whole = gzipSync('some text, some text, some more text');
   for (let end = 0; end < whole.length; end++) await damagedBy(whole.subarray(0, end));
   const header = [3, 4, 5, 6, 7, 8, 9];
@@ -114,7 +114,7 @@ test('every cut and every flipped bit of a member is damage', async () => {
   }
 });
 
-test('a consumer that stops early leaves nothing open', async () => {
+test('closes its source if the consumer stops early', async () => {
   const bytes = gzipSync(text(5_000_000));
   let read = 0;
   for await (const part of gunzip(chunked(bytes, 1000), 'x.gz')) {
@@ -124,7 +124,7 @@ test('a consumer that stops early leaves nothing open', async () => {
   assert.ok(read > 0);
 });
 
-test('an error of the source is passed on', async () => {
+test('reading fails with the error of the source', async () => {
   const failing = async function* () {
     yield gzipSync(text(100_000)).subarray(0, 5000);
     throw new Error('the disk is gone');
@@ -134,7 +134,7 @@ test('an error of the source is passed on', async () => {
   }, /the disk is gone/);
 });
 
-test('arbitrary bytes are either decompressed or rejected as damage', async () => {
+test('decompresses arbitrary bytes or rejects them as damage', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uint8Array({ maxLength: 200 }),

@@ -21,7 +21,7 @@ async function made(passwords: string[], config: object): Promise<Uint8Array> {
   });
 }
 
-test('an encrypted environment opens with its passphrase and no other', async () => {
+test('decrypts an environment with its own passphrase and no other', async () => {
   const opened = await decryptEnvironment(message, PASSPHRASE);
   assert.equal(opened.outcome, 'opened');
   assert.equal(opened.outcome === 'opened' && Buffer.from(opened.bytes).toString(), ENVIRONMENT);
@@ -36,19 +36,19 @@ test('writes packets that every gpg reads: version 4, AES-256, iterated over 65,
   assert.equal(Buffer.from(message).includes('hunter2'), false);
 });
 
-test('opens a message of a real `gpg --symmetric`', async () => {
+test('decrypts a message of a real `gpg --symmetric`', async () => {
   const opened = await decryptEnvironment(REAL, new Secret('backup-Passphrase-1'));
   assert.equal(opened.outcome, 'opened');
 });
 
-test('any passphrase of a message with several opens it', async () => {
+test('decrypts a message that has several passphrases with any of them', async () => {
   const both = await made(['first passphrase', 'second passphrase'], {});
   for (const word of ['first passphrase', 'second passphrase'])
     assert.equal((await decryptEnvironment(both, new Secret(word))).outcome, 'opened');
   assert.equal((await decryptEnvironment(both, new Secret('third'))).outcome, 'wrong passphrase');
 });
 
-test('opens AEAD as gpg 2.4 can write it', async () => {
+test('decrypts AEAD messages as gpg 2.4 can write them', async () => {
   const aead = await made([PASSPHRASE.reveal()], {
     aeadProtect: true,
     preferredAEADAlgorithm: enums.aead.ocb,
@@ -56,7 +56,7 @@ test('opens AEAD as gpg 2.4 can write it', async () => {
   assert.equal((await decryptEnvironment(aead, PASSPHRASE)).outcome, 'opened');
 });
 
-test('a message that is truncated anywhere is damage, not a wrong passphrase', async () => {
+test('reports a truncated message as damage, not as a wrong passphrase', async () => {
   for (let end = 0; end < message.length; end++)
     assert.equal(
       (await decryptEnvironment(message.subarray(0, end), PASSPHRASE)).outcome,
@@ -65,7 +65,7 @@ test('a message that is truncated anywhere is damage, not a wrong passphrase', a
     );
 });
 
-test('a file that is not an encrypted message is damage', async () => {
+test('reports a file that is not an encrypted message as damage', async () => {
   const cases = [
     Buffer.from('KEY=value\n'),
     Buffer.from([0xff]),
@@ -77,7 +77,7 @@ test('a file that is not an encrypted message is damage', async () => {
   assert.equal((await decryptEnvironment(literal, PASSPHRASE)).outcome, 'damaged');
 });
 
-test('a message without integrity protection is damage', async () => {
+test('rejects a message without integrity protection as damage', async () => {
   const bare = Buffer.from(message);
   bare[48] = 0xc9;
   assert.deepEqual(await decryptEnvironment(bare, PASSPHRASE), {
@@ -86,7 +86,7 @@ test('a message without integrity protection is damage', async () => {
   });
 });
 
-test('an unsupported cipher is reported with the gpg command that opens the message', async () => {
+test('reports an unsupported cipher with the gpg command that decrypts the message', async () => {
   const camellia = Buffer.from(message);
   camellia[3] = 13;
   assert.deepEqual(await decryptEnvironment(camellia, PASSPHRASE), {
@@ -96,7 +96,7 @@ test('an unsupported cipher is reported with the gpg command that opens the mess
   });
 });
 
-test('no flipped bit yields a changed environment', async () => {
+test('never returns an environment if a bit of its message is flipped', async () => {
   for (let at = 0; at < message.length; at += 5) {
     const bent = Buffer.from(message);
     bent[at]! ^= 1 << (at % 8);
@@ -105,7 +105,7 @@ test('no flipped bit yields a changed environment', async () => {
   }
 });
 
-test('arbitrary bytes have an outcome', async () => {
+test('never decrypts or throws for arbitrary bytes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 120 }), async (bytes) => {
       const head = fc.sample(fc.constantFrom(0xc3, 0x8c, 0xd2, 0xd4, 0xc1, 0x2d), 1);

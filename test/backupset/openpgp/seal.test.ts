@@ -54,14 +54,14 @@ async function changeManifest(dir: string, change: (manifest: Manifest) => objec
   await relist(dir);
 }
 
-/** Asserts that the verdict is 13 with a problem of the seal. */
+/** Asserts that the verdict is 13 and reports a problem with the seal. */
 function sealIsBad(verdict: Verdict, why: RegExp): void {
   assert.equal(verdict.code, 'IDKIT_DAMAGED', JSON.stringify(verdict.problems));
   const messages = verdict.problems.filter(({ file }) => file === 'seal.gpg').map(({ message }) => message);
   assert.match(messages.join(), why);
 }
 
-test('a set is sealed over its checksums, which do not list the seal', async (t) => {
+test('the seal of a set covers its checksums, which do not list the seal', async (t) => {
   const dir = await published(t);
   const verdict = await judge(dir);
   assert.deepEqual([verdict.verdict, verdict.seal, verdict.problems], ['good', 'holds', []]);
@@ -69,12 +69,12 @@ test('a set is sealed over its checksums, which do not list the seal', async (t)
   assert.doesNotMatch(await readFile(join(dir, 'checksums.sha256'), 'utf8'), /seal/);
 });
 
-test('without a passphrase the seal is not opened, and the verdict says so', async (t) => {
+test('does not open the seal without a passphrase, and the verdict reports that', async (t) => {
   const verdict = await judgeShut(await published(t));
   assert.deepEqual([verdict.verdict, verdict.seal], ['good', 'not checked']);
 });
 
-test('any change under new checksums is damage of the seal, and no content is trusted', async (t) => {
+test('reports any change under new checksums as damage of the seal, and trusts no content', async (t) => {
   const dir = await published(t);
   const whole = join(await temporaryDirectory(t), 'whole');
   await cp(dir, whole, { recursive: true });
@@ -92,14 +92,14 @@ test('any change under new checksums is damage of the seal, and no content is tr
   sealIsBad(await judge(dir), /does not match/);
 });
 
-test('a removed seal is damage, with and without a passphrase', async (t) => {
+test('reports a removed seal as damage, with and without a passphrase', async (t) => {
   const dir = await published(t);
   await rm(join(dir, 'seal.gpg'));
   sealIsBad(await judge(dir), /missing, and manifest\.json says that the set is sealed/);
   sealIsBad(await judgeShut(dir), /missing/);
 });
 
-test('a sealed set cannot pass for an older one if its manifest is changed (13)', async (t) => {
+test('a sealed set with a changed manifest does not pass as a set of an older idkit (13)', async (t) => {
   const changes: ((manifest: Manifest) => object)[] = [
     ({ sealed: _, ...rest }) => rest,
     (manifest) => ({ ...manifest, sealed: false }),
@@ -125,7 +125,7 @@ test('env.gpg exposes a sealed set that was changed to look like one of an older
   sealIsBad(await judge(dir), /encrypted for the sealed set/);
 });
 
-test('a set of an older idkit or of other tools is reported as unsealed', async (t) => {
+test('reports a set of an older idkit or of other tools as unsealed', async (t) => {
   const older = await published(t, { older: true });
   for (const verdict of [await judge(older), await judgeShut(older)]) {
     assert.deepEqual([verdict.verdict, verdict.seal], ['good', 'unsealed']);
@@ -133,7 +133,7 @@ test('a set of an older idkit or of other tools is reported as unsealed', async 
   }
 });
 
-test('an older set may be sealed with other tools, in either order of the two lines', async (t) => {
+test('accepts a seal that other tools added to an older set, with its two lines in either order', async (t) => {
   const older = await published(t, { older: true });
   const line = `${sha256(await readFile(join(older, 'checksums.sha256')))}  checksums.sha256\n`;
   for (const text of [`# set ${SET_NAME}\n${line}`, `${line}# set ${SET_NAME}\r\n`]) {
@@ -143,7 +143,7 @@ test('an older set may be sealed with other tools, in either order of the two li
   }
 });
 
-test('a seal with other content is damage', async (t) => {
+test('rejects a seal with other content', async (t) => {
   const dir = await published(t);
   const line = `${sha256(await readFile(join(dir, 'checksums.sha256')))}  checksums.sha256\n`;
   const texts = [
@@ -164,7 +164,7 @@ test('a seal with other content is damage', async (t) => {
   }
 });
 
-test('the seal of another set, and a whole set under the name of another, is damage', async (t) => {
+test('rejects the seal of another set, and a set under the name of another one', async (t) => {
   const root = await temporaryDirectory(t);
   const first = await (await makeSet(root)).publish();
   const second = await (await makeSet(root, { name: OTHER })).publish();
@@ -180,7 +180,7 @@ test('the seal of another set, and a whole set under the name of another, is dam
   assert.match(moved.notes.join(), new RegExp(`the set was created with the name ${SET_NAME}`));
 });
 
-test('a seal that another passphrase opens is damage if env.gpg opens, else a wrong passphrase', async (t) => {
+test('reports a seal with another passphrase as damage if env.gpg opens, otherwise as a wrong passphrase', async (t) => {
   const dir = await published(t);
   const list = sha256(await readFile(join(dir, 'checksums.sha256')));
   await writeFile(join(dir, 'seal.gpg'), await makeSeal(SET_NAME, list, new Secret('of a thief')));
@@ -190,7 +190,7 @@ test('a seal that another passphrase opens is damage if env.gpg opens, else a wr
   assert.equal((await judge(partial, new Secret('wrong'))).code, 'IDKIT_CREDENTIALS');
 });
 
-test('a seal that is not a file, not a message or far too long is damage', async (t) => {
+test('rejects a seal that is not a file, is not a message or is far too long', async (t) => {
   const changes: ((seal: string) => Promise<unknown>)[] = [
     (seal) => mkdir(seal),
     (seal) => symlink('/dev/zero', seal),
@@ -207,7 +207,7 @@ test('a seal that is not a file, not a message or far too long is damage', async
   }
 });
 
-test('a list that lists the seal is damage', async (t) => {
+test('rejects checksums that list the seal', async (t) => {
   const dir = await published(t, { older: true });
   await writeFile(join(dir, 'seal.gpg'), 'x');
   const list = await readFile(join(dir, 'checksums.sha256'), 'utf8');
@@ -215,10 +215,10 @@ test('a list that lists the seal is damage', async (t) => {
   sealIsBad(await judgeShut(dir), /checksums\.sha256 lists it/);
 });
 
-test('a message that would take too long to open is damage before it is opened', async (t) => {
+test('rejects a seal that would take too long to open, without opening it', async (t) => {
   const dir = await published(t);
   const seal = await readFile(join(dir, 'seal.gpg'));
-  // The session key packet is first: a byte for the tag, a byte for the length, the body.
+  // The session key packet comes first: a byte for the tag, a byte for the length, the body.
   const session = seal.subarray(0, 2 + seal[1]!);
   const many = Buffer.concat([...Array.from({ length: 40 }, () => session), seal.subarray(session.length)]);
   const argon = Buffer.from([0xc3, 23, 4, 9, 4, ...new Array(16).fill(7), 255, 1, 31]);
@@ -244,7 +244,7 @@ test('the seal is written after the checksums', async (t) => {
   await assert.rejects(writer.writeSeal(PASSPHRASE), (error) => (error as IdkitError).code === 'IDKIT_BUG');
 });
 
-test('later reads return the verified content or fail', async (t) => {
+test('later reads return the verified content, or they fail', async (t) => {
   const dir = await published(t);
   const set = await openSet(dir);
   const { entries } = await verifySet(set);

@@ -38,7 +38,7 @@ function deleted(sets: readonly PrunableSet[], keepDays = 7): string[] {
     .map((step) => step.name);
 }
 
-test('deletes old sets by the time in their name', () => {
+test('deletes sets whose names are older than the retention period', () => {
   const [old, edge, fresh] = [set(8), set(7), set(1)];
   assert.deepEqual(deleted([fresh, old, edge]), [old.name]);
 });
@@ -92,7 +92,7 @@ test('keeps at least one good set if there is one', () => {
   );
 });
 
-test('classifies sets by their kept verdict and their files', async (t) => {
+test('classifies sets by their stored verdict and their files', async (t) => {
   const root = await temporaryDirectory(t);
   const names = [
     '20261101_000000',
@@ -150,7 +150,7 @@ async function verdictOf(root: string, name: string, verdict: 'good' | 'damaged'
   return { at: new Date(NOW).toISOString(), verdict, checksumsSha256, problems: [] };
 }
 
-test('a kept verdict is valid only until the checksums change', async (t) => {
+test('a stored verdict is valid only until the checksums change', async (t) => {
   const root = await temporaryDirectory(t);
   const dir = await (await makeSet(root)).publish();
   const name = '20261101_020000';
@@ -175,7 +175,7 @@ test('deletes a set and its verdict, and nothing else', async (t) => {
   assert.deepEqual(await readdir(join(root, '.state')), []);
 });
 
-test('deletes nothing foreign and follows no link', async (t) => {
+test('deletes no foreign file and follows no link', async (t) => {
   const root = await temporaryDirectory(t);
   await mkdir(join(root, 'photos'));
   await symlink(join(root, 'photos'), join(root, '20200101_000000'));

@@ -14,7 +14,7 @@ function refused(text: string | Buffer, message: RegExp): void {
   );
 }
 
-test('renders the list in the form of coreutils: sorted bytewise, two spaces, a line end each', () => {
+test('renders the list like coreutils: sorted bytewise, with two spaces and a line feed in each line', () => {
   const text = renderChecksums([
     { name: 'realm-a.json', sha256: A },
     { name: 'env.gpg', sha256: A },
@@ -32,7 +32,7 @@ test('accepts CRLF, ./name, *, one space, upper-case hex and comments', () => {
   ]);
 });
 
-test('a rendered list is parsed to the same entries', () => {
+test('parses a rendered list to the same entries', () => {
   const name = fc
     .stringMatching(/^[^/\0\r\n\\]{1,40}$/)
     .filter((it) => !/^(\.{1,2}|checksums\.sha256|[ *].*|\.\/.*)$/.test(it) && it.isWellFormed());
@@ -45,33 +45,33 @@ test('a rendered list is parsed to the same entries', () => {
   );
 });
 
-test('a name that is a path is damage', () => {
+test('rejects a name that is a path', () => {
   for (const name of ['/etc/passwd', '../x', 'a/b', '..', '.', './/x', './../x', 'x\0y'])
     refused(`${A}  ${name}\n`, /not a plain file name/);
 });
 
-test('a duplicate is damage in any spelling', () => {
+test('rejects a duplicate in any spelling', () => {
   refused(`${A}  one\n${B}  ./one\n`, /listed twice/);
 });
 
-test('an empty list is damage', () => {
+test('rejects an empty list', () => {
   for (const text of ['', '\n\n', '# nothing\n']) refused(text, /empty/);
 });
 
-test('a malformed line is damage, even next to good ones', () => {
+test('rejects a malformed line, even next to valid ones', () => {
   for (const line of ['garbage', `${A.slice(1)}  one`, `${A}one`, `SHA256 (one) = ${A}`, `\\${A}  a\\nb`])
     refused(`${A}  good\n${line}\n`, /line 2/);
 });
 
-test('bytes that are not UTF-8 are damage', () => {
+test('rejects bytes that are not UTF-8', () => {
   refused(Buffer.concat([Buffer.from(`${A}  `), Buffer.of(0xff, 0x0a)]), /UTF-8/);
 });
 
-test('the list must not list itself', () => {
+test('rejects a list that contains itself', () => {
   refused(`${A}  checksums.sha256\n`, /lists checksums\.sha256 itself/);
 });
 
-test('arbitrary bytes are either parsed or rejected as damage', () => {
+test('parses arbitrary bytes or rejects them as damage', () => {
   fc.assert(
     fc.property(
       fc.oneof(

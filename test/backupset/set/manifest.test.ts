@@ -30,7 +30,7 @@ function codeOf(value: unknown): string {
   }
 }
 
-test('a rendered manifest is parsed to the same value', () => {
+test('parses a rendered manifest to the same value', () => {
   assert.deepEqual(parseManifest(Buffer.from(renderManifest(MANIFEST))), MANIFEST);
 });
 
@@ -47,7 +47,7 @@ test('rejects a newer format version with 14, not as damage', () => {
   assert.equal(codeOf({ ...MANIFEST, formatVersion: 3, parts: 'other' }), 'IDKIT_VERSION');
 });
 
-test('a member of the wrong type is damage and is named', () => {
+test('rejects a member of the wrong type and names it', () => {
   const wrong: Partial<Record<keyof Manifest, unknown>>[] = [
     { formatVersion: 0 },
     { formatVersion: 2 },
@@ -74,7 +74,7 @@ test('a member of the wrong type is damage and is named', () => {
     assert.equal(codeOf({ ...MANIFEST, ...change }), 'IDKIT_DAMAGED', JSON.stringify(change));
 });
 
-test('arbitrary text is either parsed or rejected', () => {
+test('parses arbitrary text or rejects it', () => {
   const some = fc.oneof(
     fc.string(),
     fc.json(),

@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../sample-set.ts';
 
 const NOON = Date.UTC(2026, 10, 1, 12, 0, 0);
 
-test('names a set after its start in UTC, in any time zone of the machine', () => {
+test('names a set after its start in UTC, whatever the time zone of the machine', () => {
   assert.equal(formatSetName(Date.UTC(2026, 10, 1, 2, 3, 4, 999)), '20261101_020304');
   assert.equal(parseSetName('20261101_020304'), Date.UTC(2026, 10, 1, 2, 3, 4));
 });
@@ -28,7 +28,7 @@ test('parsing a name returns the time that it was created from', () => {
   );
 });
 
-test('a name without a valid time is not the name of a set', () => {
+test('rejects a name without a valid time', () => {
   for (const name of [
     '20260230_000000',
     '20261101_246060',
@@ -68,7 +68,7 @@ test('lists only real directories with a timestamp as their name', async (t) => 
   assert.deepEqual(listing.trash, ['.trash-20261001_020000']);
 });
 
-test('a root that does not exist is empty', async (t) => {
+test('lists no sets in a root that does not exist', async (t) => {
   const listing = await listSets(join(await temporaryDirectory(t), 'none'), NOON);
   assert.deepEqual(listing, { sets: [], partials: [], trash: [] });
 });
@@ -88,7 +88,7 @@ function listed(...times: number[]) {
   }));
 }
 
-test('names a new set after the time of the clock if that name is free', () => {
+test('names a new set after the current time if that name is free', () => {
   assert.deepEqual(planSetName(listed(NOON - 1000), NOON + 250), {
     name: '20261101_120000',
     startedAt: NOON,
@@ -106,7 +106,7 @@ test('waits for the next second if the newest set has the current one', () => {
   });
 });
 
-test('follows the newest set if that is ahead of the clock, and says so', () => {
+test('uses the second after the newest set if that set is ahead of the clock, and reports it', () => {
   assert.deepEqual(planSetName(listed(NOON + 5000), NOON), {
     name: '20261101_120006',
     startedAt: NOON + 6000,
@@ -115,7 +115,7 @@ test('follows the newest set if that is ahead of the clock, and says so', () => 
   });
 });
 
-test('ignores a set more than an hour ahead', () => {
+test('ignores a set that is dated more than an hour ahead', () => {
   assert.equal(planSetName(listed(NOON + 3_600_001), NOON).name, '20261101_120000');
 });
 

@@ -29,7 +29,7 @@ test('a complete set appears under its name with one rename', async (t) => {
   assert.equal((await verifySet(await openSet(dir), { passphrase: PASSPHRASE })).verdict, 'good');
 });
 
-test('the mode of the directory is 0700, of files 0600', async (t) => {
+test('creates the directory with mode 0700 and files with mode 0600', async (t) => {
   const root = await temporaryDirectory(t);
   const dir = await (await makeSet(root)).publish();
   assert.equal((await lstat(dir)).mode & 0o777, 0o700);
@@ -37,7 +37,7 @@ test('the mode of the directory is 0700, of files 0600', async (t) => {
     assert.equal((await lstat(join(dir, file))).mode & 0o777, 0o600, file);
 });
 
-test('hashes what it writes', async (t) => {
+test('hashes the bytes that it writes', async (t) => {
   const writer = await createSetWriter(await temporaryDirectory(t), SET_NAME);
   const file = await writer.createFile('f');
   await file.write(Buffer.from('ab'));
@@ -58,7 +58,7 @@ test('does not publish a set without its checksums or over another set', async (
   await assert.rejects(writer.publish(), fails('IDKIT_FAILED'));
 });
 
-test('read-back sees the content of the disk, not what was intended', async (t) => {
+test('the read-back checks the content of the disk, not the intended content', async (t) => {
   const writer = await makeSet(await temporaryDirectory(t));
   await writeFile(join(writer.dir, 'env.gpg'), 'rot');
   const verdict = await writer.readBack();
@@ -66,13 +66,13 @@ test('read-back sees the content of the disk, not what was intended', async (t) 
   assert.equal(verdict.problems[0]?.file, 'env.gpg');
 });
 
-test('an abandoned set leaves nothing', async (t) => {
+test('an abandoned set leaves nothing behind', async (t) => {
   const root = await temporaryDirectory(t);
   await (await makeSet(root)).abandon();
   assert.deepEqual(await readdir(root), []);
 });
 
-test('removes the leftovers of ended runs and nothing foreign', async (t) => {
+test('removes the leftovers of ended runs, and no foreign file', async (t) => {
   const root = await temporaryDirectory(t);
   for (const name of [
     '.partial-20261101_020000-1',
@@ -87,7 +87,7 @@ test('removes the leftovers of ended runs and nothing foreign', async (t) => {
   assert.deepEqual((await readdir(root)).sort(), ['.partial-mine', '.state', SET_NAME, 'photos']);
 });
 
-test('names a root that is not a directory', async (t) => {
+test('reports a root that is not a directory, and names it', async (t) => {
   const dir = await temporaryDirectory(t);
   await writeFile(join(dir, 'file'), '');
   await assert.rejects(createSetWriter(join(dir, 'file/root'), SET_NAME), (error) => {
@@ -98,7 +98,7 @@ test('names a root that is not a directory', async (t) => {
   });
 });
 
-test('a full disk is IDKIT_NO_SPACE at every write', async (t) => {
+test('reports a full disk as IDKIT_NO_SPACE at every write', async (t) => {
   const root = join(await temporaryDirectory(t), 'small');
   await mkdir(root);
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', root]);

@@ -57,7 +57,7 @@ function damagedIn(verdict: Verdict, file: string | RegExp): void {
   );
 }
 
-test('a set that backup created is good, with realms, users and sizes', async (t) => {
+test('accepts a set that backup created, and reports its realms, users and sizes', async (t) => {
   const dir = await published(t);
   const verdict = await judge(dir);
   assert.deepEqual([verdict.verdict, verdict.problems, verdict.notes], ['good', [], []]);
@@ -70,7 +70,7 @@ test('a set that backup created is good, with realms, users and sizes', async (t
   assert.equal(verdict.files, (await readdir(dir)).length);
 });
 
-test('a set that ordinary tools created from a real Keycloak is good, with a note', async () => {
+test('accepts a set that ordinary tools created from a real Keycloak, with a note', async () => {
   const verdict = await judge(REAL, REAL_PASSPHRASE);
   assert.equal(verdict.verdict, 'good');
   assert.deepEqual(verdict.notes, [
@@ -84,7 +84,7 @@ test('a set that ordinary tools created from a real Keycloak is good, with a not
   );
 });
 
-test('without a passphrase env.gpg is not opened, and a note says so', async (t) => {
+test('does not open env.gpg without a passphrase, and reports that in a note', async (t) => {
   const verdict = await verifySet(await openSet(await published(t)));
   assert.equal(verdict.verdict, 'good');
   assert.deepEqual(verdict.notes, [
@@ -93,7 +93,7 @@ test('without a passphrase env.gpg is not opened, and a note says so', async (t)
   ]);
 });
 
-test('the caller checks the content of env.gpg: a fault is damage, a note is not', async (t) => {
+test('reports a fault that the caller finds in env.gpg as damage, and passes on its note', async (t) => {
   const set = await openSet(await published(t));
   const seen: string[] = [];
   const judgeEnvironment = (plain: Uint8Array) => {
@@ -113,7 +113,7 @@ test('the caller checks the content of env.gpg: a fault is damage, a note is not
   assert.equal(seen.length, 1, 'nothing to judge without a passphrase');
 });
 
-test('a wrong passphrase is 12, and damage elsewhere takes precedence', async (t) => {
+test('reports a wrong passphrase with 12, unless another file is damaged', async (t) => {
   const dir = await published(t);
   assert.deepEqual(
     [(await judge(dir, new Secret('other'))).verdict, (await judge(dir, new Secret('other'))).code],
@@ -127,7 +127,7 @@ for (const [what, source] of [
   ['idkit', undefined],
   ['ordinary tools', REAL],
 ] as const)
-  test(`one flipped bit in any file of a set made by ${what} is damage that names the file`, async (t) => {
+  test(`reports one flipped bit in any file of a set from ${what} as damage of that file`, async (t) => {
     const dir = source === undefined ? await published(t) : join(await temporaryDirectory(t), SET_NAME);
     if (source !== undefined) await cp(source, dir, { recursive: true });
     for (const file of await readdir(dir)) {
@@ -146,7 +146,7 @@ for (const [what, source] of [
     }
   });
 
-test('the same damage under recomputed checksums is still damage', async (t) => {
+test('reports damage even if the checksums were recomputed', async (t) => {
   const cases: Record<string, (content: Buffer) => Buffer> = {
     'keycloak-db.sql.gz': () => gzipSync(DUMP.slice(0, DUMP.indexOf('CREATE UNIQUE INDEX'))),
     'config.tar.gz': (content) => content.subarray(0, content.length - 1),
@@ -162,7 +162,7 @@ test('the same damage under recomputed checksums is still damage', async (t) => 
   }
 });
 
-test('a missing, unlisted or irregular file is damage', async (t) => {
+test('reports a missing, unlisted or irregular file as damage', async (t) => {
   if (!hasProgram(t, 'mkfifo')) return;
   const changes: [string, (dir: string) => Promise<unknown>][] = [
     ['env.gpg', (dir) => rm(join(dir, 'env.gpg'))],
@@ -192,7 +192,7 @@ test('a missing, unlisted or irregular file is damage', async (t) => {
   }
 });
 
-test('a file removed together with its line is damage', async (t) => {
+test('reports a file that was removed together with its line as damage', async (t) => {
   for (const file of ['keycloak-db.sql.gz', 'env.gpg', 'config.tar.gz', 'realm-master.json']) {
     const dir = await published(t);
     await rm(join(dir, file));
@@ -206,7 +206,7 @@ test('a file removed together with its line is damage', async (t) => {
   damagedIn(await judge(dir, REAL_PASSPHRASE), 'env.gpg');
 });
 
-test('a listed foreign file is a note', async (t) => {
+test('reports a listed foreign file as a note', async (t) => {
   const dir = await published(t, { older: true });
   await writeFile(join(dir, 'RESTORE.txt'), 'how to');
   await relist(dir);
@@ -215,7 +215,7 @@ test('a listed foreign file is a note', async (t) => {
   assert.match(verdict.notes.join(), /RESTORE\.txt/);
 });
 
-test('manifest and dump must agree on realms, users, schema and kind', async (t) => {
+test('the manifest and the dump must agree on realms, users, schema and kind', async (t) => {
   const [first, second] = DUMP_REALMS as [(typeof DUMP_REALMS)[0], (typeof DUMP_REALMS)[0]];
   const edits: SampleOptions['manifest'][] = [
     (manifest) => ({
@@ -244,7 +244,7 @@ test('manifest and dump must agree on realms, users, schema and kind', async (t)
   damagedIn(await judge(swapped), 'realm-master.json');
 });
 
-test('a realm created between the snapshot and the realm files is a note, not damage', async (t) => {
+test('reports a realm that was created between the snapshot and the realm files as a note, not as damage', async (t) => {
   const dir = await published(t, {
     extra: { 'realm-fresh.json': '{"realm":"fresh"}' },
     manifest: (manifest) => ({
@@ -257,14 +257,14 @@ test('a realm created between the snapshot and the realm files is a note, not da
   assert.match(verdict.notes.join(), /realm-fresh\.json/);
 });
 
-test('a partial set is good with the parts that its manifest lists', async (t) => {
+test('accepts a partial set if it has the parts that its manifest lists', async (t) => {
   for (const parts of [['config'], ['env'], ['realms'], ['database'], ['config', 'env']] as const) {
     const verdict = await judge(await published(t, { parts }));
     assert.deepEqual([verdict.verdict, verdict.parts], ['good', parts], JSON.stringify(verdict.problems));
   }
 });
 
-test('a set may have any name and be behind a link, but a .partial- directory is never a set', async (t) => {
+test('accepts a set with any name or behind a link, but never a .partial- directory', async (t) => {
   const root = await temporaryDirectory(t);
   const writer = await makeSet(root);
   await assert.rejects(
@@ -277,7 +277,7 @@ test('a set may have any name and be behind a link, but a .partial- directory is
   assert.equal((await judge(join(root, 'link'))).verdict, 'good');
 });
 
-test('an explicit directory that does not exist is IDKIT_NOT_FOUND', async (t) => {
+test('reports an explicit directory that does not exist as IDKIT_NOT_FOUND', async (t) => {
   const root = await temporaryDirectory(t);
   await writeFile(join(root, 'file'), '');
   for (const name of ['none', 'file', 'file/x'])
@@ -287,7 +287,7 @@ test('an explicit directory that does not exist is IDKIT_NOT_FOUND', async (t) =
     );
 });
 
-test('a realm name is never a path', async (t) => {
+test('rejects a file name that is a path', async (t) => {
   const dir = await published(t);
   const set = await openSet(dir);
   for (const name of ['../20261101_020000/env.gpg', '/etc/passwd', '..', ''])

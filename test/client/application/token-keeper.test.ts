@@ -93,7 +93,7 @@ test('a refusal logs out every tab with the same tokens, each with the error of 
   assert.equal(service.refreshes, 1);
 });
 
-test('while the service is unreachable, the session stays and uses the old token until that expires', async (t) => {
+test('while the service is unreachable, the session stays and uses its token until the token expires', async (t) => {
   const { clock, service, openTwo } = openTabs(t);
   const [tab, other] = await openTwo();
   service.fault = UNREACHABLE;
@@ -119,7 +119,7 @@ test('retries a failed renewal without a caller', async (t) => {
   await until(() => tab.keeper.tokens?.accessToken === 'access-2', 'the tab has renewed the token');
 });
 
-test('never sends a refresh token again whose renewal a closed tab interrupted', async (t) => {
+test('never sends a refresh token again if a tab closed during its renewal', async (t) => {
   const { clock, service, name, openTwo } = openTabs(t);
   const [tab, other] = await openTwo();
   // A tab announces that it renews, gets the response, and closes before it shares the new tokens.
@@ -136,7 +136,7 @@ test('never sends a refresh token again whose renewal a closed tab interrupted',
   assert.equal(service.ended, false);
 });
 
-test('waits for a slow tab that has renewed for all', async (t) => {
+test('waits for a slow tab that has renewed the token for all tabs', async (t) => {
   const { clock, service, name, openMany } = openTabs(t);
   const [tab] = await openMany(2);
   // The tab is open and has released the renewal lock, but is too busy to reply.

@@ -67,7 +67,7 @@ test('assumes a lifetime of 60 seconds without expires_in (RFC 6749 §5.1)', asy
   assert.equal(expiresAt, 60_000);
 });
 
-test('renews a token one margin before it expires, or after half a lifetime below two margins', () => {
+test('renews a token one margin before it expires, or after half its lifetime if that is shorter than two margins', () => {
   assert.equal(renewalTime(0, 300, 60), 240_000);
   assert.equal(renewalTime(0, 120, 60), 60_000);
   assert.equal(renewalTime(0, 60, 60), 30_000);

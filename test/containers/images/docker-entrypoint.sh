@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands in for the public image postgres: the same variables, places and rules, made of Debian's packages.
+# Replaces the public image postgres: the same variables, paths and rules, on Debian's packages.
 set -e
 export PGDATA="${PGDATA:-/var/lib/postgresql/data}"
 if [ "$(id -u)" = 0 ]; then
@@ -17,7 +17,7 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   initdb -D "$PGDATA" -U "$POSTGRES_USER" --auth-local=trust --auth-host=scram-sha-256 --pwfile=/tmp/password >/dev/null
   rm /tmp/password
   echo 'host all all all scram-sha-256' >> "$PGDATA/pg_hba.conf"
-  # As in the public image: while it is made ready, the server listens on its socket alone.
+  # As in the public image, the server listens only on its socket during the initialization.
   pg_ctl -D "$PGDATA" -o "-c listen_addresses=''" -w start >/dev/null
   [ "${POSTGRES_DB:=$POSTGRES_USER}" = postgres ] || createdb -U "$POSTGRES_USER" "$POSTGRES_DB"
   for script in /docker-entrypoint-initdb.d/*.sql; do

@@ -134,20 +134,26 @@ test('client libraries of Node.js', async (t: TestContext) => {
     return openid.discovery(new URL(issuer), id, undefined, auth, { execute });
   };
 
-  await t.test('openid-client, a public client: code flow, userinfo, refresh and logout', async () => {
+  await t.test('openid-client with a public client: code flow, userinfo, refresh and logout', async () => {
     await runOpenidClient(issuer, await discover('public', openid.None()));
   });
 
-  await t.test('openid-client, client_secret_post: the same', async () => {
+  await t.test('openid-client with client_secret_post: code flow, userinfo, refresh and logout', async () => {
     await runOpenidClient(issuer, await discover('confidential', openid.ClientSecretPost(SECRET)));
   });
 
-  await t.test('openid-client, client_secret_basic with :/+%&= in id and secret: the same', async () => {
-    await runOpenidClient(issuer, await discover(ODD.id, openid.ClientSecretBasic(ODD.secret)));
-  });
+  await t.test(
+    'openid-client with client_secret_basic and :/+%&= in the id and secret: code flow, userinfo, refresh and logout',
+    async () => {
+      await runOpenidClient(issuer, await discover(ODD.id, openid.ClientSecretBasic(ODD.secret)));
+    },
+  );
 
-  await t.test('oauth4webapi, a public and a confidential client: the same', async () => {
-    await runOauth4webapi(issuer, { client_id: 'public' }, oauth.None());
-    await runOauth4webapi(issuer, { client_id: 'confidential' }, oauth.ClientSecretBasic(SECRET));
-  });
+  await t.test(
+    'oauth4webapi with a public and a confidential client: code flow, userinfo, refresh and logout',
+    async () => {
+      await runOauth4webapi(issuer, { client_id: 'public' }, oauth.None());
+      await runOauth4webapi(issuer, { client_id: 'confidential' }, oauth.ClientSecretBasic(SECRET));
+    },
+  );
 });

@@ -13,7 +13,7 @@ const engine: Engine = {
   findCompose: () => assert.fail('the engine is not called'),
 };
 
-test('only this user can enter the tunnel to a container’s database, and it disappears with the work', async () => {
+test('only this user can use the tunnel to a container’s database, and the tunnel closes with the work', async () => {
   const fault = new Error('of the work');
   let place = '';
   const ended = whileTunnelled(

@@ -46,7 +46,7 @@ test('a service that never responds counts as not ready yet', async (t) => {
   await assert.rejects(opened.service.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
 });
 
-test('waiting continues over broken connections and 503 until the service is ready', async (t) => {
+test('waiting continues after broken connections and 503 responses until the service is ready', async (t) => {
   const asked: string[] = [];
   const server = createHttpServer((request, response) => {
     asked.push(request.url!);
@@ -58,7 +58,7 @@ test('waiting continues over broken connections and 503 until the service is rea
   assert.deepEqual(asked, Array(4).fill('/health/ready'));
 });
 
-test('a fault that waiting cannot cure ends the wait immediately and is reported', async (t) => {
+test('reports a fault that waiting cannot cure immediately', async (t) => {
   let asked = 0;
   const server = createServer((socket) => {
     asked++;

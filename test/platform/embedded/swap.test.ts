@@ -79,7 +79,7 @@ function runKilled(
   return { calls: Number(/calls (\d+)/.exec(child.stdout)?.[1]) };
 }
 
-test('puts the staged database in place and keeps the previous one with everything in its log', async () => {
+test('puts the staged database in place and keeps the previous one, including its write-ahead log', async () => {
   const files = place();
   await swapFile(files);
   assert.deepEqual(rows(files.live), ['new']);
@@ -105,7 +105,7 @@ test('swapping back without a swap does nothing', async () => {
   assert.deepEqual(rows(files.staged), ['new']);
 });
 
-test('a place without a database has none again after swapping back', async () => {
+test('swapping back removes the database from a directory that had none before', async () => {
   const files = place({ previous: false });
   await swapFile(files);
   assert.deepEqual(rows(files.live), ['new']);
@@ -126,7 +126,7 @@ test('rejects a restore id that would leave the directory', () => {
   assert.throws(() => swapFiles('/data/idkit.db', '../x'), { code: 'IDKIT_USAGE' });
 });
 
-test('killed at any change of the file system, the swap leaves a complete database and can be finished or undone', async () => {
+test('a swap that is killed at any change of the file system leaves a complete database and can be finished or undone', async () => {
   const { calls } = runKilled('swapFile', place(), 0);
   assert.ok(calls !== undefined && calls > 4, `the swap changes the file system ${calls} times`);
   for (let n = 1; n <= calls; n++) {
@@ -142,7 +142,7 @@ test('killed at any change of the file system, the swap leaves a complete databa
   }
 });
 
-test('killed at any change of the file system, swapping back can be repeated', async () => {
+test('swapping back can be repeated if it is killed at any change of the file system', async () => {
   const ready = place();
   await swapFile(ready);
   const { calls } = runKilled('swapFileBack', ready, 0);

@@ -13,7 +13,7 @@ import { waitUntil } from '../../wait-until.ts';
 
 const words = (text: string) => parseCommandWords(text, 'keycloak.start');
 
-it('splits a command at blanks, with the quotes and backslashes of a shell (keycloak.start, keycloak.stop)', () => {
+it('splits a command at spaces, with the quotes and backslashes of a shell (keycloak.start, keycloak.stop)', () => {
   assert.deepEqual(words('systemctl start keycloak'), ['systemctl', 'start', 'keycloak']);
   assert.deepEqual(words(`  /opt/kc/bin/kc.sh\tstart  --name='two words' --x="a \\"b\\""c `), [
     '/opt/kc/bin/kc.sh',
@@ -100,7 +100,7 @@ it('a Keycloak variable in .env takes precedence over idkit’s credentials', as
   assert.match(seen, /^KC_DB_PASSWORD=Db-2$/m);
 });
 
-it('reports the exit code and the last lines of a failed command; a missing one is exit 14', async (t) => {
+it('reports the exit code and the last lines of a failed command, and a missing command with 14', async (t) => {
   const settings = await makeSettings(t);
   await assert.rejects(
     runOperatorCommand(settings, 'stop', `sh -c 'echo no such unit >&2; exit 5'`).ended,
@@ -116,7 +116,7 @@ it('reports the exit code and the last lines of a failed command; a missing one 
   });
 });
 
-it('a failed start command ends the start immediately, and one that cannot be parsed is a wrong setting', async (t) => {
+it('a failed start command ends the start immediately, and a command that cannot be parsed is a wrong setting', async (t) => {
   const settings = await makeSettings(t);
   const start = async (command: string | null) => {
     const keycloak = { ...settings.keycloak, start: command };

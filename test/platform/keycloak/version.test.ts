@@ -15,7 +15,7 @@ const skip = missingPostgres() ?? false;
 const dumpedBy = (version: string) =>
   Buffer.from(KEYCLOAK_SQL.toString('utf8').replace('\t26.7.3\t', `\t${version}\t`));
 
-test('a version survives its conversion to a number, and the numbers sort like the versions', () => {
+test('versions convert to numbers without loss, and the numbers sort like the versions', () => {
   const part = fc.nat({ max: 99 });
   const version = fc.tuple(fc.integer({ min: 1, max: 99 }), part, part);
   fc.assert(
@@ -29,7 +29,7 @@ test('a version survives its conversion to a number, and the numbers sort like t
   );
 });
 
-test('an unknown version on either side is not an error: the start decides', () => {
+test('an unknown version on either side is not an error, because the start of Keycloak decides', () => {
   assert.deepEqual(checkVersionFit(undefined, '26.7.3'), {});
   assert.deepEqual(checkVersionFit('26.7.3', undefined), {});
   assert.deepEqual(checkVersionFit('26.7.3', '26.7.3'), {});
@@ -58,13 +58,15 @@ test('rejects a dump of a newer Keycloak than the server before the load (14), a
   assert.ok(notes.includes(note), String(notes));
 });
 
-test('loads any version on an empty server, whose Keycloak version is unknown', { skip }, async (t) => {
+test('loads a dump of any version on an empty server, whose Keycloak version is unknown', {
+  skip,
+}, async (t) => {
   const server = await startKeycloakServer(t, { empty: true });
   const platform = await openOn(server.url);
   await platform.database.checkDump(inspect(dumpedBy('26.10.0')));
 });
 
-test('work in idkit’s own store is rejected for Keycloak, with Keycloak’s own way as a hint', async () => {
+test('rejects commands for idkit’s own store on Keycloak, and the hint names Keycloak’s own way', async () => {
   const platform = await openOn('postgres://keycloak@127.0.0.1:1/keycloak');
   await assert.rejects(
     platform.database.recoverAdministrator('admin'),

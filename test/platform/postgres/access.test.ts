@@ -48,7 +48,7 @@ test('reports why a login fails: password (12), no database (10), no server (15)
   assert.deepEqual((await dumpOf(other)).summary.realms, KEYCLOAK_REALMS);
 });
 
-test('a server without free connections is 15; a role that is read-only by default is backed up and restored', {
+test('reports a server without free connections with 15, and backs up and restores with a role that is read-only by default', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, {
@@ -86,7 +86,7 @@ test('dumps a standby, and rejects it for a restore before anything happens (15)
   await assert.rejects(database.checkDump(report), { code: 'IDKIT_UNREACHABLE', message: /is a standby/ });
 });
 
-test('a statement that takes too long is a server that does not answer (15)', { skip }, async (t) => {
+test('reports a statement that takes too long as an unreachable server (15)', { skip }, async (t) => {
   const server = await startPostgres(t);
   const { psql } = openContext({
     address: parsePostgresUrl(server.url),
@@ -119,7 +119,7 @@ test('recognizes a rejected password in the server’s own language', () => {
     assert.ok(!mayRefusePassword(reported(text)), text);
 });
 
-test('a missing container of the database, or a missing engine, is a database that does not answer (15)', () => {
+test('reports a missing database container or a missing engine as an unreachable database (15)', () => {
   for (const stderr of [
     'psql was ended inside the container\n',
     'Error response from daemon: Container 5f1c is not running\n',
@@ -178,7 +178,7 @@ test('sets the restored password even if the server requests none, as in its con
     const before = loadedAt();
     writeFileSync(rules, text);
     server.sql('postgres', 'SELECT pg_reload_conf()');
-    // A new session gets the time from the process that starts it.
+    // A new session inherits the load time of the rules from the process that starts it.
     await waitUntil('the server has read its rules', () => loadedAt() !== before);
   };
   const open = (password: string, other: string) =>
@@ -195,13 +195,13 @@ test('sets the restored password even if the server requests none, as in its con
   await assert.rejects(dumpOf(server.open()), { exitCode: 12 });
   await dumpOf(server.open({ password: new Secret(next) }));
   await setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
-  // Another process that received the previous password first.
+  // Swaps back in another process, for which the previous password is the first one.
   await open(before, next).swapBack('x', { password: new Secret(before) });
   await setRules(asking);
   await dumpOf(server.open());
 });
 
-test('a full disk of the server is 19, and the live database stays', { skip }, async (t) => {
+test('reports a full disk of the server with 19, and keeps the live database', { skip }, async (t) => {
   await onSmallDisk(t, '48m', async (disk) => {
     const server = await startKeycloakServer(t);
     const owner = execFileSync('id', ['-u', 'postgres'], { encoding: 'utf8' }).trim();
@@ -220,7 +220,7 @@ test('a full disk of the server is 19, and the live database stays', { skip }, a
   });
 });
 
-test('reports free space on the server’s disk to a role that may ask, if the server is on this machine', {
+test('reports the free space on the server’s disk if the role may read it and the server is on this machine', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);

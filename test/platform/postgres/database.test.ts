@@ -16,7 +16,7 @@ import {
 
 const skip = missingPostgres() ?? false;
 
-test('a dump is pg_dump’s output after a head with what pg_dump leaves out, and has counts of its own snapshot', {
+test('a dump adds a head with the properties that pg_dump leaves out, and reports the counts of its own snapshot', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -37,7 +37,7 @@ test('a dump is pg_dump’s output after a head with what pg_dump leaves out, an
   await checkNobodyLeft(server);
 });
 
-test('a loaded, checked and swapped dump has its contents, and the swap can be undone', {
+test('after the load, check and swap of a dump, the database has its contents, and the swap can be undone', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -98,7 +98,7 @@ test('a loaded, checked and swapped dump has its contents, and the swap can be u
   await checkNobodyLeft(server);
 });
 
-test('drops a database that autovacuum works in, with a role that is not a superuser', {
+test('a role that is not a superuser can drop a database in which autovacuum runs', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, { settings: { autovacuum_naptime: '1' } });
@@ -137,7 +137,7 @@ test('counts and restores Keycloak’s tables in another schema (db-schema)', {
   assert.equal(await database.readSchemaVersion(), 260_703);
 });
 
-test('without a live database, restores the properties of the dump’s source; undone, there is no database again', {
+test('without a live database, restores the properties of the dump’s source, and undoing the swap drops the database', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);

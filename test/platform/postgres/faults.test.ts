@@ -204,7 +204,7 @@ test('a table that another session locks ends a dump in bounded time (15), and n
   await locker.end();
 });
 
-test('a killed pg_dump, at either end, is not a dump', { skip }, async (t) => {
+test('a dump fails if pg_dump or its backend is killed', { skip }, async (t) => {
   const server = await startKeycloakServer(t);
   const kills = {
     'its backend': () =>
@@ -236,7 +236,7 @@ test('a killed pg_dump, at either end, is not a dump', { skip }, async (t) => {
   }
 });
 
-test('gives up on a server that stops sending (15); its backend ends as soon as it can', {
+test('gives up on a server that stops sending (15), and its backend ends as soon as it can', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);

@@ -16,7 +16,7 @@ const code = (name: string) => (error: unknown) => (error as { code?: string }).
 const readManifest = async (dir: string) => JSON.parse(await readFile(join(dir, 'manifest.json'), 'utf8'));
 
 describe('backup', () => {
-  it('makes a complete set while the service runs, with realm files over HTTP', async (t) => {
+  it('creates a complete set while the service runs, with realm files over HTTP', async (t) => {
     if (!hasProgram(t, 'sha256sum')) return;
     const platform = await makePlatform(t, ['acme']);
     await platform.serve();
@@ -48,7 +48,7 @@ describe('backup', () => {
     execFileSync('sha256sum', ['--strict', '--quiet', '-c', 'checksums.sha256'], { cwd: result.dir });
   });
 
-  it('reads realm files from the snapshot while the service is stopped, and says so', async (t) => {
+  it('takes realm files from the snapshot while the service is stopped, and reports that', async (t) => {
     const platform = await makePlatform(t, ['acme']);
     const service = await platform.serve();
     const served = await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
@@ -67,7 +67,7 @@ describe('backup', () => {
     assert.ok(stopped.name > served.name, 'names are unique and increasing');
   });
 
-  it('fails before it begins without a passphrase', async (t) => {
+  it('fails without a passphrase before it begins', async (t) => {
     const platform = await makePlatform(t);
     const before = await fingerprint(platform.dir);
     await assert.rejects(
@@ -142,7 +142,7 @@ describe('backup', () => {
     assert.equal(result.realmSource, 'snapshot');
   });
 
-  it('makes only the parts of --only, and the manifest lists them', async (t) => {
+  it('creates only the parts of --only, and the manifest lists them', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     for (const part of ['database', 'realms', 'config', 'env'] as const) {
@@ -169,7 +169,7 @@ describe('backup', () => {
     assert.deepEqual(files, ['realm-acme.json']);
   });
 
-  it('follows the newest set if the clock is behind it, with a finding', async (t) => {
+  it('dates the set after the newest one if the clock is behind, with a finding', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const settings = await platform.load();

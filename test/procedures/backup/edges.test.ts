@@ -12,7 +12,7 @@ import { changedSinceBackup } from '../restored-state.ts';
 const codes = (findings: readonly { code: string }[]) => findings.map(({ code }) => code);
 
 describe('backup', () => {
-  it('"prunes nothing when it failed itself"', async (t) => {
+  it('deletes no expired set if it fails', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const root = join(platform.dir, 'backups');
     await cp(set.dir, join(root, '20200101_000000'), { recursive: true });
@@ -26,7 +26,7 @@ describe('backup', () => {
     assert.deepEqual(next.pruned, ['20200101_000000']);
   });
 
-  it('"What changed between snapshot and realm files is a note, not damage", counts are the snapshot’s', async (t) => {
+  it('notes changes between the snapshot and the realm files, and counts users in the snapshot', async (t) => {
     const platform = await makePlatform(t);
     const { address } = await platform.serve();
     const settings = await platform.load();
@@ -53,7 +53,7 @@ describe('backup', () => {
     ]);
   });
 
-  it('"Checksums are copied last": an incomplete mirrored set has none', async (t) => {
+  it('copies checksums to the mirror last, so an incomplete set has none', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const mirror = await makeDirectory(t, 'mirror');
     const soon = Date.now() + 60_000;
@@ -70,7 +70,7 @@ describe('backup', () => {
 });
 
 describe('partial sets', () => {
-  it('do not count for the age; "partial sets are verified by name"', async (t) => {
+  it('do not count for --max-age, and are verified only by name', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const settings = await platform.load();
     const later = { now: () => Date.now() + 30 * 3600_000 };

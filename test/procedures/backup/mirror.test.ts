@@ -10,7 +10,7 @@ import { hasProgram } from '../../interop/system-program.ts';
 import { makeDirectory, makePlatform, PASSPHRASE, procedureOptions } from '../platform.ts';
 
 describe('the mirror', () => {
-  it('contains every set, checksums last, and is never pruned', async (t) => {
+  it('receives every set with its checksums last, and is never pruned', async (t) => {
     if (!hasProgram(t, 'sha256sum')) return;
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
@@ -34,7 +34,7 @@ describe('the mirror', () => {
     assert.equal(versions.length, 2, 'a week had passed');
   });
 
-  it('is a finding if it fails, and the local set is published', async (t) => {
+  it('causes a finding if it fails, and the local set is published', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const file = join(await makeDirectory(t, 'mirror'), 'file');

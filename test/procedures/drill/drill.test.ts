@@ -110,7 +110,7 @@ describe('drill', () => {
     assert.deepEqual(await readState(dir), NEW);
   });
 
-  it('never follows an absolute database path, an application or a mirror of the set', async (t) => {
+  it('never uses an absolute database path, an application or a mirror of the set', async (t) => {
     const platform = await makePlatform(t);
     const yaml = [
       `database: "sqlite:${join(platform.dir, 'data/idkit.db')}"`,
@@ -153,7 +153,7 @@ describe('drill', () => {
     await assert.rejects(drill(await platform.load(), procedureOptions()), { code: 'IDKIT_SETTING' });
   });
 
-  it('leaves nothing behind after SIGTERM (143); the next drill removes the leftovers of a killed one', async (t) => {
+  it('leaves nothing behind after SIGTERM (143), and removes the leftovers of a killed drill', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const drills = await listDrills();
     const ended = await spawnProcedure(['drill', platform.dir], (step, kill) => {

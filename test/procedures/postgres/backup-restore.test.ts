@@ -66,7 +66,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     );
   });
 
-  it('a replica on another machine prevents a restore through its lock in the database (11)', async (t) => {
+  it('is not restored while a replica on another machine holds its lock in the database (11)', async (t) => {
     const platform = await platforms.fresh(t);
     const elsewhere = await platforms.fresh(t);
     const service = await startService(await elsewhere.load());
@@ -116,7 +116,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     assert.deepEqual(await platform.readState(), NEW);
   });
 
-  it('a restore in place that fails after it emptied the database is 17; --resume loads the set again, --abort is 17', async (t) => {
+  it('a restore in place that fails after it emptied the database exits with 17, as --abort does, and --resume completes it', async (t) => {
     const platform = await platforms.fresh(t);
     const { set: from } = platform;
     // The load loses its connection when it creates its first tables.
@@ -191,7 +191,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     assert.match(notes, /could not check whether the master key opens the database/);
   });
 
-  it('gets another master key only without a service on any machine, and serves with it', async (t) => {
+  it('rotates its master key only if no service runs on any machine, and serves with the new key', async (t) => {
     const platform = await platforms.fresh(t);
     const elsewhere = await platforms.fresh(t);
     const service = await startService(await platform.load());
@@ -213,7 +213,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     await (await openPlatform(await platform.load())).database.checkMasterKey();
   });
 
-  it('a set whose dump has no realms, users or schema version is damaged, even with correct checksums (13)', async (t) => {
+  it('rejects a set whose dump has no realms, users or schema version, even with correct checksums (13)', async (t) => {
     const { set, load } = await platforms.fresh(t);
     const whole = gunzipSync(await readFile(join(set, 'keycloak-db.sql.gz'))).toString('latin1');
     const messages = {

@@ -105,7 +105,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     process.env['TMPDIR'] = place;
   });
 
-  it('that is killed also ends its server', async (t) => {
+  it('ends its server even if it is killed', async (t) => {
     const platform = await platforms.fresh(t);
     const ended = await spawnProcedure(['drill', platform.dir], (step, kill) => {
       if (step === 'restore') setTimeout(() => kill('SIGKILL'), 700);
@@ -138,7 +138,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     assert.deepEqual(await platform.databases(), ['idkit']);
     assert.deepEqual(await platform.readState(), OLD);
     assert.equal(await platform.password(), 'old');
-    // The next drill drops the database of a killed one of this machine.
+    // The next drill drops the database that a killed drill on this machine left.
     await runSql(
       platforms.server,
       `CREATE DATABASE "${there[1]!.replace(/_\d+_/, '_999999999_')}" OWNER idkit`,

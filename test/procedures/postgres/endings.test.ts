@@ -39,7 +39,7 @@ async function startBlackHole(t: TestContext): Promise<number> {
 }
 
 describeOnPostgres('how work on a postgres:// database ends', (platforms) => {
-  it('pg_dump and psql end with a killed backup (SIGKILL)', async (t) => {
+  it('pg_dump and psql end when their backup is killed (SIGKILL)', async (t) => {
     const { dir } = await platforms.fresh(t);
     const locker = new Client({ ...connectionOf(platforms.server), database: 'idkit' });
     await locker.connect();
@@ -71,7 +71,7 @@ describeOnPostgres('how work on a postgres:// database ends', (platforms) => {
     await waitUntil('both have ended', () => !programs.some(isThere), { seconds: 20 });
   });
 
-  it('commands and serve give up a primary that drops every packet after connect_timeout (15)', async (t) => {
+  it('commands and serve give up on a primary that drops every packet after connect_timeout (15)', async (t) => {
     const platform = await platforms.fresh(t);
     const yaml = join(platform.dir, 'idkit.yaml');
     const port = await startBlackHole(t);

@@ -17,7 +17,7 @@ async function plant(dir: string): Promise<void> {
 }
 
 describeOnPostgres('the seal of a set of Postgres', (platforms) => {
-  it('does not hold for a dump that was changed with new checksums (13), and nothing is touched', async (t) => {
+  it('is invalid if the dump was changed with new checksums (13), and restore changes nothing', async (t) => {
     const platform = await platforms.fresh(t);
     await plant(platform.set);
     const settings = await platform.load();
@@ -34,7 +34,7 @@ describeOnPostgres('the seal of a set of Postgres', (platforms) => {
     assert.deepEqual([await platform.readState(), await platform.databases()], [OLD, ['idkit']]);
   });
 
-  it('is missing: restore ends with 2 before it contacts the server, and continues with --trust-unsealed', async (t) => {
+  it('is required: without it, restore exits with 2 before it contacts the server, unless --trust-unsealed is given', async (t) => {
     const platform = await platforms.fresh(t);
     await makeUnsealed({ dir: platform.set });
     const settings = await platform.load();
@@ -52,7 +52,7 @@ describeOnPostgres('the seal of a set of Postgres', (platforms) => {
     assert.deepEqual(await platform.readState(), NEW);
   });
 
-  it('covers the load: a dump that changes after its verification is damaged (13), even in place', async (t) => {
+  it('covers the load, because a dump that changes after its verification is damaged (13), even in place', async (t) => {
     for (const inPlace of [undefined, 'idkit']) {
       const platform = await platforms.fresh(t);
       const other = join(await makeDirectory(t, 'other'), basename(platform.set));

@@ -64,7 +64,7 @@ describe('a restore killed after any step', () => {
     });
   }
 
-  it('at random times: the rerun or --resume succeeds', async (t) => {
+  it('is completed by a rerun or --resume, even if it is killed at random times', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     for (const step of ['stage', 'load', 'swap', 'smoke']) {
       await spawnProcedure(['restore', platform.dir, '--from', set.dir], (begun, kill) => {
@@ -80,7 +80,7 @@ describe('a restore killed after any step', () => {
     }
   });
 
-  it('of two parallel restores one proceeds and the other exits 11 immediately', async (t) => {
+  it('excludes a parallel restore, which exits with 11 immediately', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     // The holder of the lock waits until the other process has ended.
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'verify', '--signal', 'SIGSTOP'];
@@ -95,7 +95,7 @@ describe('a restore killed after any step', () => {
     assert.deepEqual(await readState(platform.dir), NEW);
   });
 
-  it('SIGTERM rolls back (143)', async (t) => {
+  it('rolls back after SIGTERM (143)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'swap', '--signal', 'SIGTERM'];
     const ended = await spawnProcedure(args);

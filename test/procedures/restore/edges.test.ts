@@ -28,7 +28,7 @@ async function fillUp(file: string, free = 0): Promise<void> {
 }
 
 describe('the target of a restore', () => {
-  it('a platform directory with idkit.yaml keeps it and compose.yaml; differences from those of the set are notes', async (t) => {
+  it('a platform directory with idkit.yaml keeps that file and compose.yaml, and notes their differences from the set', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const compose = join(platform.dir, 'compose.yaml');
     await writeFile(compose, 'services: {}\n');
@@ -72,7 +72,7 @@ describe('the target of a restore', () => {
 });
 
 describe('.env and config/ are each replaced as a whole by a rename', () => {
-  it('no old file stays in them, and the old ones are kept as .pre-ID until the end', async (t) => {
+  it('they contain no old file afterwards, and the old ones are kept as .pre-ID until the end', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await writeFile(join(platform.dir, 'config/added'), 'since');
     await writeFile(join(platform.dir, '.env'), `${await readEnv(platform.dir)}ADDED=since\n`);
@@ -151,7 +151,7 @@ describe('a full disk is exit code 19, and the old state is intact', () => {
     });
   }
 
-  it('the leftovers of a killed restore count as free space for the next one, which removes them', async (t) => {
+  it('counts the leftovers of a killed restore as free space, because the next restore removes them', async (t) => {
     const { platform, set } = await changedSinceBackup(t, ['acme']);
     await onSmallDisk(t, '32m', async (mount) => {
       const dir = join(mount, 'idkit');
@@ -204,7 +204,7 @@ describe('--resume and --abort', () => {
     assert.deepEqual(await readState(platform.dir), OLD);
   });
 
-  it('--resume of a restore that ended before the swap starts again with its options, so it needs the passphrase (2) unless one of them was --keep-env', async (t) => {
+  it('--resume of a restore that ended before the swap needs the passphrase (2), unless its options included --keep-env', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await assert.rejects(restore(await platform.load(), options({ resume: true })), { exitCode: 10 });
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'load'];
@@ -219,8 +219,8 @@ describe('--resume and --abort', () => {
   });
 });
 
-describe('".pre-ID is kept until --abort or the next good backup"', () => {
-  it('a partial backup does not count as one', async (t) => {
+describe('.pre-ID is kept until --abort or the next good backup (docs/reference/commands.md#restore)', () => {
+  it('a partial backup does not remove it', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await writeFile(
       join(platform.dir, 'idkit.yaml'),

@@ -90,7 +90,7 @@ const EXPECTED = [
 ];
 
 describe('what a set brings onto an empty host', () => {
-  it('is reported if the set is unsealed (2), before anything in it is run or contacted', async (t) => {
+  it('is reported if the set is unsealed (2), before restore runs a command or contacts an address of it', async (t) => {
     const { dir, passphrase, target, canary, seen } = await makeBringing(t);
     const settings = await loadSettings({ dir: target, env: {} });
     for (const dryRun of [true, false])

@@ -84,7 +84,7 @@ describe('replacing files with renames', () => {
     }
   });
 
-  it('leaves only the items behind that must stay', async (t) => {
+  it('leaves behind only the items that must stay', async (t) => {
     const places = await stage(t);
     await replaceItems(places, ITEMS);
     await removeStaging(places);

@@ -36,7 +36,7 @@ async function refusal(dir: string): Promise<string> {
   return error.message;
 }
 
-test('a journal that another user can have written is rejected before it moves or removes a file', async (t) => {
+test('rejects a journal that another user may have written, before a file is moved or removed', async (t) => {
   const dir = await makeDirectory(t, 'data');
   const file = journalFile(dir, JOURNAL.id);
   await putJournal(dir, JOURNAL);
@@ -52,7 +52,7 @@ test('a journal that another user can have written is rejected before it moves o
   assert.match(await refusal(dir), /is not trusted: it is a link$/);
 });
 
-test('a journal of another user is rejected', {
+test('rejects a journal of another user', {
   skip: process.getuid?.() !== 0 && 'needs root',
 }, async (t) => {
   const dir = await makeDirectory(t, 'data');
@@ -64,7 +64,7 @@ test('a journal of another user is rejected', {
   assert.deepEqual(await listJournals(dir), [JOURNAL]);
 });
 
-test('a journal with an item that no restore replaces is rejected', async (t) => {
+test('rejects a journal with an item that no restore replaces', async (t) => {
   const dir = await makeDirectory(t, 'data');
   for (const name of ['../victim', 'data', '.env/../../victim', '']) {
     await writeFile(

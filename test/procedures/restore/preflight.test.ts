@@ -29,7 +29,7 @@ const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
 });
 const OTHER_KEY = Buffer.alloc(32, 7).toString('base64');
 const isLock = (path: string) => /\.lock(\.json)?$/.test(path);
-/** A running service writes into this directory. */
+/** Returns whether a running service or a lock may change this path. */
 const isData = (path: string) => isLock(path) || path.startsWith('data');
 
 type Place = Awaited<ReturnType<typeof changedSinceBackup>>;
@@ -60,7 +60,7 @@ async function spoil({ set }: Place, name: string, bytes: Uint8Array): Promise<(
 }
 
 describe('the order of a restore’s preflight', () => {
-  it('"usage (2); the set exists (10); no other procedure runs (11); the set is whole (13, 12, 14); the service is stopped (11); the dump’s kind and version fit and the master key opens it (14, 12; …); room (19). Up to here nothing was touched."', async (t) => {
+  it('is that of docs/reference/commands.md#restore, and no check changes anything', async (t) => {
     const place = await changedSinceBackup(t);
     const { platform, set } = place;
     // Every fault is present, and they are corrected one by one.
@@ -97,8 +97,8 @@ describe('the order of a restore’s preflight', () => {
   });
 });
 
-describe('"the dump’s kind and version fit"', () => {
-  it('a newer schema is also 14 without a manifest, because the dump contains its schema version', async (t) => {
+describe('the kind and the version of the dump must fit', () => {
+  it('a newer schema is rejected (14) even without a manifest, because the dump contains its schema version', async (t) => {
     const place = await changedSinceBackup(t);
     await listAnew(place.set, { [SET_FILES.manifest]: undefined });
     const planned = await restore(
@@ -111,7 +111,7 @@ describe('"the dump’s kind and version fit"', () => {
     assert.match(texts, /schema 999, newer than version \d+ of this idkit\nnothing was touched\n/);
   });
 
-  it('"an older schema is migrated in the side database"', async (t) => {
+  it('an older schema is migrated in the staged database', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await makeOlder(set);
     await restore(await platform.load(), options({ from: set.dir, dryRun: true }));
@@ -125,7 +125,7 @@ describe('"the dump’s kind and version fit"', () => {
     assert.equal(version, SCHEMA_VERSION);
   });
 
-  it('a database of another program is 14', async (t) => {
+  it('a dump of another program is rejected (14)', async (t) => {
     const place = await changedSinceBackup(t);
     await makeNewer(place.set, 0);
     const texts = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
@@ -139,7 +139,7 @@ describe('"the dump’s kind and version fit"', () => {
     assert.match(texts, /service: keycloak/);
   });
 
-  it('on a clean host a set whose definition is not a valid platform is rejected, and nothing is created', async (t) => {
+  it('a set whose definition is not a valid platform is rejected on a clean host, and nothing is created', async (t) => {
     const { platform } = await changedSinceBackup(t);
     await writeFile(join(platform.dir, 'idkit.yaml'), 'realms: [master]\n');
     const settings = await platform.load();
@@ -161,11 +161,11 @@ describe('"the dump’s kind and version fit"', () => {
   });
 });
 
-describe('"and the master key opens it"', () => {
+describe('the master key must open the dump', () => {
   const withKey = (text: string, key: string) =>
     text.replace(/^IDKIT_MASTER_KEY=.*$/m, key === '' ? '' : `IDKIT_MASTER_KEY=${key}`);
 
-  it('the key of the restored .env counts, or with --keep-env that of the present one', async (t) => {
+  it('restore uses the key of the restored .env, or with --keep-env the key of the present one', async (t) => {
     const place = await changedSinceBackup(t);
     const { platform, set } = place;
     const own = await readFile(join(platform.dir, '.env'), 'utf8');
@@ -196,7 +196,7 @@ describe('"and the master key opens it"', () => {
     assert.equal((await restore(await platform.load(), right)).outcome, 'planned');
   });
 
-  it('a missing or malformed key is an error of the setting (2)', async (t) => {
+  it('a missing or malformed key is a wrong setting (2)', async (t) => {
     const place = await changedSinceBackup(t);
     const own = await readFile(join(place.platform.dir, '.env'), 'utf8');
     for (const [key, code] of [
@@ -219,7 +219,7 @@ describe('"and the master key opens it"', () => {
     assert.match(await refuses(place, { from: set.dir }, 'IDKIT_DAMAGED'), /is not authentic/);
   });
 
-  it('a drill detects both as well, with its own settings', async (t) => {
+  it('a drill also rejects a wrong key or a newer schema, with its own settings', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const settings = await platform.load();
     const drilling = { ...procedureOptions(), passphrase: PASSPHRASE };
@@ -235,7 +235,7 @@ describe('"and the master key opens it"', () => {
 });
 
 describe('an env.gpg that does not contain an environment file', () => {
-  it('is damage (13) for verify, and for restore at its preflight: "the set is whole (13, 12, 14)"', async (t) => {
+  it('is damage (13) for verify, and for the preflight of restore', async (t) => {
     const place = await changedSinceBackup(t);
     const { platform, set } = place;
     for (const [text, why] of [

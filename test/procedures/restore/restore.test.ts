@@ -31,7 +31,7 @@ const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
 const isLock = (path: string) => /\.lock(\.json)?$/.test(path);
 
 describe('restore', () => {
-  it('replaces database, environment and configuration completely, checks them, and leaves no trace', async (t) => {
+  it('replaces the database, the environment and the configuration completely, checks them, and leaves no trace', async (t) => {
     const { platform, set } = await changedSinceBackup(t, ['acme']);
     assert.deepEqual(await readState(platform.dir), OLD);
     const own = procedureOptions();
@@ -123,7 +123,7 @@ describe('restore', () => {
     assert.equal(renewed.status, 200);
   });
 
-  it('keeps .env with --keep-env and config/ with --keep-config', async (t) => {
+  it('keeps .env if --keep-env is given, and config/ if --keep-config is given', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await restore(await platform.load(), options({ from: set.dir, keepEnv: true, keepConfig: true }));
     assert.deepEqual(await readState(platform.dir), { database: 'new', env: 'old', config: 'old' });
@@ -200,7 +200,7 @@ describe('restore rejects, with nothing touched,', () => {
   it('a wrong passphrase (12)', (t) =>
     refuses(t, 'IDKIT_CREDENTIALS', async () => ({ passphrase: new Secret('wrong') })));
 
-  it('a partial set (2), before it is verified: "only a set with the database counts"', async (t) => {
+  it('a partial set without the database, before it is verified (2)', async (t) => {
     for (const damaged of [false, true]) {
       await refuses(t, 'IDKIT_USAGE', async ({ platform }) => {
         const set = await backup(await platform.load(), { ...procedureOptions(), only: ['config'] });
@@ -237,7 +237,7 @@ describe('restore rejects, with nothing touched,', () => {
       return { signal: controller.signal, failpoint };
     }));
 
-  it('a dump of Postgres, made by ordinary tools on a real Keycloak (14)', (t) =>
+  it('a dump of Postgres that ordinary tools made from a real Keycloak (14)', (t) =>
     refuses(t, 'IDKIT_VERSION', async () => {
       const { dir, passphrase } = await copyKeycloakSet(t);
       return { from: dir, passphrase, trustUnsealed: true };

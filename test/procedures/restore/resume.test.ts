@@ -8,7 +8,7 @@ import { makeDirectory, PASSPHRASE, procedureOptions } from '../platform.ts';
 import { changedSinceBackup, NEW, OLD, readState } from '../restored-state.ts';
 import { spawnProcedure } from '../spawn-procedure.ts';
 
-describe('"--resume and --abort take the set from the journal; --from may repeat it"', () => {
+describe('--resume and --abort take the set from the journal, and --from may repeat it', () => {
   it('accepts any name of the same directory, and rejects another set (2)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const place = await makeDirectory(t, 'sets');

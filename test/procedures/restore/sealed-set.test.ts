@@ -36,7 +36,7 @@ async function plant(set: { dir: string }): Promise<void> {
 }
 
 describe('a set that was altered under new checksums', () => {
-  it('makes verify, drill and restore end with 13 and name the seal, and nothing is changed', async (t) => {
+  it('makes verify, drill and restore exit with 13 and name the seal, without any change', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await plant(set);
     const settings = await platform.load();
@@ -99,7 +99,7 @@ describe('a set that was altered under new checksums', () => {
     assert.deepEqual([failure?.exitCode, /seal\.gpg/.test(failure?.message ?? '')], [13, true]);
   });
 
-  it('is detected whatever its stored verdict says', async (t) => {
+  it('is detected even if its stored verdict is good', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await plant(set);
     const { createHash } = await import('node:crypto');
@@ -140,10 +140,10 @@ describe('a set that changes after it was verified', () => {
     assert.deepEqual(await readState(platform.dir), OLD);
   };
 
-  it('is damaged (13), and the old state is back: the dump, before it is loaded', (t) =>
+  it('is damaged (13) if its dump changed before the load, and the old state is back', (t) =>
     swapAfter(t, 'stage', SET_FILES.dump));
 
-  it('is damaged (13), and the old state is back: the configuration, before it is unpacked', (t) =>
+  it('is damaged (13) if its configuration changed before it is unpacked, and the old state is back', (t) =>
     swapAfter(t, 'preflight', SET_FILES.config));
 });
 
@@ -166,7 +166,7 @@ describe('a set without a seal', () => {
     assert.equal(listed.sets[0]?.sealed, false);
   });
 
-  it('is a finding (3) as the newest set after a sealed one: no older idkit made it', async (t) => {
+  it('is a finding (3) if an older set is sealed, because no older idkit made the newest one', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const settings = await platform.load();
     const fresh = await backup(settings, { ...procedureOptions(), only: ['database'] });
@@ -184,7 +184,7 @@ describe('a set without a seal', () => {
     assert.deepEqual((await verify(settings, options())).findings, []);
   });
 
-  it('is restored only with --trust-unsealed (otherwise 2), and the message names what it would take over', async (t) => {
+  it('is restored only with --trust-unsealed (otherwise 2), and the message lists the contents to trust', async (t) => {
     const { platform, set } = await unsealed(t);
     await platform.load();
     const before = await fingerprint(platform.dir, isTrace);
@@ -204,7 +204,7 @@ describe('a set without a seal', () => {
     assert.deepEqual(await readState(platform.dir), NEW);
   });
 
-  it('is rejected before the check whether the service is running', async (t) => {
+  it('is rejected before restore checks whether the service is running', async (t) => {
     const { platform, set } = await unsealed(t);
     await platform.serve();
     await assert.rejects(restore(await platform.load(), options({ from: set.dir })), {
@@ -212,7 +212,7 @@ describe('a set without a seal', () => {
     });
   });
 
-  it('is drilled only with --trust-unsealed; verify --drill still reports it as good', async (t) => {
+  it('is drilled only with --trust-unsealed, while verify --drill still reports it as good', async (t) => {
     const { platform } = await unsealed(t);
     const settings = await platform.load();
     await assert.rejects(drill(settings, options()), { code: 'IDKIT_UNSEALED', exitCode: 2 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Gauge, Registry } from 'prom-client';
 import { judgeRenewals, parseRenewals } from '../../../src/procedures/status/find-renewals.ts';
 
-test('the figures of any realm can be parsed from the metrics', async () => {
+test('parses the figures of a realm with any name from the metrics', async () => {
   const name = fc.string({ minLength: 1, unit: 'binary' });
   const realms = fc.uniqueArray(fc.tuple(name, fc.nat(), fc.nat()), { selector: ([realm]) => realm });
   await fc.assert(

@@ -73,7 +73,7 @@ describe('verify', () => {
     assert.ok(options.reported.notes.some((note) => note.includes('env.gpg')));
   });
 
-  it('reports a missing or outdated set as a finding; damage takes precedence over age', async (t) => {
+  it('reports a missing or outdated set as a finding, unless a set is damaged', async (t) => {
     const { platform, settings, set } = await backedUp(t);
     const empty = await verify(settings, { ...procedureOptions(), root: join(platform.dir, 'nowhere') });
     assert.deepEqual(
@@ -101,7 +101,7 @@ describe('verify', () => {
     );
   });
 
-  it('accepts an explicit set with any name and through a link; in a root only real directories with timestamps count', async (t) => {
+  it('accepts an explicit set with any name or through a link, but in a root only real directories with timestamps', async (t) => {
     const { settings, set } = await backedUp(t);
     const elsewhere = join(await makeDirectory(t, 'set'), 'my set');
     await cp(set.dir, elsewhere, { recursive: true });
@@ -165,7 +165,7 @@ describe('verify', () => {
     await assert.rejects(verify(settings, procedureOptions()), code('IDKIT_LOCKED'));
   });
 
-  it('finds the set of a real Keycloak good, and writes nothing next to it', async (t) => {
+  it('accepts the set of a real Keycloak, and writes nothing next to it', async (t) => {
     const settings = await loadSettings({ dir: await makeDirectory(t, 'none'), env: {} });
     const { root, dir, passphrase } = await copyKeycloakSet(t);
     const before = await fingerprint(root);

@@ -10,7 +10,7 @@ import { connectionOf, makeDatabase, openOn, runSql } from '../databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../postgres-server.ts';
 import { wayTo } from '../way-to.ts';
 
-// How stores of one database receive the changes of others when the connection is disturbed.
+// How stores of one database receive each other's changes if their connections fail.
 
 const missing = missingPostgres();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
@@ -46,21 +46,24 @@ async function hasRole(store: Store, id: string | undefined): Promise<void> {
   );
 }
 
-/** Adds a role like another store. */
+/** Adds a role as another store does. */
 const addRole = (id: string): string => `
   INSERT INTO role (id, realm_id, name, doc) SELECT '${id}', 'realm-1', '${id}', doc FROM role LIMIT 1;
   INSERT INTO configuration_change (origin, touched) VALUES ('elsewhere', '{"realms":["realm-1"],"clients":[],"clientsOf":[]}')`;
 
-between('a change whose notification was lost is found by reading', async ({ pg, name, store, other }) => {
-  await store.apply([{ do: 'create', role: aRole({}) }]);
-  await hasRole(other, 'role-1');
-  await runSql(pg, addRole('silent'), name);
-  await hasRole(other, 'silent');
-  await hasRole(store, 'silent');
-});
+between(
+  'a store finds a change by reading if the notification was lost',
+  async ({ pg, name, store, other }) => {
+    await store.apply([{ do: 'create', role: aRole({}) }]);
+    await hasRole(other, 'role-1');
+    await runSql(pg, addRole('silent'), name);
+    await hasRole(other, 'silent');
+    await hasRole(store, 'silent');
+  },
+);
 
 between(
-  'a change that began early and was committed late is found too',
+  'a store also finds a change that began early and was committed late',
   async ({ pg, name, store, other }, t) => {
     await store.apply([{ do: 'create', role: aRole({}) }]);
     const slow = new Client({ ...connectionOf(pg), database: name });
@@ -69,24 +72,27 @@ between(
     await slow.query(`BEGIN; ${addRole('late')}`);
     await store.apply([{ do: 'create', role: aRole({ id: 'sooner', name: 'sooner' }) }]);
     await hasRole(other, 'sooner');
-    // Longer than two reads, which do not see the change that is still open.
+    // Waits for longer than two reads, which do not see the uncommitted change.
     await sleep(1_600);
     await slow.query('COMMIT');
     await hasRole(other, 'late');
   },
 );
 
-between('a listener that the server ends misses nothing', async ({ pg, name, store, other }) => {
-  for (let round = 0; round < 4; round++) {
-    await runSql(
-      pg,
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
-    );
-    const id = `role ${round}`;
-    await store.apply([{ do: 'create', role: aRole({ id, name: id }) }]);
-    await hasRole(other, id);
-  }
-});
+between(
+  'a listener whose connection the server closes misses no change',
+  async ({ pg, name, store, other }) => {
+    for (let round = 0; round < 4; round++) {
+      await runSql(
+        pg,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
+      );
+      const id = `role ${round}`;
+      await store.apply([{ do: 'create', role: aRole({ id, name: id }) }]);
+      await hasRole(other, id);
+    }
+  },
+);
 
 between(
   'a change that is too long for a notification also reaches the other store',
@@ -145,17 +151,22 @@ between(
   },
 );
 
-between('a long change of a realm with a name of many bytes is reported too', async ({ store, other }) => {
-  const id = '\u738b\u56fd'.repeat(6);
-  await store.apply([{ do: 'create', realm: aRealm({ id, name: 'kingdom' }) }]);
-  await other.findRealm('kingdom');
-  const roles = Array.from({ length: 300 }, (_, i) => aRole({ id: `r${i}`, name: `r${i}`, realmId: id }));
-  const applied = await store.apply(roles.map((role) => ({ do: 'create', role })));
-  assert.deepEqual(applied, { outcome: 'applied' });
-  await waitUntil('the last role is seen', async () => (await other.findRealm('kingdom'))!.roles.has('r299'));
-});
+between(
+  'a store also receives a long change of a realm whose name has many bytes',
+  async ({ store, other }) => {
+    const id = '\u738b\u56fd'.repeat(6);
+    await store.apply([{ do: 'create', realm: aRealm({ id, name: 'kingdom' }) }]);
+    await other.findRealm('kingdom');
+    const roles = Array.from({ length: 300 }, (_, i) => aRole({ id: `r${i}`, name: `r${i}`, realmId: id }));
+    const applied = await store.apply(roles.map((role) => ({ do: 'create', role })));
+    assert.deepEqual(applied, { outcome: 'applied' });
+    await waitUntil('the last role is seen', async () =>
+      (await other.findRealm('kingdom'))!.roles.has('r299'),
+    );
+  },
+);
 
-between('rows of changes are removed when all stores have read them', async ({ pg, name, store }) => {
+between('rows of changes are removed after all stores have read them', async ({ pg, name, store }) => {
   await runSql(pg, `UPDATE configuration_change SET time = now() - interval '1 hour'`, name);
   await store.sweep(1_800_000_000, 10);
   assert.deepEqual(await runSql(pg, 'SELECT count(*)::int AS n FROM configuration_change', name), [{ n: 0 }]);

@@ -7,7 +7,7 @@ import { missingPostgres, startPostgres } from '../postgres-server.ts';
 const skip = missingPostgres() ?? false;
 const USERS = 20_000;
 
-test('the password of some user is found by indexes, however many users there are and whatever the planner knows', {
+test('reads the password of an arbitrary user through indexes, whatever the number of users and the planner’s statistics', {
   skip,
 }, async (t) => {
   const server = await startPostgres(t);

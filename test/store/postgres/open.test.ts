@@ -32,7 +32,7 @@ onPostgres('stores that open an empty database in parallel create the schema onc
 });
 
 onPostgres(
-  'of stores with different keys one creates the database and the others are rejected',
+  'if stores with different keys open an empty database, one creates it and the others are rejected',
   async (t, pg) => {
     const { url } = await makeDatabase(pg);
     const opened = await Promise.allSettled(
@@ -48,13 +48,13 @@ onPostgres('a failed migration leaves the previous version', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   await (await openOn(t, pg, url)).close();
   await runSql(pg, 'DROP TABLE user_consent, authorization_code; UPDATE idkit_schema SET version = 1', name);
-  // `authentication_session` exists already.
+  // The migration fails, because `authentication_session` exists already.
   await assert.rejects(openOn(t, pg, url), /authentication_session/);
   assert.deepEqual(await runSql(pg, 'SELECT version FROM idkit_schema', name), [{ version: 1 }]);
   assert.deepEqual(await runSql(pg, `SELECT to_regclass('user_consent') AS made`, name), [{ made: null }]);
 });
 
-onPostgres('a store for reading creates and changes nothing', async (t, pg) => {
+onPostgres('a read-only store creates and changes nothing', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const password = new Secret(pg.password);
   const reading = { postgres: { url, password }, masterKey, mode: 'read' } as const;
@@ -69,7 +69,7 @@ onPostgres('a store for reading creates and changes nothing', async (t, pg) => {
 });
 
 onPostgres(
-  'the text of every table is compared byte by byte, and no index contains a column that a refresh changes',
+  'tables compare text byte by byte, and no index contains a column that a refresh changes',
   async (t, pg) => {
     const { url, name } = await makeDatabase(pg);
     await openOn(t, pg, url);
@@ -90,7 +90,7 @@ onPostgres(
   },
 );
 
-onPostgres('a store uses few connections of a database that permits few', async (t, pg) => {
+onPostgres('a store uses few connections if the database permits few', async (t, pg) => {
   const { name } = await makeDatabase(pg);
   const client = new Client({ ...connectionOf(pg), database: name });
   await client.connect();
@@ -109,7 +109,7 @@ onPostgres('a store uses few connections of a database that permits few', async 
 });
 
 onPostgres(
-  'a rotated master key opens everything and the old one nothing; an interrupted rotation is finished',
+  'after a rotation, the new master key opens everything and the old one nothing, even if it was interrupted',
   async (t, pg) => {
     const { url, name } = await makeDatabase(pg);
     const store = await openOn(t, pg, url);

@@ -46,7 +46,7 @@ async function begin(store: Store): Promise<void> {
     );
 }
 
-/** Refreshes every family through the stores by turns until `isOver`. A use without a result is retried. */
+/** Refreshes every family through the stores in turn until `isOver`. A use without a result is retried. */
 async function refresh(
   stores: readonly Store[],
   answered: Answered,
@@ -106,7 +106,7 @@ async function checkNothingLost(store: Store, tokens: readonly Tokens[]): Promis
   for (const { outcome } of again) assert.equal(outcome, 'reused');
 }
 
-test('a server that stops immediately under refresh load loses no completed rotation and permits no token twice; stores resume when it is back', {
+test('a server that stops immediately under refresh load loses no completed rotation and accepts no token twice, and stores resume when it is back', {
   skip,
 }, async (t: TestContext) => {
   const server = await startPostgres({ after }, { settings: { fsync: 'on' } });
@@ -142,7 +142,7 @@ test('a server that stops immediately under refresh load loses no completed rota
 });
 
 for (const maxReuse of [0, 1])
-  test(`a rotation that took effect without a response costs its client nothing: its token is valid again, in every store (${maxReuse} reuses)`, {
+  test(`every store accepts a token again if the response of its rotation was lost (${maxReuse} reuses)`, {
     skip,
   }, async (t: TestContext) => {
     const server = await startPostgres({ after });
@@ -185,7 +185,7 @@ for (const maxReuse of [0, 1])
     assert.equal((await rotate(store, 1, '1 1', '1 4')).outcome, 'reused', 'still good only once');
   });
 
-test('a login whose result is lost on the way is stored once, and reported as stored', {
+test('stores a login once and reports it as stored, even if the result is lost on the way', {
   skip,
 }, async (t: TestContext) => {
   const server = await startPostgres({ after });
@@ -202,7 +202,7 @@ test('a login whose result is lost on the way is stored once, and reported as st
         server,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
       );
-      // Each completes before the next end. If connecting is slow, none would succeed otherwise.
+      // Each call completes before the connections end again. Otherwise none would succeed if connecting is slow.
       unanswered = new Set(atWork);
       await waitUntil('each caller is answered', () => unanswered.size === 0, {
         every: 5,
@@ -267,7 +267,7 @@ test('no call fails when the server ends connections one by one', { skip }, asyn
   await checkNothingLost(store, tokens);
 });
 
-test('of several hosts a store uses the one that accepts writes, and searches again when it is lost', {
+test('a store with several hosts uses the one that accepts writes, and searches again if it is lost', {
   skip,
 }, async (t: TestContext) => {
   const [first, second] = [await startPostgres({ after }), await startPostgres({ after })];

@@ -11,7 +11,7 @@ import { connectionOf, makeDatabase, openOn, runSql } from '../databases.ts';
 import { missingPostgres, startPostgres } from '../postgres-server.ts';
 import { wayTo } from '../way-to.ts';
 
-// Locks of others and slow commits delay no other call and cost no client its session.
+// Foreign locks and slow commits delay no other call, and no client loses its session.
 
 const missing = missingPostgres();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
@@ -38,7 +38,9 @@ const turn = (family: number, presented: string, next: string): Rotation => ({
   maxReuse: 0,
 });
 
-test('a family that a long change has locked fails in time, and delays no other', { skip }, async (t) => {
+test('the rotation of a family that a long change has locked fails in time, and delays no other family', {
+  skip,
+}, async (t) => {
   const { url, name } = await makeDatabase(server!);
   const store = await openOn(t, server!, url);
   await begin(store);
@@ -97,7 +99,7 @@ test('a rotation that takes effect only after its caller received an error is un
   await runSql(server!, `ALTER SYSTEM SET synchronous_standby_names = 'nobody'`);
   await runSql(server!, 'SELECT pg_reload_conf()');
   const waiting = () => runSql(server!, `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);
-  // The server applies it a little later: all but the last of these commits are done before.
+  // The server applies the setting a little later. Commits complete until then, and only the last one waits.
   for (let probe: Promise<unknown> = Promise.resolve(true); (await waiting()).length === 0; ) {
     const seen = await Promise.race([probe, sleep(50)]);
     if (seen !== undefined) probe = runSql(server!, `SELECT pg_logical_emit_message(true, 'a', 'commit')`);
