@@ -65,8 +65,8 @@ export async function withBrowserCall(
 }
 
 /**
- * Returns an error page if the realm or client demands more than idkit enforces, because a weaker login is not
- * acceptable (docs/keycloak/tokens.md#demands).
+ * Returns an error page if the realm or client demands more than idkit enforces, because a login must not be weaker
+ * than demanded (docs/keycloak/tokens.md#demands).
  */
 export function refuseUnenforced(call: BrowserCall, client: Client): BrowserAnswer | undefined {
   try {

@@ -3,14 +3,14 @@ import type { AccountPage } from './account/pages.ts';
 
 /** A parsed request of a browser to a page, the authorization endpoint or the logout endpoint. */
 export interface BrowserRequest {
-  /** Name in the path. */
+  /** The realm's name in the path. */
   realm: string;
   method: 'GET' | 'POST';
   /** Parameters of the query. For a repeated one, the first value. */
   query: ReadonlyMap<string, string>;
   /** Fields of the form. For a repeated one, the first value. */
   form: ReadonlyMap<string, string>;
-  /** All values of repeated parameters, in their order. Some of them are lists, the others mistakes. */
+  /** All values of repeated parameters, in order. Some parameters are lists, and repeating any other is a mistake. */
   doubled: ReadonlyMap<string, readonly string[]>;
   /** Every value of every cookie. A parent domain can add a cookie with the same name (cookie tossing). */
   cookies: ReadonlyMap<string, readonly string[]>;
@@ -20,11 +20,11 @@ export interface BrowserRequest {
   fetchSite?: string;
   /** The header `Accept-Language`. */
   acceptLanguage?: string;
-  /** The header `User-Agent`, cut to 255 characters. */
+  /** The header `User-Agent`, truncated to 255 characters. */
   userAgent?: string;
   /** The client's address. Behind a trusted proxy, the address that the proxy names. */
   remoteAddress: string;
-  /** The connection uses TLS, or a trusted proxy says so. */
+  /** Whether the connection uses TLS, or a trusted proxy reports that it does. */
   secure: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface PageFrame {
   languages: readonly { locale: string; url: string }[];
   /** The realm's own texts in this language (Keycloak's `localizationTexts`), by key. */
   ownTexts?: Readonly<Record<string, unknown>>;
-  /** Shown above the form. */
+  /** The message above the form. */
   message?: Message & { kind: 'error' | 'warning' | 'info' | 'success' };
 }
 
@@ -83,7 +83,7 @@ export type LoginPage =
       page: 'update-password';
       action: string;
       username: string;
-      /** The page says that the new password ends the user's other sessions. */
+      /** Whether the page announces that the new password ends the user's other sessions. */
       logoutSessions: boolean;
     }
   | {
@@ -117,9 +117,9 @@ export type StandalonePage =
 
 export type Page = LoginPage | StandalonePage | AccountPage;
 
-/** Why a page is shown. The HTTP room's table gives each name its status. */
+/** Why a page is shown. The HTTP room's table has the status for each name. */
 export type PageAnswerName =
-  /** The page that was requested, also with a message about its form. */
+  /** The requested page, possibly with a message about its form. */
   | 'shown'
   /** The request or the login cannot continue. */
   | 'login-error'
@@ -127,16 +127,16 @@ export type PageAnswerName =
   | 'expired'
   /** The realm requires TLS. */
   | 'https-required'
-  /** The client is bearer-only, so no browser logs in to it. */
+  /** The client is bearer-only, so users cannot log in to it. */
   | 'bearer-only-client'
-  /** The form of an account page belongs to an earlier state. */
+  /** The form of an account page is outdated. */
   | 'account-form-outdated'
   /** The user may not use the account page. */
   | 'account-denied'
   /** The realm has no account pages: its client `account` is missing or disabled. */
   | 'account-off';
 
-/** What the browser gets. */
+/** The response to the browser. */
 export type BrowserAnswer = { cookies: readonly CookieChange[] } & (
   | { show: 'page'; name: PageAnswerName; frame: PageFrame; page: Page }
   | { show: 'redirect'; to: string }
@@ -155,15 +155,15 @@ export type BrowserAnswer = { cookies: readonly CookieChange[] } & (
  * | `/login-actions/consent` | | `submitConsent` |
  * | `/login-actions/restart` | `restartLogin` | |
  *
- * Mistakes of the user or the client are answers too.
+ * A mistake of the user or the client results in an answer, not in an error.
  *
  * @throws Refusal `realm-not-found`
  */
 export type BrowserEndpoint = (ctx: ProtocolContext, request: BrowserRequest) => Promise<BrowserAnswer>;
 
 /**
- * A text of the message files by its key, with the values to fill in. `MessageKey` of the pages lists all keys. They
- * are plain names here, because the rules do not depend on languages.
+ * A text of the message files by its key, with the values to fill in. `MessageKey` of the pages lists all keys. Here
+ * the keys are plain strings, because the rules do not depend on languages.
  */
 export interface Message {
   key: string;
@@ -177,6 +177,6 @@ export interface PageField {
   value: string;
   required: boolean;
   readOnly: boolean;
-  /** The fault of the sent value. */
+  /** The fault of the submitted value. */
   fault?: Message;
 }

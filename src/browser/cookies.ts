@@ -3,10 +3,10 @@ import { sha256 } from '../crypto/index.ts';
 import type { ProtocolContext } from '../protocol/index.ts';
 import type { BrowserRequest, CookieChange } from './contract.ts';
 
-/** Values that are read per cookie name. A parent domain can add many. */
+/** Maximum number of values that are read per cookie name. A parent domain can add many. */
 const MOST_VALUES = 8;
 
-/** Random bytes of a browser's cookie. */
+/** Number of random bytes in a browser's cookie. */
 const BROWSER_ID_BYTES = 32;
 const browserIdShape = /^[A-Za-z0-9_-]{43}$/;
 
@@ -39,7 +39,7 @@ export function browserHashes(request: Pick<BrowserRequest, 'cookies'>): readonl
 
 /**
  * Returns the browser that a new authentication session belongs to. The first of several values counts. An attacker who
- * planted one knows it, but neither the tab nor the form code, which a login also needs.
+ * planted a value knows it, but knows neither the tab nor the form code, which a login also needs.
  */
 export function identifyBrowser(
   ctx: Pick<ProtocolContext, 'random'>,

@@ -1,6 +1,6 @@
 /**
  * Every message that the browser's rules use, under Keycloak's key if Keycloak has the message. The message files have
- * a text for each key in every language. `values` fill in `{name}`.
+ * a text for each key in every language. `values` replaces `{name}`.
  */
 export const RULE_MESSAGE_KEYS = [
   // Error pages of the authorization endpoint

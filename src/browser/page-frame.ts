@@ -86,7 +86,7 @@ export function errorPage(
   });
 }
 
-/** Returns any page with its frame, and the cookie of a language that was chosen on it. */
+/** Returns a page with its frame. Adds the cookie of a language that the user chose on it. */
 export function pageAnswer(
   configuration: RealmConfiguration,
   request: FrameRequest,

@@ -3,7 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 const callers = new AsyncLocalStorage<AbortSignal>();
 
 /**
- * Runs `work` for a caller that may disconnect. `signal` is aborted then, so that deep calls which wait can end early.
+ * Runs `work` for a caller that may disconnect. The disconnect aborts `signal`, so that waiting calls inside `work` can
+ * end early.
  */
 export function forCaller<T>(signal: AbortSignal, work: () => T): T {
   return callers.run(signal, work);

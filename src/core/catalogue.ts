@@ -5,13 +5,13 @@ export interface CatalogueEntry {
   meaning: string;
   /** The circumstances in which idkit reports the error. */
   when: string;
-  /** What the operator does next, apart from what the hints of one error add. */
+  /** The operator's next step. The hints of a single error may add more. */
   advice: string;
 }
 
 /**
- * Every error that an operator must act on, by its stable code. The catalogue is append-only: a code is never
- * renamed, renumbered or reused. `docs/reference/errors.md` is made from it.
+ * Every error that an operator must act on, by its stable code. The catalogue is append-only: a code is never renamed,
+ * renumbered or reused. `docs/reference/errors.md` is generated from it.
  */
 export const ERROR_CATALOGUE = {
   IDKIT_USAGE: {

@@ -2,8 +2,8 @@ import type { ExitCode } from './catalogue.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from './catalogue.ts';
 
 /**
- * An error that the operator must act on; anything else that is thrown is a bug. The message is lower-case without a
- * full stop and says what happened, with which input and what was expected. Each hint is one thing to do next.
+ * An error that the operator must act on. Any other thrown value is a bug. The message is lower-case without a full
+ * stop and says what happened, with which input and what was expected. Each hint is one thing to do next.
  */
 export class IdkitError extends Error {
   override readonly name = 'IdkitError';

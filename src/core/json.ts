@@ -1,12 +1,12 @@
-/** A JSON object of unknown fields. */
+/** A JSON object with unknown fields. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** True for an object of JSON, which an array and null are not. */
+/** Whether a value is a JSON object. An array and null are not. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value itself if it is a JSON object, else an object without fields. */
+/** Returns the value itself if it is a JSON object, otherwise an empty object. */
 export function jsonFields(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }

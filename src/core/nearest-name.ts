@@ -1,4 +1,4 @@
-/** Characters that are compared; a longer name counts by its beginning. */
+/** Number of characters to compare. Of a longer name, only the beginning counts. */
 const COMPARED = 64;
 
 /**

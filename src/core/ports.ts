@@ -3,8 +3,8 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 declare const BRAND: unique symbol;
 
 /**
- * A value that is not assignable to a value with another brand. A plain value is accepted, so that only confusions are
- * errors of the compiler. The brand does not exist at run time.
+ * A value that cannot be assigned to a type with another brand. Plain values are accepted, so the compiler reports only
+ * mix-ups. The brand does not exist at run time.
  */
 export type Branded<T, Name extends string> = T & { readonly [BRAND]?: Name };
 
@@ -25,12 +25,14 @@ export interface Random {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Bytes fetched in one call: even a small call to the source costs a tenth of a signature. */
+/** Number of bytes to fetch per call. Even a small call takes a tenth of the time of a signature. */
 const POOL_BYTES = 4096;
 const pool = Buffer.alloc(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** The operating system's randomness. Small amounts come from a pool, which never returns or keeps a byte twice. */
+/**
+ * The operating system's randomness. Small amounts come from a pool, which returns each byte once and then erases it.
+ */
 export const systemRandom: Random = {
   bytes: (length) => {
     if (length > POOL_BYTES / 8) return randomBytes(length);
@@ -50,7 +52,7 @@ export function seconds(clock: Clock): Seconds {
   return Math.floor(clock.now() / 1000);
 }
 
-/** Makes a version 4 UUID (RFC 9562 §5.4) from the given randomness. */
+/** Generates a version 4 UUID (RFC 9562 §5.4) from the given randomness. */
 export function uuid(random: Random): string {
   const bytes = random.bytes(16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
@@ -60,8 +62,8 @@ export function uuid(random: Random): string {
 }
 
 /**
- * Makes an id of `length` random bytes in base64url. 18 bytes give the 24 characters of a session id. The id never begins
- * with `-`, which a command line would read as a flag; that costs a fiftieth of a bit of entropy.
+ * Generates an id from `length` random bytes in base64url. A session id has 18 bytes and so 24 characters. The id never
+ * begins with `-`, which a command line would read as a flag. That costs a fiftieth of a bit of entropy.
  */
 export function randomId(random: Random, length = 18): string {
   return random.bytes(length).toString('base64url').replace(/^-/, 'A');

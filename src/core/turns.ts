@@ -10,9 +10,9 @@ export type TurnWithin<T> = { outcome: 'done'; value: T } | { outcome: 'busy' };
 const turns = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
- * Runs `work` when all earlier work of the same owner and key is done, even if it failed. It protects a read that a
- * later write of the whole record depends on. Work may wait for the turn of another key inside, if no other work does
- * the opposite. An owner with `takeTurn` serializes several processes too.
+ * Runs `work` after all earlier work of the same owner and key has finished or failed. The turn protects a read on
+ * which a later write of the whole record depends. Inside its turn, work may wait for the turn of another key, unless
+ * other work waits in the opposite order. An owner with `takeTurn` serializes several processes too.
  */
 export function inTurn<T>(owner: TurnOwner, key: string, work: () => Promise<T>): Promise<T> {
   return enqueue(owner, key, async () => {
@@ -26,8 +26,9 @@ export function inTurn<T>(owner: TurnOwner, key: string, work: () => Promise<T>)
 }
 
 /**
- * Does the same for work that waits at most `within` milliseconds for its turn, in this process and in all processes
- * together. Waiting work holds no resource but its place. Only the first in this process competes with the others.
+ * Like `inTurn`, but `work` waits at most `within` milliseconds for its turn, in this process and in all others
+ * together. While it waits, it holds only its place in the queue. Only the first waiter of each process competes with
+ * other processes.
  */
 export function inTurnWithin<T>(
   owner: TurnOwner,

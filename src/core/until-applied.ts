@@ -3,7 +3,7 @@ import { IdkitError } from './errors.ts';
 /** Attempts before a change fails because of concurrent changes. */
 const TRIES = 5;
 
-/** The store's result for a change of a record that changed after it was read. */
+/** The store's result for a write to a record that has changed since it was read. */
 interface Stale {
   outcome: 'stale';
   what: string;
@@ -11,9 +11,9 @@ interface Stale {
 }
 
 /**
- * Runs `work`, which reads records and changes them, and repeats it from its first read while it returns that a record
- * has changed since. Turns usually prevent that. It happens if a change affects a record that it does not name:
- * removing a role also removes it from every role that includes it.
+ * Runs `work`, which reads and changes records. Repeats it from the first read if it returns that a record has changed
+ * in the meantime. Turns usually prevent that. It can happen if a change affects a record that it does not name. For
+ * example, removing a role also removes it from every role that includes it.
  *
  * @param note called for each attempt that changed nothing
  * @throws IDKIT_CHANGED

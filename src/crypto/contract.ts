@@ -18,7 +18,7 @@ export class HashingBusy extends Error {
   }
 }
 
-/** The number of waiting hashes, and how many were rejected since the start because too many waited. */
+/** The number of waiting hashes, and of hashes rejected since the start because too many were waiting. */
 export interface HashingFigures {
   waiting: number;
   refused: number;

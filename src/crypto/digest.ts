@@ -5,7 +5,7 @@ export function sha256(data: string | Uint8Array): Buffer {
   return hash('sha256', data, 'buffer');
 }
 
-/** Enough bytes for most secrets. Hashing costs half as much as a signature. */
+/** Size of the buffers in bytes, enough for most secrets. Hashing a longer secret takes half as long as a signature. */
 const ROOM = 512;
 const left = Buffer.alloc(ROOM);
 const right = Buffer.alloc(ROOM);

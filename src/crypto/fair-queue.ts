@@ -1,17 +1,17 @@
-/** The caller of a job. Turns are taken by realm, within the realm by address, within the address by user. */
+/** The caller of a job. Realms take turns, then the addresses of a realm, then the users of an address. */
 export interface HashCaller {
   /** Id of the realm. */
   realm: string;
   /** The part of the network address that distinguishes senders. */
   address: string;
-  /** The user whose password it is, under any name. */
+  /** The user whose password is hashed, under any name. */
   user: string;
 }
 
 /** A waiting job. */
 export interface QueuedJob {
   caller: HashCaller;
-  /** Work of a thread, in milliseconds. */
+  /** The thread time that it needs, in milliseconds. */
   cost: number;
   /** Memory that it uses while it waits, in bytes. */
   bytes: number;
@@ -33,16 +33,16 @@ interface Share<Job> {
   jobs: Job[];
   /** Jobs of this share and all shares in it. */
   count: number;
-  /** Cost of the jobs taken so far, starting at its neighbours' level on arrival. */
+  /** Cost of the jobs taken so far. A new share starts at the `level` of its parent. */
   spent: number;
   /** `spent` of the inner share that was served last. */
   level: number;
 }
 
 /**
- * A bounded queue in which no caller blocks another. The caller who has received least is served next. If the queue is
- * full, the newest job of the caller with most jobs is dropped. One sender, or guesses at one user, fill it only as
- * long as no other caller needs it.
+ * A bounded queue in which no caller blocks another. The next job is that of the caller who has used the least time. If
+ * the queue is full, it drops the newest job of the caller with the most jobs. One sender, or guesses at one user, fill
+ * it only as long as no other caller needs it.
  */
 export class FairQueue<Job extends QueuedJob> {
   readonly #root: Share<Job> = newShare(0);
@@ -77,7 +77,7 @@ export class FairQueue<Job extends QueuedJob> {
     return gone;
   }
 
-  /** Takes the next job of the caller who has received least. */
+  /** Removes and returns the next job: that of the caller who has used the least time. */
   take(): Job | undefined {
     const path = [this.#root];
     for (let share = this.#root; share.shares.size > 0; ) {

@@ -53,12 +53,12 @@ const PER_MILLISECOND = { argon2: 4096, sha1: 8000, sha256: 8000, sha512: 4000 }
 const BLOCK_BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const;
 
 /**
- * Longest hash, in milliseconds. An import may bring any parameters, and every guess at its user would occupy a thread
- * that long.
+ * Maximum duration of a hash in milliseconds. An import may contain any parameters, and every guess at such a user
+ * would occupy a thread for that long.
  */
 const MOST_HASH_MILLISECONDS = 1024;
 
-/** Returns the most passes or rounds that a hash with these parameters may have, or 0 if one is too many. */
+/** Returns the maximum number of passes or rounds for these parameters, or 0 if even one exceeds the limit. */
 export function mostIterations(parameters: HashParameters): number {
   return Math.floor(MOST_HASH_MILLISECONDS / hashCost({ ...parameters, iterations: 1 }));
 }
@@ -74,7 +74,8 @@ export function hashCost(parameters: HashParameters): number {
 const ALGORITHMS: readonly HashPolicy['algorithm'][] = ['argon2', 'pbkdf2', 'pbkdf2-sha256', 'pbkdf2-sha512'];
 
 /**
- * Argon2 ignores iteration counts above this one, which were meant for PBKDF2 (docs/keycloak/users.md#password-hashes).
+ * Maximum iteration count of a policy for Argon2. Higher counts were meant for PBKDF2 and are ignored
+ * (docs/keycloak/users.md#password-hashes).
  */
 const MOST_ARGON2_ITERATIONS = 100;
 

@@ -1,6 +1,6 @@
 // Crypto: password hashes, one-time passwords, key pairs, certificates and JWS.
-// Owns: the algorithms and their threads; what key components of a realm hold.
-// Must not know: storage, HTTP, tokens' rules.
+// Owns: the algorithms and their threads; the content of a realm's key components.
+// Must not know: storage, HTTP, the rules of tokens.
 // Start at contract.ts, then realm-keys.ts.
 export {
   HashingBusy,

@@ -11,9 +11,9 @@ import { availableParallelism } from 'node:os';
 import { IdkitError, isJsonObject, type JsonObject } from '../core/index.ts';
 import type { JwsKey, SignatureAlgorithm } from './contract.ts';
 
-/** On one core the thread pool frees no time, and handing a signature over costs a tenth of it. */
+/** On a single core the thread pool saves no time, and handing over a signature costs a tenth of its time. */
 const HAS_POOL = availableParallelism() > 1;
-/** Most signatures per turn of the event loop: 10 ms of RSA. It bounds the wait of other work. */
+/** Maximum number of signatures per turn of the event loop: 10 ms of RSA. It limits how long other work waits. */
 const LARGEST_TURN = 32;
 
 const headers = new WeakMap<JwsKey, Map<string, string>>();
@@ -57,8 +57,8 @@ interface SignJob {
 const waiting: SignJob[] = [];
 
 /**
- * Signs after this turn of the event loop, together with all other signatures of the turn. In a row they find code and
- * tables in the processor's cache, and take half the time.
+ * Signs after this turn of the event loop, together with all other signatures of the turn. In a row, signatures find
+ * their code and tables in the processor's cache and take half the time.
  */
 function signSoon(job: SignJob): void {
   if (waiting.push(job) === 1) setImmediate(signWaiting);
@@ -112,8 +112,8 @@ const PSS = {
 const RAW = { dsaEncoding: 'ieee-p1363' } as const;
 
 /**
- * The algorithms of RFC 7518 §3.1 and RFC 8037. RSA takes 0.3 ms, so on several cores it signs on the thread pool and
- * keeps the event loop free. The others are faster than the handover.
+ * The algorithms of RFC 7518 §3.1 and RFC 8037. RSA takes 0.3 ms, so with several cores it runs on the thread pool and
+ * keeps the event loop free. The other algorithms are faster than the handover.
  */
 export const RECIPES: Readonly<Record<SignatureAlgorithm, Recipe>> = {
   RS256: { kind: 'pair', hash: 'sha256', options: {}, onPool: true },
@@ -159,7 +159,7 @@ export type JwsVerification =
   | { outcome: 'valid'; header: JwsHeader; payload: Record<string, unknown> }
   | { outcome: 'malformed' | 'unknown key' | 'wrong algorithm' | 'bad signature' };
 
-/** Longest token, in characters. No server accepts a longer header, and parsing stays cheap. */
+/** Maximum length of a token in characters. No server accepts a longer header, and the limit keeps parsing cheap. */
 const MOST_CHARACTERS = 65_536;
 
 /**

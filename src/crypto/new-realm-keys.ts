@@ -31,7 +31,7 @@ export interface NewKeyComponent {
   random: Random;
 }
 
-/** `message` has Keycloak's wording, if Keycloak has one, for a 400 response. */
+/** `message` is the text of a 400 response, in Keycloak's wording if Keycloak has one. */
 export type NewKeyResult =
   | { outcome: 'made'; component: Component }
   | { outcome: 'invalid'; message: string };
@@ -43,7 +43,7 @@ interface Filling {
 }
 
 /**
- * Builds a key component with all its material. Given material stays if it fits the configuration (size, curve).
+ * Builds a key component with all its material. Keeps given material if it fits the configuration (size, curve).
  * Missing material is generated outside the event loop. Stores nothing.
  */
 export async function newKeyComponent(wanted: NewKeyComponent): Promise<NewKeyResult> {
@@ -100,8 +100,8 @@ export async function freshKeyComponents(
 /**
  * Generates the key component for a signature algorithm that a realm or client names, if no active key exists. The
  * caller stores it with the change that names the algorithm, so that the key is published before it signs. Returns
- * undefined if the realm has a key, or the algorithm is unknown. Keycloak creates the same keys at first use, with the
- * same name and priority.
+ * undefined if the realm already has a key, or the algorithm is unknown. Keycloak creates the same keys at first use,
+ * with the same name and priority.
  */
 export async function ensureAlgorithmKey(
   context: Pick<NewKeyComponent, 'realm' | 'clock' | 'random'> & {
@@ -256,7 +256,7 @@ export async function selfSignedCertificate(
   const certificate = await X509CertificateGenerator.createSelfSigned(
     {
       serialNumber: hex.padStart(hex.length + (hex.length % 2), '0'),
-      // As a separate value: in the short form of a name, quotes and backslashes have a meaning.
+      // A separate value, because quotes and backslashes are special characters in the short form of a name.
       name: new Name([{ CN: [{ utf8String: commonName }] }]),
       notBefore,
       notAfter,

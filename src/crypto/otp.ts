@@ -31,7 +31,7 @@ export interface OtpCheck {
  */
 export type OtpVerdict = { outcome: 'match'; step: number } | { outcome: 'mismatch' };
 
-/** Bounds the search, because a mistyped setting must not accept nearly all codes. */
+/** Maximum number of steps to search, so that a mistyped setting does not accept nearly all codes. */
 const MOST_STEPS = 50;
 
 /** Checks a code (RFC 4226, RFC 6238), each candidate in constant time. */
@@ -81,7 +81,7 @@ function candidates(type: OtpCredential['type'], first: number, window: number):
   return steps.filter((step) => step >= 0);
 }
 
-/** RFC 4226 §5.3: dynamic truncation. */
+/** Returns the code of a step by dynamic truncation (RFC 4226 §5.3). */
 function codeAt({ secret, hash, digits }: OtpCredential, step: number): string {
   const message = Buffer.alloc(8);
   message.writeBigUInt64BE(BigInt(step));
@@ -91,7 +91,7 @@ function codeAt({ secret, hash, digits }: OtpCredential, step: number): string {
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
-/** Decodes RFC 4648 §6, in upper or lower case, with or without padding. */
+/** Decodes base32 (RFC 4648 §6), in upper or lower case, with or without padding. */
 function fromBase32(text: string): Buffer | undefined {
   const letters = text.toUpperCase().replace(/=+$/, '');
   if (!/^[A-Z2-7]*$/.test(letters)) return undefined;

@@ -11,7 +11,7 @@ import type { Passwords } from './contract.ts';
 import { hashPolicy } from './hash-parameters.ts';
 import { matchPatterns } from './pattern-matching.ts';
 
-/** Type of the old hashes that the policy's history is compared with. */
+/** Credential type of the old hashes, with which the policy's history is compared. */
 export const PASSWORD_HISTORY = 'password-history';
 
 /**

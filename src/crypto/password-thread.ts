@@ -3,10 +3,13 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { doHashJob, type HashAnswer, type HashJob } from './password-hashes.ts';
 
-/** Ten steps below the other threads, so that signing and `/health/ready` go first on busy cores. */
+/**
+ * Nice value of the thread, ten steps below the other threads in priority. Signing and `/health/ready` go first on busy
+ * cores.
+ */
 const LOWER_PRIORITY = 10;
 
-/** Time in milliseconds after which results are sent although jobs of the same message are pending. */
+/** Time in milliseconds after which results are sent even if jobs of the same message are pending. */
 const TELL_AFTER_MS = 60;
 
 lowerPriority();
@@ -23,7 +26,7 @@ parentPort?.on('message', (jobs: readonly HashJob[]) => {
   if (answers.length > 0) parentPort?.postMessage(answers);
 });
 
-/** Works on Linux, where a thread has its own id. Elsewhere, or without the permission, the priority stays. */
+/** Works on Linux, where a thread has its own id. Elsewhere, or without the permission, the priority is unchanged. */
 function lowerPriority(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));

@@ -8,7 +8,10 @@ import type { HashAnswer, HashJob } from './password-hashes.ts';
 
 /** A pool of hash threads. Each runs one job after the other. */
 export interface PasswordThreads {
-  /** @throws HashingBusy if a caller's job finds no room or waits too long; a job without a caller waits */
+  /**
+   * @throws HashingBusy if the queue is full or a caller's job waits too long; a job without a caller waits as long as
+   *   needed
+   */
   derive(
     password: string,
     salt: Uint8Array,
@@ -37,27 +40,27 @@ interface Waiting {
 type Queued = Waiting & QueuedJob;
 
 /**
- * Jobs that a busy pool passes to a thread together. A hash evicts everything else from the processor's cache, so it is
- * cheaper to do the work between hashes all together.
+ * Maximum number of jobs that a busy pool passes to a thread in one message. A hash evicts everything else from the
+ * processor's cache, so it is cheaper to do the work between hashes in one go.
  */
 const TOGETHER = 8;
-/** Work that a thread receives together, in milliseconds. A new job waits for all of it. */
+/** Maximum work of one message, in milliseconds. A new job waits for all of it. */
 const TOGETHER_MILLISECONDS = 80;
 
 /** Limits of the queue: jobs, bytes, and work in milliseconds per thread. */
 const MOST_WAITING = { jobs: 128, bytes: 64 * 1024, cost: 800 } as const;
-/** Time in milliseconds after which a waiting job is rejected, because its caller retries. */
+/** Time in milliseconds after which a waiting job is rejected. The caller is expected to retry. */
 const MOST_PATIENCE = 1000;
 /** Pause in milliseconds between two checks for jobs that wait too long. */
 const PATIENCE_CHECK = 200;
 
-/** @param most threads; each starts when a job finds all others busy */
+/** @param most maximum number of threads; a thread starts when a job finds all others busy */
 export function openPasswordThreads(most: number): PasswordThreads {
   const busy = new Map<Worker, Waiting[]>();
   const idle: Worker[] = [];
   const threads = Math.max(1, most);
   const queue = new FairQueue<Queued>({ ...MOST_WAITING, cost: MOST_WAITING.cost * threads });
-  /** Jobs of the service itself, such as those of an import, and jobs that a lost thread left. */
+  /** Jobs of the service itself, such as those of an import, and pending jobs of a thread that died. */
   const own: Waiting[] = [];
   let ownFirst = true;
   let refused = 0;
@@ -105,12 +108,12 @@ export function openPasswordThreads(most: number): PasswordThreads {
       hand(worker, next);
       return;
     }
-    // A waiting thread must not keep a command line alive.
+    // An idle thread must not keep a command running.
     worker.unref();
     idle.push(worker);
   }
 
-  /** Takes an equal part for each thread, alternating between both kinds. */
+  /** Removes and returns the next jobs of one thread: its share of all waiting jobs, alternating between both kinds. */
   function takeJobs(): Waiting[] {
     refuseImpatient();
     const count = Math.min(TOGETHER, Math.ceil((queue.length + own.length) / threads));

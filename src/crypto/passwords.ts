@@ -6,7 +6,7 @@ import { parametersFor, SALT_BYTES } from './hash-parameters.ts';
 import { openPasswordThreads } from './password-threads.ts';
 import { isOutdated, readStoredHash, renderStoredHash } from './stored-hash.ts';
 
-/** More hash threads compete for memory bandwidth. */
+/** Maximum number of hash threads. More of them would compete for memory bandwidth. */
 const MOST_THREADS = 4;
 
 /**
@@ -47,7 +47,7 @@ export function openPasswords(options: { threads?: number; random?: Random } = {
             other,
             caller,
           );
-          // A hash that the library rejects has cost nothing.
+          // If the library rejects a hash, no work was done yet.
           if (outcome !== 'unsupported') return;
         }
         await threads.derive(password, random.bytes(SALT_BYTES), parametersFor(policy), caller);

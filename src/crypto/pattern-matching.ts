@@ -8,20 +8,20 @@ export interface PatternCheck {
   text: string;
 }
 
-/** Returns the result of a check, and `false` for a check that did not run. */
+/** Returns the result of a check, or `false` for a check that did not run. */
 export type PatternMatches = (pattern: string, text: string) => boolean;
 
-/** Time for all checks of one form, in milliseconds. Some patterns take practically forever for some texts. */
+/** Time for all checks of one form, in milliseconds. Some patterns practically never end for some texts. */
 const BUDGET_MILLISECONDS = 250;
-/** Time in milliseconds in which a thread has to start, or its checks fail. */
+/** Timeout in milliseconds for the start of a thread. Its checks then fail. */
 const START_MILLISECONDS = 10_000;
 const MOST_THREADS = 2;
-/** Most forms that wait for a thread. Each may use one for its whole budget. */
+/** Maximum number of forms that wait for a thread. Each may use one for its whole budget. */
 const MOST_WAITING = 16;
 
 interface Waiting {
   checks: readonly PatternCheck[];
-  /** Undefined: the time was not enough. */
+  /** Receives undefined if the time ran out. */
   settle: (answers: readonly boolean[] | undefined) => void;
 }
 
@@ -30,7 +30,7 @@ const queue: Waiting[] = [];
 let busy = 0;
 
 /**
- * Matches patterns of a realm in another thread, all within one time budget. A pattern without a result in time counts
+ * Matches patterns of a realm in another thread, all within one time budget. A pattern that exceeds the budget counts
  * as not matched, so that a slow pattern neither weakens a rule nor blocks the service.
  *
  * @throws HashingBusy if too many forms wait
@@ -65,7 +65,7 @@ function startThread(): Worker {
   });
 }
 
-/** Terminates a thread that is late. The next form gets a new one. */
+/** Runs the checks of one form. Terminates the thread if it exceeds its time, and the next form gets a new one. */
 async function run(worker: Worker, { checks, settle }: Waiting): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let forget = () => {};
@@ -87,7 +87,7 @@ async function run(worker: Worker, { checks, settle }: Waiting): Promise<void> {
   forget();
   if (answers === undefined) await worker.terminate();
   else {
-    // A waiting thread must not keep a command line alive.
+    // An idle thread must not keep a command running.
     worker.unref();
     idle.push(worker);
   }

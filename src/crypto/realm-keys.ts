@@ -71,7 +71,7 @@ export function secretSetting(component: Pick<Component, 'secrets'>, name: strin
   return value === undefined || value === '' ? undefined : value;
 }
 
-/** Returns a kid in Keycloak's way: base64url of the SHA-256 of the DER public key. */
+/** Returns a kid as Keycloak computes it: base64url of the SHA-256 of the DER public key. */
 export function keyId(publicKey: KeyObject): string {
   const der = publicKey.export({ type: 'spki', format: 'der' });
   return createHash('sha256').update(der).digest('base64url');
@@ -86,7 +86,7 @@ export function readPrivateKey(text: string): KeyObject | undefined {
       try {
         return createPrivateKey({ key, format: 'der', type });
       } catch {
-        // Not this encoding: tries the next one.
+        // The key has another encoding, so the next one is tried.
       }
     }
     return undefined;

@@ -10,7 +10,7 @@ export interface StoredHash {
   hash: Buffer;
 }
 
-/** Limits of a stored hash. An import may bring any parameters, and a larger hash could stop the service. */
+/** Limits of a stored hash. An import may contain any parameters, and a larger hash could exhaust the service. */
 const MOST = {
   /** In kibibytes. Each thread may need as much. */
   argon2Memory: 256 * 1024,
@@ -19,8 +19,8 @@ const MOST = {
 } as const;
 
 /**
- * Reads a stored hash. Returns undefined if its algorithm or parameters are unknown, or if it takes more resources than
- * a login may use: it then never matches.
+ * Reads a stored hash. Returns undefined if its algorithm or parameters are unknown, or if it needs more resources than
+ * a login may use. It then never matches.
  */
 export function readStoredHash(
   stored: Pick<Credential, 'secretData' | 'credentialData'>,
@@ -151,7 +151,7 @@ const VERSIONS: ReadonlyMap<string, 0 | 1> = new Map([
   ['1.3', 1],
 ]);
 
-/** Keycloak stores a list per name. The first value counts. */
+/** Parses the fields of a hash. Keycloak stores a list for each name, of which the first value counts. */
 function parseFields(value: unknown): Record<string, string> {
   const fields: Record<string, string> = Object.create(null);
   if (typeof value !== 'object' || value === null) return fields;

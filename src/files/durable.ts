@@ -22,14 +22,14 @@ const OWNER_ONLY = 0o600;
 /**
  * Replaces a file as a whole, or creates it. A reader sees the old content or the new content, even after a crash.
  *
- * @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE; the old content then stays
+ * @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE; the old content remains
  */
 export function replaceFile(file: string, content: string | Uint8Array, mode = OWNER_ONLY): void {
   publish(file, content, mode, (draft) => renameSync(draft, file));
 }
 
 /**
- * Creates a file whose content appears atomically. An existing file of any kind stays as it is.
+ * Creates a file that never exists with partial content. An existing file of any kind remains unchanged.
  *
  * @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE
  */
@@ -78,12 +78,12 @@ function writeDraft(draft: string, content: string | Uint8Array, mode: number): 
   }
 }
 
-/** Makes the entries that were created, renamed or removed in a directory survive a crash. */
+/** Syncs a directory, so that created, renamed and removed entries survive a crash. */
 export function syncDirectory(dir: string): void {
   syncFile(dir);
 }
 
-/** Writes what the system still holds of a file to the disk. */
+/** Flushes the cached data of a file to the disk. */
 export function syncFile(file: string): void {
   const descriptor = openSync(file, 'r');
   try {
@@ -93,7 +93,7 @@ export function syncFile(file: string): void {
   }
 }
 
-/** Returns what is at a path itself, without following a link, or undefined if nothing is there. */
+/** Returns the entry at a path, or undefined if there is none. Does not follow a link. */
 export function findEntry(path: string): Stats | undefined {
   try {
     return lstatSync(path);

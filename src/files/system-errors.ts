@@ -2,7 +2,7 @@ import { type ErrorCode, IdkitError, systemErrorCode } from '../core/index.ts';
 
 type WriteErrorCode = Extract<ErrorCode, 'IDKIT_NO_SPACE' | 'IDKIT_DIRECTORY_NOT_WRITABLE'>;
 
-/** What a system error that stops a write means to the operator. The only map of its kind. */
+/** The operator's error for each system error that prevents a write. No other file maps system errors. */
 export const SYSTEM_ERRORS: ReadonlyMap<string, WriteErrorCode> = new Map([
   ['ENOSPC', 'IDKIT_NO_SPACE'],
   ['EDQUOT', 'IDKIT_NO_SPACE'],
@@ -11,7 +11,7 @@ export const SYSTEM_ERRORS: ReadonlyMap<string, WriteErrorCode> = new Map([
   ['EROFS', 'IDKIT_DIRECTORY_NOT_WRITABLE'],
 ]);
 
-/** Errors that another kind of file at the path, or on the way to it, causes. */
+/** System errors that occur if the path, or one of its parents, is another kind of file than expected. */
 const OCCUPIED = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENOTEMPTY'];
 
 /**
@@ -21,7 +21,7 @@ const OCCUPIED = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENOTEMPTY'];
 export function writeFault(path: string, error: unknown): unknown {
   const system = systemErrorCode(error);
   if (error instanceof IdkitError || !(error instanceof Error)) return error;
-  // Codes of Node.js itself begin with ERR_ or have no E: an abort is not a fault of the disk.
+  // Node.js's own codes begin with ERR_ or do not begin with E. Such errors, for example an abort, are not disk faults.
   if (system === undefined || !/^E(?!RR_)/.test(system)) return error;
   const code = SYSTEM_ERRORS.get(system) ?? 'IDKIT_DIRECTORY_NOT_WRITABLE';
   return new IdkitError(code, explain(path, system, error), { cause: error });
@@ -43,7 +43,7 @@ export async function writing<T>(path: string, work: () => T | Promise<T>): Prom
   }
 }
 
-/** True if an error says that nothing is at the path. */
+/** Whether an error means that the path does not exist. */
 export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(systemErrorCode(error) ?? '');
 }

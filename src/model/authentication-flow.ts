@@ -1,7 +1,7 @@
 import { jsonFields } from '../core/index.ts';
 import type { RealmSettings } from './realm.ts';
 
-/** An authentication flow of a realm's representation: the fields that idkit reads. */
+/** The fields of a realm's authentication flow that idkit reads. */
 export interface Flow {
   id?: string;
   alias: string;
@@ -17,14 +17,14 @@ interface Execution {
   requirement: string;
 }
 
-/** Authenticators whose check every login of idkit runs, even if the flow does not require it. */
+/** Authenticators whose checks every login of idkit performs, even if the flow does not require them. */
 const ENFORCED: ReadonlySet<string> = new Set([
   'direct-grant-validate-username',
   'direct-grant-validate-password',
   'auth-username-password-form',
   'auth-username-form',
   'auth-password-form',
-  // Ways to log in that idkit does not have. Without them there are fewer logins, not weaker ones.
+  // Login methods that idkit does not have. Their absence means fewer ways to log in, not weaker ones.
   'auth-cookie',
   'auth-spnego',
   'identity-provider-redirector',
@@ -37,7 +37,7 @@ const SECOND_FACTOR: ReadonlySet<string> = new Set(['direct-grant-validate-otp',
 /** Conditions that mean only "if the user has a second factor". */
 const CONDITIONS: ReadonlySet<string> = new Set(['conditional-user-configured', 'conditional-credential']);
 
-/** Reads `authenticationFlows`. Skips entries of another shape. */
+/** Reads `authenticationFlows`. Skips malformed entries. */
 export function readFlows(representation: unknown): readonly Flow[] {
   if (!Array.isArray(representation)) return [];
   return representation.flatMap((entry: unknown, index): Flow[] => {
@@ -54,8 +54,8 @@ export function readFlows(representation: unknown): readonly Flow[] {
 }
 
 /**
- * Lists the steps of a flow that idkit does not run: unknown enabled authenticators, a second factor for users who have
- * none, other conditions, and missing or empty flows.
+ * Lists the steps of a flow that idkit does not run: unknown enabled authenticators, other conditions, and a second
+ * factor for users who have none. Reports missing and empty flows too.
  */
 export function listUnknownSteps(flow: Flow, flows: readonly Flow[]): readonly string[] {
   return stepsOf(flow, flows, 'always', new Set());
@@ -102,7 +102,7 @@ function readExecutions(value: unknown): readonly Execution[] {
 }
 
 /**
- * The client authenticators of Keycloak 26. A client whose authenticator idkit does not have is rejected with the
+ * The client authenticators of Keycloak 26. idkit rejects a client whose authenticator it does not have, and names the
  * reason.
  */
 const AUTHENTICATORS: ReadonlySet<string> = new Set([
@@ -113,7 +113,7 @@ const AUTHENTICATORS: ReadonlySet<string> = new Set([
   'federated-jwt',
 ]);
 
-/** The flow of a realm that names none. */
+/** The client authentication flow of a realm that does not name one. */
 const USUAL = 'clients';
 
 /**

@@ -3,7 +3,7 @@ import type { ClientUuid, FamilyId, RealmId, SessionId } from './ids.ts';
 /** The parameters of a valid authorization request (OpenID Connect Core §3.1.2.1). */
 export interface AuthorizationRequest {
   redirectUri: string;
-  /** The client sent `redirect_uri`, so the token endpoint requires it too (RFC 6749 §4.1.3). */
+  /** Whether the client sent `redirect_uri`. The token endpoint then requires it too (RFC 6749 §4.1.3). */
   redirectUriSent: boolean;
   /** Sorted words, for example `code` or `code id_token`. */
   responseType: string;
@@ -46,9 +46,9 @@ export interface AuthenticationSession {
   request: AuthorizationRequest;
   /** Random text that a form of this step must send back (`session_code`). Every step has a new one. */
   formCode: string;
-  /** The proved user. Present while required actions or the consent are pending. */
+  /** The authenticated user. Present while required actions or the consent are pending. */
   userId?: string;
-  /** Unix time in seconds at which the user proved themselves. */
+  /** Unix time in seconds at which the user authenticated. */
   authenticatedAt?: Seconds;
   rememberMe: boolean;
   /** The stage of the login, the chosen locale and other facts. */
@@ -64,7 +64,10 @@ export interface AuthorizationCode {
   userId: string;
   /** The user session. It exists as long as the code. */
   sessionId: SessionId;
-  /** Id of the token family that the exchange creates. Revoking the family also revokes what a stolen code obtained. */
+  /**
+   * Id of the token family that the exchange creates. Revoking the family also revokes tokens that were obtained with a
+   * stolen code.
+   */
   familyId: FamilyId;
   /** Unix time in seconds of its issue. */
   issuedAt: Seconds;

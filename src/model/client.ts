@@ -55,7 +55,7 @@ export interface Client extends Revised {
   scopeRoleIds: readonly string[];
   /** Other fields of the given ClientRepresentation. */
   kept: Readonly<Record<string, unknown>>;
-  /** `/secret`, `/registrationAccessToken`, `/attributes/client.secret.rotated`. */
+  /** Keys: `/secret`, `/registrationAccessToken`, `/attributes/client.secret.rotated`. */
   secrets: Secrets;
 }
 

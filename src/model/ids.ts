@@ -1,7 +1,7 @@
 import type { Branded } from '../core/index.ts';
 
-// Ids that must never be confused. A text without a brand is accepted anywhere, so that parsed input needs no cast; an id
-// of one kind is rejected where another kind belongs. A constructor gives a parsed text its brand.
+// Ids that must never be confused. The compiler accepts a string without a brand anywhere, so parsed input needs no
+// cast. It rejects an id of one kind where another kind is required. A constructor adds the brand to a parsed string.
 
 export type RealmId = Branded<string, 'RealmId'>;
 /** The id of a client in the store and in the administrative API, never its `client_id`. */

@@ -1,7 +1,7 @@
 import { jsonFields } from '../core/index.ts';
 import type { RealmSettings, Unenforced } from './realm.ts';
 
-/** Numbers of users who cannot log in until something happens. */
+/** Numbers of users who cannot log in yet. */
 export interface WaitingUsers {
   /** Enabled users by required action. */
   requiredActions: ReadonlyMap<string, number>;
@@ -15,8 +15,8 @@ const LANGUAGES: ReadonlySet<string> = new Set(['en', 'de']);
 const OWN_THEMES = /^(base|keycloak(\.v\d+)?)?$/;
 
 /**
- * Lists the enabled features of a realm that idkit does not have. Without them the realm does less than its users
- * expect, but nothing is weaker, so nothing is refused. Users who need a feature to log in are counted.
+ * Lists the enabled features of a realm that idkit does not have. Without them the realm offers less than its users
+ * expect, but no check is weaker, so idkit refuses nothing. Reports how many users need such a feature to log in.
  *
  * @param requiredActions the required actions that the login pages run. Default: no required action is reported.
  */

@@ -1,4 +1,7 @@
-/** A parsed password policy of a realm (docs/keycloak/login.md#password-policy). An absent field is not required. */
+/**
+ * A parsed password policy of a realm (docs/keycloak/login.md#password-policy). If a field is absent, the policy does
+ * not require it.
+ */
 export interface PasswordPolicy {
   length?: number;
   maxLength?: number;
@@ -13,7 +16,7 @@ export interface PasswordPolicy {
   regexPatterns: readonly string[];
   /** Number of earlier passwords that must not be reused. The caller compares their hashes. */
   passwordHistory?: number;
-  /** Days in which a password must not be reused. The caller compares the hashes. */
+  /** Days for which a password must not be reused. The caller compares the hashes. */
   passwordAge?: number;
   /** Days after which a password must be changed. The caller compares the credential's date. */
   forceExpiredPasswordChange?: number;
@@ -23,7 +26,7 @@ export interface PasswordPolicy {
   unknown: readonly string[];
 }
 
-/** Entries with a number, and Keycloak 26's default. */
+/** Entries that have a number, with Keycloak 26's defaults. */
 const NUMBERS = {
   length: 8,
   maxLength: 64,
@@ -42,7 +45,10 @@ const NOT_ABOUT_CONTENT = new Set(['maxAuthAge', 'recoveryCodesWarningThreshold'
 
 const FLAGS = new Set(['notUsername', 'notContainsUsername', 'notEmail'] as const);
 
-/** Parses `length(8) and digits(1) and notUsername`. An absent or empty text is a policy that allows everything. */
+/**
+ * Parses `length(8) and digits(1) and notUsername`. Returns a policy that allows everything for an absent or empty
+ * text.
+ */
 export function parsePasswordPolicy(text: string | undefined): PasswordPolicy {
   const regexPatterns: string[] = [];
   const unknown: string[] = [];
@@ -68,10 +74,12 @@ export interface PasswordFault {
   message: string;
 }
 
-/** Longest password in bytes. A longer one is not safer, and uses memory until its hash is due. */
+/**
+ * Maximum length of a password in bytes. A longer one is not safer, and occupies memory while it waits to be hashed.
+ */
 export const MOST_PASSWORD_BYTES = 1024;
 
-/** Whether a password is longer than any password may be, in UTF-8. */
+/** Whether a password in UTF-8 exceeds `MOST_PASSWORD_BYTES`. */
 export function isPasswordTooLong(password: string): boolean {
   return (
     password.length > MOST_PASSWORD_BYTES || new TextEncoder().encode(password).length > MOST_PASSWORD_BYTES

@@ -11,7 +11,7 @@ const EMAIL = /^[^\s@<>(),;:\\"[\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9
 const PROHIBITED_IN_USERNAME = /[<>&"\s$%!#?§,;:*~/\\|^=[\]{}()`\p{Cc}]/u;
 const PROHIBITED_IN_NAME = /[<>&"$%!#?§;*~/\\|^=[\]{}()\p{Cc}]/u;
 
-/** Lists the faults of the default user profile. Fields that are the same as in `before` are not checked. */
+/** Lists the faults of the default user profile. Skips fields that are unchanged since `before`. */
 export function listProfileFaults(
   user: User,
   before: User | undefined,

@@ -4,7 +4,7 @@ import type { Revised, Secrets } from './record.ts';
 /**
  * A realm's settings, with the field names of Keycloak 26's RealmRepresentation
  * (docs/keycloak/realms.md#representation). All lifetimes are in seconds. `kept` has the fields that idkit does not
- * use, and an export contains them again.
+ * use. An export contains them too.
  */
 export interface RealmSettings {
   displayName?: string;
@@ -81,8 +81,8 @@ export interface Realm extends Revised {
 }
 
 /**
- * A demand of a realm or client that idkit does not enforce. `refuses` is true if a token would be weaker than
- * demanded. Such a token is refused (docs/keycloak/tokens.md#demands).
+ * A demand of a realm or client that idkit does not enforce. `refuses` is true if tokens would be weaker than demanded.
+ * idkit then issues none (docs/keycloak/tokens.md#demands).
  */
 export interface Unenforced {
   /** JSON path in the realm's representation, for example `$.identityProviders[0]`. */

@@ -4,8 +4,9 @@ import type { Secret } from '../core/index.ts';
 export type RecordKind = 'realm' | 'client' | 'scope' | 'role' | 'group' | 'groups' | 'component' | 'user';
 
 /**
- * Returns the name of the turn (core, `inTurn`) in which a record is read and written. It contains the id, which is
- * unique in the database, but not the name, which may change during the wait. The id of `groups` is the realm's.
+ * Returns the name of the turn (core, `inTurn`) in which a record is read and written. The turn is named after the
+ * record's id, which is unique in the database, because the record's name may change during the wait. For `groups` it
+ * is the id of the realm.
  */
 export function recordKey(kind: RecordKind, id: string): string {
   return `${kind}:${id}`;

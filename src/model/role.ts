@@ -29,21 +29,21 @@ export interface Group extends Revised {
   isDefault: boolean;
 }
 
-/** The part of a realm that role resolution needs. The store's RealmConfiguration has it. */
+/** The part of a realm that role resolution needs. A `RealmConfiguration` of the store has it. */
 export interface RoleGraph {
   roles: ReadonlyMap<string, Role>;
   groups: ReadonlyMap<string, Group>;
 }
 
-/** Bounds the cache of a realm. Users with the same roles and groups share one entry. */
+/** Maximum number of cached users per realm. Users with the same roles and groups share one entry. */
 const REMEMBERED_USERS = 10_000;
 const memory = new WeakMap<RoleGraph, Map<string, ReadonlySet<string>>>();
 
 /**
  * Returns the ids of every role of a user: direct roles, those of the user's groups and their parents, and all roles
- * that these include. Cycles of composites and groups end. Unknown ids are skipped.
+ * that these include. Handles cycles of composites and groups, and skips unknown ids.
  *
- * @param graph must not change afterwards, because equal users of one graph get the same set object
+ * @param graph must not change afterwards, because users with the same roles and groups get the same set object
  */
 export function effectiveRoleIds(
   graph: RoleGraph,
@@ -54,7 +54,7 @@ export function effectiveRoleIds(
     users = new Map();
     memory.set(graph, users);
   }
-  // No id contains a NUL byte, so the key is unique for a list of ids, whatever ids an import brings.
+  // No id contains a NUL byte, so the key is unique for a list of ids, whatever ids an import contains.
   const key = [user.roleIds.length, user.groupIds.length, ...user.roleIds, ...user.groupIds].join('\0');
   const known = users.get(key);
   if (known !== undefined) return known;
@@ -66,7 +66,7 @@ export function effectiveRoleIds(
   return effective;
 }
 
-/** Returns the roles with all that they include. Cycles end, and unknown ids are skipped. */
+/** Returns the ids of the roles and of all roles that they include. Handles cycles, and skips unknown ids. */
 export function expandRoleIds(graph: Pick<RoleGraph, 'roles'>, ids: Iterable<string>): ReadonlySet<string> {
   const expanded = new Set<string>();
   const waiting = [...ids];

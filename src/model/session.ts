@@ -46,19 +46,19 @@ export interface TokenFamily {
 }
 
 /**
- * Notifies the clients of user sessions that these have ended (Back-Channel Logout 1.0 §2.5). The caller prepares the
+ * Notifies clients that their user sessions have ended (Back-Channel Logout 1.0 §2.5). The caller prepares the
  * notification while the store still knows the clients, ends the sessions, then sends it.
  */
 export interface SessionEndings {
   /**
-   * Finds the clients to notify of the end of these sessions, and returns the function that does it. The function
+   * Finds the clients to notify of the end of these sessions, and returns the function that notifies them. The function
    * resolves when it has reached all clients, or after a short time. It retries in the background, and never throws.
    */
   prepare(realmId: RealmId, ending: EndingSessions): Promise<() => Promise<void>>;
 }
 
 /**
- * Sessions of one user with the clients that have tokens of them, or all sessions of a user. With `clientUuid`: the
+ * Sessions of one user with the clients that have tokens for them, or all sessions of a user. With `clientUuid`: the
  * part of one client in the user's online sessions, after its consent was withdrawn.
  */
 export type EndingSessions =

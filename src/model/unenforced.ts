@@ -13,8 +13,8 @@ const KEY_PROVIDERS: ReadonlySet<string> = new Set([
 
 /**
  * Lists the demands of a realm and its clients that idkit does not enforce (docs/keycloak/tokens.md#demands). The
- * report of an import and `status` show them, and tokens that would be weaker are refused. A new realm of Keycloak has
- * none.
+ * report of an import and `status` show them, and idkit does not issue tokens that would be weaker. A new Keycloak
+ * realm has no such demands.
  */
 export function listUnenforced(
   configuration: { realm: Realm; components: readonly Component[] },
@@ -34,7 +34,10 @@ export function listUnenforced(
   ];
 }
 
-/** Each flow concerns its own logins. A step beyond password and stored second factor refuses them. */
+/**
+ * Each flow affects only its own logins. idkit refuses these if the flow has a step beyond the password and an existing
+ * second factor.
+ */
 function boundFlows({ kept }: RealmSettings, flows: readonly Flow[]): readonly Unenforced[] {
   return [
     ...boundFlow('directGrantFlow', kept.directGrantFlow, 'direct grant', flows, 'direct'),
@@ -77,7 +80,7 @@ function clientFlow(settings: RealmSettings): readonly Unenforced[] {
   return [{ path: flow.path, what: `client authentication flow ${flow.what}`, refuses: true, at: 'clients' }];
 }
 
-/** Users of another provider cannot log in. Users with a password can, as before. */
+/** Users of an external provider cannot log in. Users with a password still can. */
 function identityProviders(value: unknown): readonly Unenforced[] {
   return entries(value).map((provider, index) => ({
     path: `$.identityProviders[${index}]`,
@@ -116,7 +119,7 @@ function passwordPolicy(policy: string | undefined): readonly Unenforced[] {
   }));
 }
 
-/** An external directory decides about its users at every token, and idkit cannot query it. */
+/** An external directory can reject its users at every token, and idkit cannot query it. */
 function componentsOf(components: readonly Component[]): readonly Unenforced[] {
   const places = new Map<string, number>();
   return components.flatMap((component): Unenforced[] => {

@@ -9,7 +9,7 @@ export interface User extends Revised {
   username: string;
   firstName?: string;
   lastName?: string;
-  /** Lower case. */
+  /** In lower case. */
   email?: string;
   emailVerified: boolean;
   enabled: boolean;

@@ -7,7 +7,7 @@ import type { KeyRing } from './keys/index.ts';
 /** The destination of user events: the store (as the realm's settings say), the log and the metrics. Never throws. */
 export interface EventSink {
   emit(event: UserEvent, realmName: string): void;
-  /** Stores the pending events, so that a list of events that follows is complete. */
+  /** Stores the pending events, so that the next list of events is complete. */
   flush?(): Promise<void>;
 }
 
@@ -27,11 +27,11 @@ export interface ProtocolContext {
 
 /** A parsed request to an endpoint below `/realms/{realm}/`. */
 export interface ProtocolRequest {
-  /** Name in the path. */
+  /** The realm's name in the path. */
   realm: string;
-  /** Form fields. For a repeated field, the first value. */
+  /** The form fields. A repeated field has its first value. */
   form: ReadonlyMap<string, string>;
-  /** A form field is repeated. */
+  /** Whether a form field occurs more than once. */
   duplicated: boolean;
   /** The header `Authorization`. */
   authorization?: string;
@@ -43,7 +43,7 @@ export interface ProtocolRequest {
   accept?: string;
   /** The client's address. Behind a trusted proxy, the address that the proxy names. */
   remoteAddress: string;
-  /** The connection uses TLS, or a trusted proxy says so. */
+  /** Whether the connection uses TLS, or a trusted proxy reports that it does. */
   secure: boolean;
 }
 

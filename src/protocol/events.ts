@@ -3,7 +3,7 @@ import type { RealmConfiguration } from '../store/index.ts';
 import type { ProtocolContext } from './context.ts';
 import type { Refusal, RefusalCase } from './refusal.ts';
 
-/** Keycloak's event error of each refusal that does not name its own (docs/keycloak/tokens.md#events-of-tokens). */
+/** Keycloak's event error for each refusal that does not specify one (docs/keycloak/tokens.md#events-of-tokens). */
 const EVENT_ERRORS: Readonly<Partial<Record<RefusalCase, string>>> = {
   'https-required': 'ssl_required',
   'realm-not-enabled': 'realm_disabled',
@@ -40,10 +40,13 @@ const EVENT_ERRORS: Readonly<Partial<Record<RefusalCase, string>>> = {
   'userinfo-invalid-token': 'invalid_token',
 };
 
-/** Longest value that a sender chooses freely, in characters. It bounds the store and the log. */
+/** Maximum length, in characters, of a value that the sender chooses freely. It bounds the store and the log. */
 const MOST_CHARACTERS = 255;
 
-/** Longest detail, in characters: Keycloak's column ends at 2550. Lists of scopes and reasons can be long. */
+/**
+ * Maximum length of a detail in characters, which is the size of Keycloak's column. Lists of scopes and reasons can be
+ * long.
+ */
 const MOST_OF_A_DETAIL = 2550;
 
 function shorten(details: Record<string, string>): void {

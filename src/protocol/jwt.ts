@@ -13,11 +13,11 @@ export interface ParsedJwt {
   signature: string;
 }
 
-/** Longest token that is parsed, in characters. Tokens of this service have about 1,500. */
+/** Maximum length, in characters, of a token to parse. Tokens of this service have about 1,500. */
 const MAX_LENGTH = 64 * 1024;
 const shape = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** Parses a token. Returns undefined if it is not a JWS with JSON objects inside. */
+/** Parses a token. Returns undefined if it is not a JWS whose header and payload are JSON objects. */
 export function parseJwt(token: string): ParsedJwt | undefined {
   if (token.length > MAX_LENGTH || !shape.test(token)) return undefined;
   const first = token.indexOf('.');
@@ -35,13 +35,13 @@ export function parseJwt(token: string): ParsedJwt | undefined {
   };
 }
 
-/** Returns a claim if it is text. */
+/** Returns a claim if it is a string, or undefined. */
 export function textClaim(claims: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = claims[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns a claim if it is a finite number. */
+/** Returns a claim if it is a finite number, or undefined. */
 export function numberClaim(claims: Readonly<Record<string, unknown>>, name: string): number | undefined {
   const value = claims[name];
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;

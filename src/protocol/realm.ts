@@ -66,7 +66,10 @@ export function issuerOf(ctx: Pick<ProtocolContext, 'baseUrl'>, configuration: R
   return `${ctx.baseUrl}/realms/${encodeURIComponent(configuration.realm.name)}`;
 }
 
-/** Bounds the cache. A match takes a fifth of the time of a signature, and most requests come from few addresses. */
+/**
+ * Maximum number of cached addresses. A match takes a fifth of the time of a signature, and most requests come from few
+ * addresses.
+ */
 const REMEMBERED_ADDRESSES = 4096;
 const known = new Map<string, boolean>();
 
@@ -95,8 +98,8 @@ export type TokenUse = 'direct' | 'browser' | 'continued' | 'service-account';
 const remembered = new WeakMap<RealmConfiguration, WeakMap<Client, readonly Unenforced[]>>();
 
 /**
- * Guards every token: if the realm or the client demands more than idkit enforces, no token is issued, rather than a
- * weaker one (docs/keycloak/tokens.md#demands). This also holds for sessions that began before the demand.
+ * Guards every token: if the realm or the client demands more than idkit enforces, idkit refuses to issue a weaker
+ * token (docs/keycloak/tokens.md#demands). This also applies to sessions that began before the demand.
  *
  * @throws Refusal `login-refused`; its detail names the demand
  */
@@ -123,7 +126,7 @@ function refusingDemands(configuration: RealmConfiguration, client: Client): rea
   return refusing;
 }
 
-/** Flows concern new logins only, and a user directory its own users. Every other demand concerns all tokens. */
+/** A flow affects only new logins, and a user directory only its own users. Every other demand affects all tokens. */
 function isFor(at: Unenforced['at'], use: TokenUse): boolean {
   if (at === 'users') return use !== 'service-account';
   return at === undefined || at === use;

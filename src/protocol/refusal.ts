@@ -90,7 +90,8 @@ export interface RefusalOptions {
 }
 
 /**
- * The client violated the protocol, or may not do what it requested. It is not a bug, and the operator need not act.
+ * The client violated the protocol, or may not do what it requested. A refusal is not a bug, and the operator need not
+ * act.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal';

@@ -10,8 +10,8 @@ import type { AccountPageName } from './pages.ts';
 import { ACCOUNT_CLIENT, rightsOfUser } from './rights.ts';
 
 /**
- * Returns the endpoint of an account page. A browser without a login goes through the login first and comes back. A
- * form counts only with the login's state checker.
+ * Returns the endpoint of an account page. A browser without a login is redirected to the login, which returns to the
+ * page. A form is accepted only with the state checker of the login.
  */
 export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
   return (ctx, request) =>
@@ -66,7 +66,7 @@ function sendToLogin(call: BrowserCall, page: AccountPageName): BrowserAnswer {
 }
 
 /**
- * Whether the URL still has the parameters of the login's response. They are useless, and must not end up in a
+ * Whether the URL still has the parameters of the login's response. They have no further use, and must not end up in a
  * bookmark.
  */
 function isAfterLogin({ request }: BrowserCall): boolean {

@@ -31,7 +31,7 @@ export function accountFrame(account: AccountCall): AccountFrame {
   };
 }
 
-/** Shows a page of this login. Default message: the last change, if the URL names one. */
+/** Shows an account page. Default message: the last change, if the URL names one. */
 export function showAccountPage(
   account: AccountCall,
   page: AccountPage,
@@ -59,7 +59,7 @@ const DONE = [
  * Redirects to the page after its form made a change, so that "reload" does not repeat the change. Only pages of this
  * login can create the mark in the URL, so no other site can show a false message.
  *
- * @param options `stateChecker`: of the new login, if there is one
+ * @param options `stateChecker`: that of the new login, if there is one
  */
 export function answerDone(
   account: AccountCall,
@@ -80,7 +80,7 @@ function doneMessage({ request, sso }: AccountCall): PageMessage | undefined {
     : undefined;
 }
 
-/** The mark is made from the state checker, which no client knows. All clients know the session id. */
+/** The mark is derived from the state checker, which no client knows. The session id is known to all clients. */
 function doneMark(stateChecker: string, key: string): string {
   return sha256(`${stateChecker} ${key}`).toString('base64url').slice(0, 22);
 }
@@ -95,7 +95,7 @@ export function startAccountEvent(account: AccountCall, type: string): EventDraf
   return event;
 }
 
-/** Answers a request that the user's rights do not allow. */
+/** Returns the page for a request that the user's rights do not allow. */
 export function answerDenied(account: AccountCall): BrowserAnswer {
   return errorPage(account.configuration, account.request, 'accountDeniedMessage', {
     name: 'account-denied',
@@ -137,7 +137,7 @@ export async function findClients(
   return new Map(found.flatMap((client) => (client === undefined ? [] : [[client.id, client]])));
 }
 
-/** Returns the name that people know a client by. */
+/** Returns the name under which users know a client. */
 export function clientName(client: Client): string {
   return client.name || client.clientId;
 }

@@ -56,7 +56,8 @@ const rules: AccountRules = {
 export const accountApplications = accountEndpoint(rules);
 
 /**
- * Prepares the notification of a client that loses its consent: its part in the user's sessions ends, as in Keycloak.
+ * Prepares the notification of a client whose consent the user withdraws. The client's part in the user's sessions
+ * ends, as in Keycloak.
  */
 async function prepareWithdrawal({ ctx, configuration, sso }: AccountCall, client: Client) {
   const userId = sso.user.id;

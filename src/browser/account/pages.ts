@@ -19,14 +19,14 @@ export interface AccountFrame {
   stateChecker: string;
   /** The login in this browser, which the button "Sign out" ends. */
   sessionId: string;
-  /** False: the user may see the data, and only an administrator may change it. */
+  /** Whether the user may change the data. If false, only an administrator may. */
   mayChange: boolean;
 }
 
 /** A session of the user, on any device. */
 export interface AccountSession {
   id: string;
-  /** It is this browser's session. */
+  /** Whether it is this browser's session. */
   current: boolean;
   /** Unix time in seconds of the login. */
   startedAt: number;
@@ -45,11 +45,11 @@ export interface AccountApplication {
   id: string;
   name: string;
   description?: string;
-  /** Its first page, as configured. It may not be a web address. */
+  /** Its first page, as configured. It need not be a web address. */
   url?: string;
-  /** It is part of a live session. */
+  /** Whether it is part of a live session. */
   inUse: boolean;
-  /** It has access without a session. */
+  /** Whether it has access without a session. */
   offline: boolean;
   /** The user's consent. Absent if the application needs none. */
   consent?: {
@@ -57,7 +57,7 @@ export interface AccountApplication {
     /** Unix time in milliseconds. */
     givenAt: number;
   };
-  /** The user can remove some access. */
+  /** Whether the user can remove some of its access. */
   removable: boolean;
 }
 
@@ -67,7 +67,7 @@ export type AccountPage = { account: AccountFrame } & (
   | { page: 'account-password' }
   | {
       page: 'account-sessions';
-      /** This browser's session first, then by last use. */
+      /** In order: this browser's session, then the others by last use. */
       sessions: readonly AccountSession[];
       /** Number of further sessions, which are not listed. */
       more: number;

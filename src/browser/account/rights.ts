@@ -13,7 +13,7 @@ export interface AccountRights {
 }
 
 /**
- * Returns the rights of roles of the client `account`, with the rules of Keycloak's account API
+ * Returns the rights that roles of the client `account` grant, according to the rules of Keycloak's account API
  * (docs/keycloak/pages.md#account).
  */
 export function rightsOf(roles: ReadonlySet<string>): AccountRights {

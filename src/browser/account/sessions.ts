@@ -19,7 +19,7 @@ import {
 } from './account-page.ts';
 import type { AccountSession } from './pages.ts';
 
-/** Longest list of sessions. A program that logs in for each call can leave thousands. */
+/** Maximum number of sessions in the list. A program that logs in for each call can leave thousands. */
 const MOST_SHOWN = 100;
 
 const rules: AccountRules = {
@@ -102,7 +102,7 @@ function renderSession(
   };
 }
 
-/** Ends the login in this browser. Its clients can clear their own state here (Front-Channel Logout 1.0 §2). */
+/** Ends the login in this browser. Its clients can clear their state in the browser (Front-Channel Logout 1.0 §2). */
 async function signOut(account: AccountCall): Promise<BrowserAnswer> {
   const { configuration, request, sso } = account;
   const ended = await endSessionOf(account.ctx, sso.session);

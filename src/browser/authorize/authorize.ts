@@ -79,7 +79,7 @@ function findClientFault(
   return undefined;
 }
 
-/** Longest stored request, in bytes. Anyone may send one, and it is stored during the login. */
+/** Maximum size of a stored request in bytes. Anyone may send one, and it is stored during the login. */
 const MOST_KEPT = 8192;
 
 async function answerRequest(

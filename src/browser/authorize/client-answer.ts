@@ -51,7 +51,7 @@ export function answerClient(
   return sendToClient(to, fields, cookies);
 }
 
-/** Returns the URL of a redirect to the client. The query of the redirect URI stays (RFC 6749 §4.1.2). */
+/** Returns the URL of a redirect to the client. The query of the redirect URI is kept (RFC 6749 §4.1.2). */
 function redirectUrl(to: ReplyTo, fields: readonly Field[]): string {
   const text = new URLSearchParams(fields.map(([name, value]) => [name, value])).toString();
   const { redirectUri, responseMode } = to;

@@ -1,6 +1,6 @@
 import type { BrowserRequest } from '../contract.ts';
 
-/** The known parameters. Others are ignored, repeated or not (RFC 6749 §3.1). */
+/** The known parameters. Others are ignored, even if they are repeated (RFC 6749 §3.1). */
 const KNOWN = [
   'client_id',
   'redirect_uri',
@@ -25,8 +25,9 @@ const KNOWN = [
 export type ParameterName = (typeof KNOWN)[number];
 
 /**
- * Longest value, in characters (Keycloak's `req-params-default-max-size`). Keycloak ignores a longer value, which could
- * be the `code_challenge`. A request object contains all other parameters.
+ * Maximum length of a value in characters (Keycloak's `req-params-default-max-size`). Keycloak ignores a longer value.
+ * idkit rejects it, because it could be the `code_challenge`. A request object may be longer, because it contains all
+ * other parameters.
  */
 const MOST_CHARACTERS = 4000;
 const MOST_OF_A_REQUEST = 65_536;
@@ -36,13 +37,13 @@ export interface Parameters {
   values: ReadonlyMap<ParameterName, string>;
   /** Names of repeated parameters. */
   doubled: ReadonlySet<ParameterName>;
-  /** The first value that is too long. */
+  /** The first parameter whose value is too long. */
   tooLong?: ParameterName;
 }
 
 /**
  * Reads the parameters of a request: the query of a GET, the form of a POST (OpenID Connect Core §3.1.2.1). An empty
- * value counts as absent (RFC 6749 §3.1). An empty `scope` is kept, and no client has that scope.
+ * value counts as absent (RFC 6749 §3.1). An empty `scope` is kept. It is invalid, because no client has that scope.
  */
 export function readParameters(request: BrowserRequest): Parameters {
   const source = request.method === 'POST' ? request.form : request.query;
@@ -74,7 +75,7 @@ export function withRequestObject(
 
 function withLongest(parameters: Parameters): Parameters {
   for (const [name, value] of parameters.values) {
-    // `login_hint` only fills in the form, so a long one is cut.
+    // `login_hint` only fills in the form, so a long one is not a fault.
     if (name === 'login_hint') continue;
     const most = name === 'request' || name === 'id_token_hint' ? MOST_OF_A_REQUEST : MOST_CHARACTERS;
     if (value.length > most) return { ...parameters, tooLong: name };

@@ -3,7 +3,7 @@ import { resolveRootUrl } from '../../protocol/client/index.ts';
 
 /** Schemes that execute or show their content instead of opening an application. */
 const NO_APPLICATION = new Set(['javascript', 'data', 'vbscript', 'file', 'blob', 'about', 'view-source']);
-/** Longest redirect URI, in characters. */
+/** Maximum length of a redirect URI in characters. */
 const MOST_CHARACTERS = 4096;
 /** Visible ASCII that is safe in a header, a log line and an HTML attribute. A redirect URI has no fragment. */
 const safe = /^[\x21-\x7e]+$/;
@@ -16,9 +16,9 @@ export interface RedirectTarget {
 }
 
 /**
- * Returns the redirect URI of a request: the sent one, if the client has registered it. Without a sent one, returns the
- * client's only URI, unless the request is an OpenID Connect request (RFC 6749 §3.1.2.3). For undefined the caller
- * shows a page and never redirects (§4.1.2.1).
+ * Returns the redirect URI of a request: the one that the client sent, if it is registered. If the client sent none,
+ * returns its only URI, unless the request is an OpenID Connect request (RFC 6749 §3.1.2.3). If the result is
+ * undefined, the caller shows a page and never redirects (§4.1.2.1).
  */
 export function findRedirectTarget(
   client: Client,
@@ -76,8 +76,8 @@ function matches(pattern: string, uri: string): boolean {
 }
 
 /**
- * A wildcard covers web addresses without a user part and without dot segments in the path, plain, encoded or encoded
- * twice.
+ * A wildcard matches only web addresses without a user part. The path must not have dot segments, whether plain,
+ * encoded or encoded twice.
  */
 function mayBeUnderWildcard(uri: string): boolean {
   const [, authority, path] = /^https?:\/\/([^/?]*)([^?]*)/.exec(uri) ?? [];

@@ -15,11 +15,11 @@ export interface RequestFacts {
   parameters: Parameters;
   /** Undefined: missing or unknown. */
   type: ResponseType | undefined;
-  /** Where an error goes. */
+  /** The response mode of an error. */
   mode: AuthorizationRequest['responseMode'];
 }
 
-/** Reads the facts of a request. If its type or mode is unknown, errors go into the query. */
+/** Reads the facts of a request. If its type or mode is unknown, errors are sent in the query. */
 export function readFacts(
   configuration: RealmConfiguration,
   client: Client,
@@ -30,7 +30,7 @@ export function readFacts(
   const named = parameters.values.get('response_mode');
   if (named === undefined) return { configuration, client, parameters, type, mode: usual };
   const mode = parseResponseMode(named) ?? 'query';
-  // The response to a request for tokens never goes into a query, not even as an error.
+  // A request for tokens never gets a response in the query, not even an error.
   const kept = mode === 'query' && parseResponseMode(named) !== undefined ? usual : mode;
   return { configuration, client, parameters, type, mode: kept };
 }

@@ -20,9 +20,9 @@ export type RequestObject =
 const MOST_CHARACTERS = 65_536;
 
 /**
- * Reads a request object (OpenID Connect Core §6.1): unsigned, or signed with the client's registered key or secret, as
- * its attribute `request.object.signature.alg` says. `request_uri` is rejected: idkit fetches no URL that a request
- * names.
+ * Reads a request object (OpenID Connect Core §6.1): unsigned, or signed with the client's registered key or secret,
+ * depending on its attribute `request.object.signature.alg`. `request_uri` is rejected, because idkit fetches no URL
+ * that a request names.
  */
 export function readRequestObject(
   call: BrowserCall,

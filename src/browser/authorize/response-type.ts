@@ -1,6 +1,6 @@
 import type { AuthorizationRequest } from '../../model/index.ts';
 
-/** What a client requests, and how it is returned. */
+/** What a client requests, and how the service returns it. */
 export interface ResponseType {
   /** Sorted words, for example `code id_token`. */
   name: string;

@@ -20,18 +20,20 @@ const NAMES = {
   ul: 'ui_locales',
 } as const;
 
-/** Longest text with all parameters, in bytes. A page contains it several times and must stay small. */
+/** Maximum size in bytes of the text with all parameters. A page contains it several times and must stay small. */
 const MOST_BYTES = 3000;
-/** Longest text with the parameters of a response, in bytes. Servers reject longer URLs, and so does this one. */
+/**
+ * Maximum size in bytes of the text with the parameters of a response. This server, like others, rejects longer URLs.
+ */
 const MOST_OF_AN_ANSWER = 6000;
-/** Longest text that is parsed, in characters. */
+/** Maximum length of a text to parse, in characters. */
 const MOST_READ = 16_384;
 const KEYCLOAKS = ['ru', 'rt', 'rm', 'st'] as const;
 
 /**
- * Returns the data that a login needs if its row is missing: where to answer the client, and the request to restart.
- * Anyone may write it, so it is trusted no more than an authorization request. Returns undefined if even the redirect
- * URI and the state are too long.
+ * Returns the data that a login needs if its row is missing: where to send a response to the client, and the request to
+ * restart. Anyone may write it, so it is trusted no more than an authorization request. Returns undefined if even the
+ * redirect URI and the state are too long.
  */
 export function renderClientData(request: AuthorizationRequest): string | undefined {
   const all: Partial<Record<keyof typeof NAMES, string | undefined>> = {

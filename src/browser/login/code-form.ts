@@ -8,7 +8,7 @@ import { moveStep, storeStep } from './login-row.ts';
 import { answerGone } from './open-login.ts';
 import { type LoginStage, stageOf, withStage } from './stage.ts';
 
-/** Asks for the code of the second factor, under a new tab id. The password is correct. */
+/** Asks for the code of the second factor, under a new tab id. Called once the password was verified. */
 export async function askForCode(
   call: BrowserCall,
   login: ShownLogin,
@@ -49,7 +49,7 @@ export async function showCodeForm(
 }
 
 /**
- * Checks the code of the form. A wrong one counts as a wrong password does, and the page says so
+ * Checks the code of the form. A wrong code counts like a wrong password, and the page reports it
  * (docs/keycloak/login.md#one-time-passwords).
  */
 export async function submitCode(
@@ -83,7 +83,7 @@ export async function submitCode(
   }
 }
 
-/** Returns the user whose password was proved in the previous step, if that password is still current. */
+/** Returns the user whose password was verified in the previous step, if that password is still current. */
 async function findHalfProven(call: BrowserCall, row: AuthenticationSession) {
   const { store } = call.ctx;
   const stage = stageOf(row);

@@ -3,13 +3,13 @@ import { sha256 } from '../../crypto/index.ts';
 import type { AuthorizationCode, AuthorizationRequest, Realm } from '../../model/index.ts';
 import type { ProtocolContext } from '../../protocol/index.ts';
 
-/** Random bytes of a code: 144 bits (RFC 6749 §10.10 requires more than 128). */
+/** Number of random bytes in a code: 144 bits (RFC 6749 §10.10 requires more than 128). */
 const CODE_BYTES = 18;
 
 /** Lifetime in seconds if a realm's `accessCodeLifespan` is 0 or negative. */
 const DEFAULT_LIFESPAN = 60;
 
-/** The subject of a code. */
+/** The login and the request that a code belongs to. */
 export interface CodeSubject {
   realm: Realm;
   clientUuid: string;
@@ -24,8 +24,8 @@ export interface CodeSubject {
 
 /**
  * Builds an authorization code: the text for the client, `<random>.<user session>.<client uuid>`
- * (docs/keycloak/tokens.md#authorization-code), and the record for the store, which has its SHA-256 only. Stores
- * nothing.
+ * (docs/keycloak/tokens.md#authorization-code), and the record for the store, which contains only the SHA-256 of the
+ * code. Stores nothing.
  */
 export function newCode(
   ctx: Pick<ProtocolContext, 'random'>,

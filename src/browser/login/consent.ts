@@ -39,8 +39,8 @@ export function consentPage(call: BrowserCall, login: StoredLogin, need: Consent
 }
 
 /**
- * `POST …/login-actions/consent`: the end of the login stores the consent. A refusal is `access_denied` without a
- * description (docs/keycloak/login.md#consent).
+ * `POST …/login-actions/consent`: the consent is stored when the login ends. A refusal becomes `access_denied` without
+ * a description (docs/keycloak/login.md#consent).
  */
 export const submitConsent: BrowserEndpoint = (ctx, request) =>
   withBrowserCall(ctx, request, async (call) => {
@@ -75,7 +75,7 @@ function markOf({ missing }: ConsentNeed): string {
   return sha256(ids.join(' ')).toString('base64url').slice(0, 22);
 }
 
-/** Earlier consents stay, without scopes that no longer exist. */
+/** Returns the consent to store. Earlier consents remain, without scopes that no longer exist. */
 function agreed(call: BrowserCall, { user, client }: LoginInProgress, need: ConsentNeed): Consent {
   const now = call.ctx.clock.now();
   const before = need.before?.scopeIds.filter((id) => call.configuration.clientScopes.has(id)) ?? [];

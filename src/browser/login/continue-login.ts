@@ -11,9 +11,9 @@ import { findConsentNeed, type LoginInProgress, provedAt, startProvedEvent } fro
 import { decideNextStep, type ProvedStep, stageOf, withStage } from './stage.ts';
 
 /**
- * Finds the next step of a login whose user is proved, from the current records.
+ * Finds the next step of a login whose user is authenticated, from the current records.
  *
- * @param given the consent that this request gives
+ * @param given the consent that the user gives in this request
  */
 export async function findNextStep(
   call: BrowserCall,
@@ -33,9 +33,10 @@ export async function findNextStep(
 }
 
 /**
- * Continues a login whose user is proved: with a redirect to its next page, with an error for the client, or to its end.
+ * Continues a login whose user is authenticated: with a redirect to its next page, with an error for the client, or to
+ * its end.
  *
- * @param given the consent that this request gives
+ * @param given the consent that the user gives in this request
  */
 export async function continueLogin(
   call: BrowserCall,
@@ -71,7 +72,7 @@ export async function refuseLogin(
   return refuseToClient(call, client, request, { error });
 }
 
-/** Stores the login as proved and redirects the browser to the page of the step. */
+/** Stores the login as authenticated and redirects the browser to the page of the step. */
 async function redirectToStep(
   call: BrowserCall,
   login: LoginInProgress,

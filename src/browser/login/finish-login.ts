@@ -14,8 +14,8 @@ import { answerGone } from './open-login.ts';
 import { type LoginInProgress, provedAt, startProvedEvent } from './progress.ts';
 
 /**
- * Ends a login: the user session exists (the browser's own, or a new one with a new id), the code is stored, and the
- * client gets its response. Afterwards the proof of the login must still hold.
+ * Ends a login: uses the browser's session or creates a new one, stores the code, and sends the response to the client.
+ * The proof of the login must still hold once the code is stored.
  */
 export async function finishLogin(
   call: BrowserCall,
@@ -48,7 +48,7 @@ export async function finishLogin(
   return answer(call, login, { session, code, given, granted: scopes.granted });
 }
 
-/** Never replaces another user's login: the user of the second login may not own the first. */
+/** Never replaces another user's login, because the first login may belong to another person. */
 async function refuseOtherUser(
   call: BrowserCall,
   login: LoginInProgress,
@@ -92,7 +92,7 @@ async function storeLogin(
     ...(code === undefined ? {} : { code: code.code }),
   });
   if (stored === 'finished') return { session, code };
-  // The browser's old session ended in the meantime. A password that was proved in this login starts a new session.
+  // The browser's old session ended in the meantime. A password that was verified in this login starts a new session.
   if (existing !== undefined && proof.by === 'password') return storeLogin(call, login, given, undefined);
   return undefined;
 }
@@ -122,7 +122,7 @@ function sessionOf(
 }
 
 /**
- * Returns the facts of this login for the client's tokens. A login that rests on an existing session has level 0
+ * Returns the facts of this login for the client's tokens. A login through an existing session has level 0
  * (docs/keycloak/tokens.md#access-token).
  */
 function loginNotes({ proof }: LoginInProgress): Record<string, string> {

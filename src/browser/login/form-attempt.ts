@@ -21,7 +21,7 @@ export function startAttempt(call: BrowserCall, { client, row }: ShownLogin): Lo
   return { ctx, configuration, event, remoteAddress: request.remoteAddress };
 }
 
-/** Returns what distinguishes the guesses at different users if no name was typed. */
+/** Returns a text that identifies the user of a guess if no name was typed. */
 function nameOf(stage: LoginStage): string {
   return stage.at === 'password' ? (stage.renews ?? '') : stage.userId;
 }
@@ -38,7 +38,7 @@ export async function refuseForm(
   return show(error.case === 'account-disabled' ? 'accountDisabledMessage' : 'invalidUserMessage');
 }
 
-/** Continues the login, because everything is proved. */
+/** Continues the login of a user who has proved everything. */
 export function continueProved(
   call: BrowserCall,
   { client, row }: ShownLogin,

@@ -18,7 +18,7 @@ import type { ResponseType } from '../authorize/response-type.ts';
 import type { BrowserCall } from '../call.ts';
 import type { LoginInProgress } from './progress.ts';
 
-/** The input of the tokens. */
+/** The input for the tokens of one response. */
 interface Wanted {
   type: ResponseType;
   session: UserSession;
@@ -29,9 +29,9 @@ interface Wanted {
 }
 
 /**
- * Issues the tokens that the browser carries (OpenID Connect Core §3.2.2.5, §3.3.2.5). The ID token has hashes of the
- * code and the access token. The tokens get their own family, without a refresh token. Returns an empty list for
- * response types without tokens, and undefined if the session has ended.
+ * Issues the tokens that reach the client through the browser (OpenID Connect Core §3.2.2.5, §3.3.2.5). The ID token
+ * has hashes of the code and the access token. The tokens get their own family, without a refresh token. Returns an
+ * empty list for response types without tokens, and undefined if the session has ended.
  */
 export async function issueFrontChannelTokens(
   call: BrowserCall,
@@ -82,7 +82,8 @@ interface Stamp {
 }
 
 /**
- * Adds the client to the session: the session lists it, and its end notifies it. The family never gets a refresh token.
+ * Adds the client to the session, which then lists it and notifies it when it ends. The family never gets a refresh
+ * token.
  */
 function joinSession(
   { ctx, configuration, now }: BrowserCall,

@@ -66,7 +66,7 @@ async function submitPassword(
   const { form } = call.request;
   const { settings } = call.configuration.realm;
   const again = await findUserToReturn(call, row);
-  // Phones append a space to a completed name. Keycloak's form trims the name, and its password grant does not.
+  // Phones append a space to an autocompleted name. Keycloak's form trims the name, and its password grant does not.
   const name = (form.get('username') ?? '').trim();
   const typed = name.slice(0, 255);
   const login: ShownLogin = {

@@ -10,7 +10,7 @@ import { stepUrl } from './login-row.ts';
 export interface ShownLogin {
   client: Client;
   row: AuthenticationSession;
-  /** The user who has to log in again. The name is shown and fixed. */
+  /** The user who has to log in again. The name is shown and read-only. */
   again?: User | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { AuthenticationSession, AuthorizationRequest, Client } from '../../
 import type { BrowserCall } from '../call.ts';
 import { renderClientData } from './client-data.ts';
 
-/** Random bytes of a tab id and of a form code. Neither can be guessed. */
+/** Number of random bytes in a tab id and in a form code. Neither can be guessed. */
 const TAB_BYTES = 16;
 const CODE_BYTES = 32;
 
@@ -37,7 +37,7 @@ export function newLoginRow(
 
 /**
  * Stores the next step of a login under the same id, with a new form code. Returns undefined if another form of the
- * same tab came first.
+ * same tab was stored first.
  */
 export async function storeStep(
   call: BrowserCall,
@@ -54,8 +54,9 @@ export async function storeStep(
 }
 
 /**
- * Stores the next step under a new id and removes the old one: an attacker who knew the tab before the user proved
- * something does not know the new id (session fixation). Returns undefined if another form of the same tab came first.
+ * Stores the next step under a new id and removes the old one. An attacker who knew the tab before the user
+ * authenticated does not know the new id (session fixation). Returns undefined if another form of the same tab was
+ * stored first.
  */
 export async function moveStep(
   call: BrowserCall,
@@ -74,7 +75,7 @@ export function stepUrl(
   row: Pick<AuthenticationSession, 'id' | 'request'>,
   step: {
     path: 'authenticate' | 'required-action' | 'consent' | 'restart';
-    /** Name of the step. */
+    /** The name of the step. */
     execution?: string;
     /** The form code. Absent for pages. */
     code?: string;

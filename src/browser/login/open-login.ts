@@ -52,7 +52,7 @@ export async function findOpenLogin(call: BrowserCall, options: { form: boolean 
   )
     return instead(await answerGone(call, client));
   if (!isRegisteredRedirect(client, row.request.redirectUri, ctx.baseUrl)) {
-    // The client has lost the URI since, so it must not get the response.
+    // The URI is no longer registered for the client, so it must not get the response.
     startLoginEvent(call, client).failed('invalid_redirect_uri');
     const values = { name: 'redirect_uri' };
     return instead(errorPage(configuration, request, 'invalidParameterMessage', { values }));

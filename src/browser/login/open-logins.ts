@@ -1,17 +1,20 @@
 import type { AuthenticationSession } from '../../model/index.ts';
 import type { Store } from '../../store/index.ts';
 
-/** Most logins without a proof. Anyone may begin one, and each is a row of up to eight kilobytes. */
+/**
+ * Maximum numbers of logins whose user is not authenticated. Anyone may begin one, and each is a row of up to eight
+ * kilobytes.
+ */
 const USUAL_MOST = {
   ofRealm: 20_000,
   /** Per sender and process. The sender's own oldest logins are removed before those of other senders. */
   ofSender: 2000,
 } as const;
 
-/** New logins of a realm between two counts. A count takes as long as storing a few logins. */
+/** Number of new logins of a realm between two counts. A count takes as long as storing a few logins. */
 const BETWEEN_COUNTS = 256;
 
-/** Logins of all senders that a process remembers. */
+/** Maximum number of logins, of all senders, that a process remembers. */
 const MOST_REMEMBERED = 100_000;
 
 type Begun = Pick<AuthenticationSession, 'id' | 'expiresAt'>;
@@ -28,8 +31,9 @@ interface Memory {
 const memories = new WeakMap<Store, Memory>();
 
 /**
- * Stores a login without a proof. If its sender or its realm has too many, the oldest ones are removed. Each process
- * counts its own logins, so with N processes a realm may exceed its limit by N times `BETWEEN_COUNTS` for a short time.
+ * Stores a login whose user is not authenticated yet. If its sender or its realm has too many, removes the oldest ones.
+ * Each process counts its own logins, so with N processes a realm may exceed its limit by N times `BETWEEN_COUNTS` for
+ * a short time.
  *
  * @param sender the part of the address that distinguishes senders
  * @param now Unix time in seconds

@@ -21,7 +21,7 @@ export type Proof =
   /** The password of this login, and the second factor if the user has one. */
   | { by: 'password'; password: Credential; authenticatedAt: number };
 
-/** A login whose user is proved. */
+/** A login whose user is authenticated. */
 export interface LoginInProgress {
   client: Client;
   request: AuthorizationRequest;
@@ -31,17 +31,17 @@ export interface LoginInProgress {
   row?: AuthenticationSession;
 }
 
-/** A proved login with its row. */
+/** An authenticated login with its row. */
 export type StoredLogin = LoginInProgress & { row: AuthenticationSession };
 
-/** Returns the Unix time in seconds at which the user proved themselves. */
+/** Returns the Unix time in seconds at which the user authenticated. */
 export function provedAt(proof: Proof): number {
   return proof.by === 'session' ? proof.sso.authenticatedAt : proof.authenticatedAt;
 }
 
 /**
- * Returns the proof of a stored login, if it still holds. A session must be the browser's own and alive. A password
- * must be current, and the user must not be locked since. The user must be enabled.
+ * Returns the proof of a stored login, if it still holds. A session must be alive and belong to this browser. A
+ * password must be current, and its user must not be locked. The user must be enabled.
  */
 export async function findProgress(
   call: BrowserCall,
@@ -67,7 +67,7 @@ export async function findProgress(
   return { client, request, row, user, proof: { by: 'password', password, authenticatedAt } };
 }
 
-/** Starts the event of a login whose user is proved. */
+/** Starts the event of a login whose user is authenticated. */
 export function startProvedEvent(
   call: BrowserCall,
   { client, request, user }: Pick<LoginInProgress, 'client' | 'request' | 'user'>,

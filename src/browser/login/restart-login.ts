@@ -9,8 +9,9 @@ import { addRequestDetails } from './progress.ts';
 import { stageOf } from './stage.ts';
 
 /**
- * `GET …/login-actions/restart`: restarts the login without a proof. A user who should log in again, but is another
- * person, ends the existing session, as in Keycloak.
+ * `GET …/login-actions/restart`: restarts the login, and the user has to authenticate from the start. If the login
+ * should renew an existing session, that session ends, because another person restarts the login. Keycloak does the
+ * same.
  */
 export const restartLogin: BrowserEndpoint = (ctx, request) =>
   withBrowserCall(ctx, request, async (call) => {

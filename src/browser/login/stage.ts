@@ -18,7 +18,8 @@ export type LoginStage =
 
 /**
  * Reads the stage of a stored login. The row has no column for it: `userId` and `authenticatedAt` are set once the user
- * is proved, and the notes hold the rest. The store's query that bounds unproved logins reads the note `passwordUser`.
+ * is authenticated, and the notes hold the rest. The store's query that bounds unauthenticated logins reads the note
+ * `passwordUser`.
  */
 export function stageOf({ userId, authenticatedAt, notes }: AuthenticationSession): LoginStage {
   const { passwordUser, password: passwordId, sso: sessionId, again: renews } = notes;
@@ -32,7 +33,7 @@ export function stageOf({ userId, authenticatedAt, notes }: AuthenticationSessio
   return { at: 'password', ...renewal };
 }
 
-/** Returns the row at another stage. Notes that belong to no stage, such as the language, stay. */
+/** Returns the row at another stage. Notes that belong to no stage, such as the language, remain. */
 export function withStage(row: AuthenticationSession, stage: LoginStage): AuthenticationSession {
   const { userId: _userId, authenticatedAt: _authenticatedAt, ...rest } = row;
   const { passwordUser: _passwordUser, password: _password, sso: _sso, again: _again, ...notes } = row.notes;
@@ -47,24 +48,24 @@ export function withStage(row: AuthenticationSession, stage: LoginStage): Authen
   return { ...rest, notes: { ...notes, ...renewal, passwordUser, password } };
 }
 
-/** What decides the next step, by the stage of the login. */
+/** The facts that decide the next step, for each stage of the login. */
 export type StageFacts =
   | {
       at: 'password' | 'second-factor';
-      /** `prompt=none`: no page may be shown. */
+      /** Whether the request has `prompt=none`, which forbids any page. */
       passive: boolean;
     }
   | ProvedFacts;
 
-/** The same for a login whose user is proved. */
+/** The facts of a login whose user is authenticated. */
 export interface ProvedFacts {
   at: 'proved';
   passive: boolean;
-  /** The user is not the one that the `id_token_hint` names. */
+  /** Whether the user differs from the one that the `id_token_hint` names. */
   otherThanHinted: boolean;
   /** Required actions, in the order in which the user does them. */
   pendingActions: readonly string[];
-  /** The client needs a consent that the user has not given. */
+  /** Whether the client needs a consent that the user has not given. */
   consentDue: boolean;
 }
 
@@ -76,10 +77,10 @@ export type NextStep =
   | { step: 'refuse'; error: 'login_required' | 'interaction_required' }
   | { step: 'finish' };
 
-/** The next step of a login whose user is proved. */
+/** The next step of a login whose user is authenticated. */
 export type ProvedStep = Exclude<NextStep, { step: 'form' }>;
 
-/** Decides the next step of a login. No other function does (OpenID Connect Core §3.1.2.3, §3.1.2.4). */
+/** Decides the next step of a login. No other function decides it (OpenID Connect Core §3.1.2.3, §3.1.2.4). */
 export function decideNextStep(facts: ProvedFacts): ProvedStep;
 export function decideNextStep(facts: StageFacts): NextStep;
 export function decideNextStep(facts: StageFacts): NextStep {
@@ -95,11 +96,11 @@ export function decideNextStep(facts: StageFacts): NextStep {
 }
 
 /**
- * Decides whether an existing login is too old for a request: `prompt=login`, `prompt=select_account`, or `max_age`, of
- * which 0 means always (OpenID Connect Core §3.1.2.1).
+ * Whether the user of an existing login must log in again: for `prompt=login`, for `prompt=select_account`, or after
+ * `max_age`. If `max_age` is 0, the user always must (OpenID Connect Core §3.1.2.1).
  *
- * @param times Unix times in seconds. `begunAt` is the time of the request: a user who has proved themselves since, in
- *   another tab, has done so for this request too.
+ * @param times Unix times in seconds. `begunAt` is the time of the request. A later login counts for this request, even
+ *   if it was in another tab.
  */
 export function mustLoginAgain(
   request: { prompt: readonly string[]; maxAge?: number },

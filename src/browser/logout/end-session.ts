@@ -14,8 +14,8 @@ import { type LogoutRequest, readLogoutCode, renderLogoutCode } from './logout-c
 
 /**
  * RP-initiated logout, `GET|POST …/logout` (RP-Initiated Logout 1.0 §2; docs/keycloak/logout.md#logout-in-the-browser).
- * A client that presents an ID token of the session ends it without a question. Otherwise the user has to confirm, or
- * any page could log users out.
+ * A client that presents an ID token of the session ends it without a confirmation. Otherwise the user has to confirm,
+ * because otherwise any page could log users out.
  *
  * @throws Refusal `realm-not-found`
  */
@@ -56,7 +56,7 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
       requesterId === undefined
         ? undefined
         : await ctx.store.findClient(call.configuration.realm.id, requesterId);
-    // Only an existing client is named, because the metrics keep a series for each name.
+    // The event names only an existing client, because the metrics keep a series for each name.
     event.clientId = client?.clientId;
 
     // 2. The redirect URI.
@@ -77,7 +77,7 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
       const ending = session === undefined ? [] : [session];
       const others = logins.filter((login) => login.session.id !== hinted.sessionId);
       if (others.length === 0) return end(call, logout, ending, client);
-      // The browser has another login now, which the hint does not concern.
+      // The browser now has another login, to which the hint does not apply.
       await endAndLog(call, ending, client);
       return askToConfirm(call, logout, others, client);
     }
@@ -88,7 +88,7 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
 
 /**
  * `POST …/logout/logout-confirm`: the user has confirmed on a page of this browser's login. If cookies prove several
- * logins (cookie tossing), all of them end: the service cannot know which one is the user's, and the user wants to log
+ * logins (cookie tossing), all of them end. The service cannot know which one is the user's, and the user wants to log
  * out.
  */
 export const confirmLogout: BrowserEndpoint = (ctx, request) =>
@@ -107,7 +107,7 @@ export const confirmLogout: BrowserEndpoint = (ctx, request) =>
       logout.clientId === undefined
         ? undefined
         : await ctx.store.findClient(call.configuration.realm.id, logout.clientId);
-    // The client may have lost the URI since the page was shown.
+    // The client may have lost its registration of the URI since the page was shown.
     const { redirectUri, ...rest } = logout;
     const kept = redirectUri !== undefined && isLogoutRedirect(client, redirectUri, ctx.baseUrl);
     const ending = logins.map(({ session }) => session);
@@ -171,7 +171,7 @@ function finishLogout(
   });
 }
 
-/** Longest form code, in characters. It is part of a URL, and servers limit those. */
+/** Maximum length of a form code in characters. It is part of a URL, and servers limit those. */
 const MOST_OF_A_CODE = 11_000;
 
 async function askToConfirm(
@@ -200,8 +200,8 @@ function withState(uri: string, state: string | undefined): string {
 }
 
 /**
- * Whether a client may receive the browser at a URI after a logout. Its attribute `post.logout.redirect.uris` lists
- * URIs separated by `##`. `+`, and a missing attribute, stand for its redirect URIs
+ * Whether the browser may be redirected to a URI of a client after a logout. Its attribute `post.logout.redirect.uris`
+ * lists URIs separated by `##`. `+`, or a missing attribute, means its redirect URIs
  * (docs/keycloak/logout.md#post-logout-redirect-uris).
  */
 function isLogoutRedirect(client: Client | undefined, uri: string, baseUrl: string): boolean {

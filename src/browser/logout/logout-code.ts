@@ -7,7 +7,7 @@ import type { SsoSession } from '../sso/sso-session.ts';
 export interface LogoutRequest {
   /** `client_id` of the requesting client. */
   clientId?: string;
-  /** Checked in the request, and again at its use. */
+  /** Checked when the request arrives, and again before it is used. */
   redirectUri?: string;
   state?: string;
   /** The languages of the client's pages, as sent. */
@@ -16,7 +16,7 @@ export interface LogoutRequest {
 
 /** `typ` of the JWT. No other token of the realm has it. */
 const TYPE = 'Logout-Confirm';
-/** Lifetime of the page in seconds. */
+/** Lifetime of the confirmation page in seconds. */
 const LIFETIME = 1800;
 
 /**
@@ -40,8 +40,9 @@ export function renderLogoutCode(
 }
 
 /**
- * Returns undefined for an invalid or expired code, or a code of other logins. If the same page in another tab has
- * ended all logins, the code is accepted: another site could not end anything with it.
+ * Reads the code of a confirmation page. Returns undefined for an invalid or expired code, or a code of other logins.
+ * If the same page in another tab has ended all logins, the code is accepted, because another site could not end
+ * anything with it.
  */
 export function readLogoutCode(
   { ctx, configuration, issuer, now }: BrowserCall,

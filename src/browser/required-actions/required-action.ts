@@ -16,11 +16,11 @@ export type ActionResult =
 
 /** An action that a user must complete in the browser before the client gets a response. */
 export interface RequiredAction {
-  /** Shown above the form. */
+  /** The message above the form. */
   message?: RuleMessageKey;
   /**
-   * @param action URL that the form is posted to
-   * @param faults of the form that was sent. Its values are shown again.
+   * @param action the URL to which the form is posted
+   * @param faults those of the submitted form, whose values are shown again
    */
   show(
     call: BrowserCall,

@@ -49,7 +49,7 @@ export const updateProfile: RequiredAction = {
   },
 };
 
-/** Returns the fields of a user's own data for a page. After a faulty form, they have the sent values. */
+/** Returns the fields of a user's own data for a page. After an invalid form, they have the submitted values. */
 export function listShownFields(
   call: BrowserCall,
   user: User,

@@ -15,10 +15,10 @@ const REMEMBERED = 'username:';
 
 /**
  * Builds the cookies of a login (docs/keycloak/pages.md#cookies). `KEYCLOAK_IDENTITY` is a JWT signed with the realm's
- * HMAC key; it lasts until the browser closes, or as long as a remembered session. Scripts of the session iframe read
+ * HMAC key. It lasts until the browser closes, or as long as a remembered session. Scripts of the session iframe read
  * `KEYCLOAK_SESSION`. `KEYCLOAK_REMEMBER_ME` exists if the realm offers it.
  *
- * @param login `now` and `authenticatedAt`, the time at which the user proved themselves, are Unix times in seconds.
+ * @param login `now` and `authenticatedAt`, the time at which the user authenticated, are Unix times in seconds.
  *   `stateChecker` defaults to a new one.
  */
 export async function makeSsoCookies(
@@ -71,14 +71,16 @@ export function newStateChecker({ random }: Pick<ProtocolContext, 'random'>): st
 }
 
 /**
- * Returns the value of `KEYCLOAK_SESSION`: the hash of the `session_state`, which clients know, so it reveals nothing
- * else.
+ * Returns the value of `KEYCLOAK_SESSION`: the hash of the `session_state`. Clients know that text, so the hash reveals
+ * nothing else.
  */
 export function sessionCookieValue(sessionId: string): string {
   return sha256(sessionId).toString('base64url');
 }
 
-/** Deletes the cookies of the login. The cookie with the remembered username stays (docs/keycloak/pages.md#cookies). */
+/**
+ * Deletes the cookies of the login. The cookie with the remembered username remains (docs/keycloak/pages.md#cookies).
+ */
 export function clearSsoCookies(): readonly CookieChange[] {
   return [
     { name: 'KEYCLOAK_IDENTITY', value: '', httpOnly: true, sameSite: 'None' },

@@ -21,7 +21,7 @@ export const IDENTITY_TYPE = 'Serialized-ID';
 export interface SsoSession {
   session: UserSession;
   user: User;
-  /** Unix time in seconds at which the user last proved themselves in this browser (claim `auth_time`). */
+  /** Unix time in seconds at which the user last authenticated in this browser (claim `auth_time`). */
   authenticatedAt: number;
   /** Random text of this browser's login. Its forms send it back, so that no other site can send them (CSRF). */
   stateChecker: string;
@@ -30,7 +30,7 @@ export interface SsoSession {
 /**
  * Finds the browser's login from its cookie `KEYCLOAK_IDENTITY` (docs/keycloak/pages.md#cookies). The cookie must be
  * signed by the realm and current, its session alive, and its user enabled. If several cookies prove different
- * sessions, this service did not set all of them, so none counts (cookie tossing).
+ * sessions, this service did not set all of them, so it accepts none of them (cookie tossing).
  */
 export async function findSsoSession(
   ctx: ProtocolContext,

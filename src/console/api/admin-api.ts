@@ -59,7 +59,9 @@ export function openAdminApi(root: string, fetch: typeof globalThis.fetch): Admi
   };
 }
 
-/** Returns the message of an error response, whose shape differs (docs/keycloak/errors.md#error-shapes). */
+/**
+ * Returns the message of an error response. Error responses have several shapes (docs/keycloak/errors.md#error-shapes).
+ */
 async function readMessage(response: Response): Promise<string> {
   const text = await response.text();
   try {
@@ -91,7 +93,7 @@ export function path(strings: TemplateStringsArray, ...values: readonly string[]
  * every realm if it is `master`.
  */
 export interface Place {
-  /** The base URL without a slash at its end. */
+  /** The base URL without a trailing slash. */
   baseUrl: string;
   /** The realm of the login. */
   realm: string;

@@ -7,7 +7,7 @@ import { PagedTable } from './paged-table.tsx';
 import { useChange } from './service-calls.tsx';
 import { useApi } from './session.tsx';
 
-/** The roles that a client defines. */
+/** Lists the roles that a client defines. */
 export function ClientRoles({ realm, id }: { realm: string; id: string }) {
   const api = useApi();
   const [creating, setCreating] = useState(false);

@@ -11,7 +11,7 @@ import { TextInput } from '@patternfly/react-core/dist/dynamic/components/TextIn
 import { type HTMLInputTypeAttribute, type ReactNode, useId, useState } from 'react';
 import type { Change } from './service-calls.tsx';
 
-/** A form in a dialog. It closes after a success. After a failure it stays open with its input. */
+/** A form in a dialog. It closes after a success. After a failure it stays open and keeps its input. */
 export function FormDialog(props: {
   title: string;
   description?: ReactNode;

@@ -9,7 +9,7 @@ import { Loaded } from './service-calls.tsx';
 
 /** A column of a table. */
 export interface Column<Row> {
-  /** The heading; empty for the column of buttons. */
+  /** The heading. Empty for the column of buttons. */
   title: string;
   cell: (row: Row) => ReactNode;
 }

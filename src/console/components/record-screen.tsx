@@ -6,7 +6,7 @@ import { Loaded } from './service-calls.tsx';
 
 /** One tab of a record. */
 export interface RecordTab {
-  /** Part of ids in the page, so without spaces. */
+  /** A part of element ids, so it contains no spaces. */
   name: string;
   title: string;
   content: ReactNode;

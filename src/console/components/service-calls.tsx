@@ -42,7 +42,7 @@ export function useChange(notice: { done: string; failed: string }, work: () => 
   };
 }
 
-/** The result of a query: its data, a spinner while it loads, or its error with a button to try again. */
+/** Renders the result of a query: its data, a spinner while it loads, or its error with a button to try again. */
 export function Loaded<T>(props: { of: UseQueryResult<T>; children: (value: T) => ReactNode }): ReactNode {
   const { data, error, refetch } = props.of;
   if (data !== undefined) return props.children(data);

@@ -2,7 +2,9 @@ import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import type { SessionState } from 'idkit/client';
 import type { Administration } from '../components/session.tsx';
 
-/** The screen without a login: a redirect to the login, or the reason why there is none and a button to log in. */
+/**
+ * The screen without a session. It redirects to the login, or shows why the user is logged out and a button to log in.
+ */
 export function LoggedOutScreen(props: { administration: Administration; state: SessionState }) {
   const { administration, state } = props;
   const why = administration.fault ?? explain(state);

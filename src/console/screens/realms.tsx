@@ -9,7 +9,7 @@ import { PagedTable } from '../components/paged-table.tsx';
 import { useChange } from '../components/service-calls.tsx';
 import { useApi } from '../components/session.tsx';
 
-/** Every realm that the user may see. They are few, so the administrative API returns all of them. */
+/** Every realm that the user may see. There are only a few, so the administrative API returns all of them. */
 export function RealmsScreen() {
   const api = useApi();
   const [creating, setCreating] = useState(false);

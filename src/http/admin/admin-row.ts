@@ -7,11 +7,11 @@ import type { AdminCall } from './call.ts';
 /** The records of one kind that a row replaces as a whole. */
 export interface Written {
   kind: RecordKind;
-  /** Their ids in the realm of the call. Records that do not exist are left out; the row itself reports them. */
+  /** Their ids in the realm of the call. Omits records that do not exist, which the row itself reports. */
   ids(call: AdminCall): readonly string[] | Promise<readonly string[]>;
 }
 
-/** The right that a row requires; `none` if every caller gets a response, or if the response depends on the rights. */
+/** The right that a row requires. `none`: every caller gets a response, or the response depends on the rights. */
 export type RowRight = Right | 'none';
 
 interface AnyRow {
@@ -20,7 +20,7 @@ interface AnyRow {
   right: RowRight | ((call: AdminCall) => RowRight);
   /**
    * Finds the record of the path before the right is checked, as Keycloak does for some paths. A caller who may query
-   * such records then gets 404 for a missing record, even without the right (403).
+   * such records then gets 404 for a missing record, instead of 403 for the missing right.
    *
    * @throws AdminRefusal
    */
@@ -35,9 +35,9 @@ export interface ReadingRow extends AnyRow {
 }
 
 /**
- * A row that may change something. `writes` names the existing records that the row replaces, and those to which it adds
- * a part; the row runs in the turns of all of them. It is empty if the row only creates separate records, or changes
- * sessions or events, which are not records.
+ * A row that may change something. `writes` names the existing records that the row replaces, and those to which it
+ * adds a part. The row runs in the turns of all of them. `writes` is empty if the row only creates separate records, or
+ * changes sessions or events, which are not records.
  */
 export interface WritingRow extends AnyRow {
   method: Exclude<Route['method'], 'GET' | 'HEAD' | 'OPTIONS' | 'PATCH'>;
@@ -57,7 +57,7 @@ export interface RealmsCall {
 
 /**
  * A row of `/admin/realms` itself. Its right is a role of the realm master. It takes the turns of its records itself,
- * because a realm from a file uses the same code and is prepared before it takes them.
+ * because it shares code with the import of realm files. That code prepares a realm before it takes turns.
  */
 export type RealmsRow = { handle(call: RealmsCall): Promise<unknown> } & (
   | { method: 'GET'; right: 'none' }

@@ -9,8 +9,8 @@ const callers = new WeakMap<FastifyRequest, Promise<Caller>>();
 const allowedOrigins = new WeakSet<FastifyRequest>();
 
 /**
- * Returns the caller of a request, whose bearer token is verified once per request
- * (docs/keycloak/admin-api.md#who-may-call).
+ * Returns the caller of a request (docs/keycloak/admin-api.md#who-may-call). Verifies the bearer token once per
+ * request.
  *
  * @throws AdminRefusal 401
  */

@@ -42,7 +42,7 @@ function readingRow(below: string, handle: (call: AdminCall) => unknown): AdminR
   return { method: 'GET', path: `/clients/:client${below}`, of: findClient, right: 'viewClients', handle };
 }
 
-/** Keeps a response with a secret out of caches. */
+/** Prevents caches from storing a response that contains a secret. */
 function uncached(call: AdminCall): AdminCall {
   call.reply.header('cache-control', 'no-cache, no-store');
   return call;
@@ -154,7 +154,7 @@ export const clientRows: readonly AdminRow[] = [
   ...mapperRows('clientScope', '/client-scopes/:scope'),
 ];
 
-/** The rows of one list of scopes: of a client, and of the realm for new clients. */
+/** The rows of one list of scopes: that of a client, or that of the realm for new clients. */
 function scopeListRows(list: ScopeList): AdminRow[] {
   const own = `/clients/:client/${list}-client-scopes`;
   const ofNewClients = `/default-${list}-client-scopes`;

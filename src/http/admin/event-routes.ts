@@ -82,7 +82,7 @@ function list<K extends string>(
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** `dateFrom` and `dateTo`: a day or Unix time in milliseconds. A day of `dateTo` is included whole. */
+/** `dateFrom` and `dateTo`: a day or Unix time in milliseconds. If `dateTo` is a day, the whole day is included. */
 function dates(query: Query): { from?: number; to?: number } {
   const from = date(query, 'dateFrom', 0);
   const to = date(query, 'dateTo', DAY - 1);

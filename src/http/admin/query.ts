@@ -8,7 +8,7 @@ export interface Query {
   flag(name: string): boolean | undefined;
   /** @throws AdminRefusal 404 for a text that is not a number, as in Keycloak; a negative number means no limit */
   number(name: string): number | undefined;
-  /** `first` and `max` of a list, for a list with that default of `max`. */
+  /** Returns `first` and `max` of a list. `defaultMax` applies if the query has no `max`. */
   page(defaultMax: number): { first: number; max: number };
 }
 

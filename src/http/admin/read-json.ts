@@ -71,7 +71,7 @@ function refuseFaults<T>(request: FastifyRequest, read: () => T): T {
   }
 }
 
-/** `line 1 column 20`, where the name of the field first ends. */
+/** Returns the position after the first occurrence of a field's name, for example `line 1 column 20`. */
 function placeOf(text: string, field: string): string {
   const name = JSON.stringify(field);
   const before = text.slice(0, Math.max(0, text.indexOf(name)) + name.length);

@@ -116,7 +116,7 @@ function roleQuery({ query }: AdminCall) {
   };
 }
 
-/** A path that names a role, by its name or its id. */
+/** A path that names a role, by name or id. */
 interface RolePath {
   of?: (call: AdminCall) => unknown;
   writes: readonly Written[];

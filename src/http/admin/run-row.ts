@@ -54,9 +54,9 @@ async function checkRight(row: AdminRow, call: AdminCall): Promise<void> {
 
 /**
  * Runs a row in the turns of the records that it writes, from its first read to its last write. An unauthorized caller
- * does not wait for turns. A path may name a record by what another change can alter, such as a role by its name, so the
- * call is opened again once it has the turns. The store rejects a write to a record that changed without its turn; the
- * row then runs again on the current record.
+ * does not wait for turns. A path may identify a record by a property that can change, such as the name of a role. The
+ * call is therefore opened again once it has the turns. The store rejects a write to a record that changed without its
+ * turn. The row then runs again on the current record.
  *
  * @throws AdminRefusal, IDKIT_CHANGED
  */
@@ -72,7 +72,7 @@ async function change(row: WritingRow, open: () => Promise<AdminCall>): Promise<
   return sendResult(call, value);
 }
 
-/** The outcome if a record has changed, or the path names another record, since the read. */
+/** The outcome if a record has changed since it was read, or the path now names another record. */
 interface StaleAttempt {
   outcome: 'stale';
   what: string;

@@ -8,8 +8,8 @@ import type { ServiceLog } from '../url-table/route.ts';
 const AHEAD = 65_536;
 
 /**
- * Sends a list as one JSON array. A single page is an ordinary response; more pages are streamed as fast as the caller
- * reads. A failure before the second page becomes an error response; a later one cuts the response off.
+ * Sends a list as one JSON array. A single page is an ordinary response. Several pages are streamed as fast as the
+ * caller reads. A failure before the second page becomes an error response, and a later one truncates the response.
  */
 export async function sendPages(
   reply: FastifyReply,

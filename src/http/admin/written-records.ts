@@ -4,7 +4,7 @@ import type { Written } from './admin-row.ts';
 import type { AdminCall } from './call.ts';
 import { readJson } from './read-json.ts';
 
-/** Maximum number of records for which a partial import takes turns. For more the store alone detects conflicts. */
+/** Maximum number of records for which a partial import takes turns. Beyond that, only the store detects conflicts. */
 const MAX_IMPORTED = 24;
 
 type MaybeRecord = { id: string } | undefined;
@@ -86,7 +86,7 @@ export const managementClient = written('client', async ({ context, configuratio
     : await findManagementClient(context, master, configuration.realm.name);
 });
 
-/** The clients that a new name of the realm changes. Empty if the realm keeps its name. */
+/** The clients that change if the request renames the realm. Empty if the realm keeps its name. */
 export const renamedClients = writtenList('client', async (call) => {
   const { context, configuration } = call;
   const { id, name } = configuration.realm;

@@ -56,9 +56,10 @@ const FOREIGN_NAME =
   'the management listener does not accept this host name: use its IP address, or set listen.managementHost to the name';
 
 /**
- * Whether the Host header names this listener. This prevents DNS rebinding: a stranger's page may point its own host
- * name to this machine and read the responses, and the browser then sends that name. Addresses and private names cannot
- * be taken over like this. All browsers send the header, so a request without it (HTTP/1.0) is accepted.
+ * Whether the Host header names this listener. This prevents DNS rebinding: an attacker points a host name to this
+ * machine, and a page under that name then reads the responses. The browser sends that name as the Host header. An
+ * attacker cannot do this with addresses and private names. All browsers send the header, so a request without it
+ * (HTTP/1.0) is accepted.
  */
 function isOwnName(header: string | undefined, own: string): boolean {
   if (header === undefined) return true;

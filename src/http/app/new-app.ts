@@ -34,7 +34,7 @@ export function newApp(options: {
       sendGlobalError(request, reply, STATUS.badRequest);
     },
   };
-  // The type of an https app differs in its server alone, which no code here uses.
+  // The type of an https app differs only in its server, which no code here uses.
   const own = options.tls ? { https: { ...server, ...options.tls } } : { http: server };
   const app = Fastify({ ...common, ...own } as FastifyServerOptions);
   app.decorateRequest('served', null);
@@ -47,7 +47,7 @@ function noSchemas(): never {
 
 /**
  * Responds to bytes that are not an HTTP request, and to headers that are too large or too slow. The response has the
- * shape of every other error; then the connection is closed.
+ * shape of every other error, and the connection is closed after it.
  */
 function sendClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;

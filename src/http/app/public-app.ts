@@ -73,7 +73,7 @@ export function buildApp(services: Services, options: AppOptions): FastifyInstan
   app.setNotFoundHandler(notFound);
   const { bodyBytes, adminBodyBytes } = services.limits;
   addCatchAll(app, ['/*'], METHODS, bodyBytes, notFound);
-  // Every method but OPTIONS has a route here that authorizes its caller before it reads a large body.
+  // Except for OPTIONS, every method here has a route that authorizes the caller before it reads a large body.
   const authorized = METHODS.filter((method) => method !== 'OPTIONS');
   addCatchAll(app, ['/admin/realms', '/admin/realms/*'], authorized, adminBodyBytes, notFound);
   return app;
@@ -135,8 +135,8 @@ function rejectWhilePreparing(app: FastifyInstance, health: Pick<Health, 'prepar
 }
 
 /**
- * Closes each connection with its next response once the process is about to end. No request is then on its way when
- * the listener closes.
+ * Closes each connection with its next response once the process is about to end. No request is then in flight when the
+ * listener closes.
  */
 export function closeConnectionsAtEnd(app: FastifyInstance, health: Pick<Health, 'leaving'>): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {

@@ -58,7 +58,10 @@ function pageRoute(method: 'GET' | 'POST', url: string, endpoint: BrowserEndpoin
   };
 }
 
-/** Distinguishes programs as Keycloak does. A bearer token is one more sign, because a browser sends none for a page. */
+/**
+ * Distinguishes programs as Keycloak does. A bearer token also identifies a program, because browsers request pages
+ * without one.
+ */
 function wantsJson({ headers }: FastifyRequest): boolean {
   const json = 'application/json';
   return (

@@ -3,7 +3,7 @@ import type { BrowserRequest } from '../../browser/index.ts';
 import { isForm, parseFields, realmOf, releaseBody } from '../request/realm-request.ts';
 import { parseCookies } from './cookies.ts';
 
-/** Maximum length of `User-Agent` in characters; the rest is dropped. */
+/** Maximum length of `User-Agent` in characters. The rest is dropped. */
 const AGENT_LENGTH = 255;
 
 type Values = ReadonlyMap<string, readonly string[]>;

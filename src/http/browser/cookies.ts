@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { CookieChange } from '../../browser/index.ts';
 
 /**
- * Returns every value of every cookie, in the order of the header. A parent domain or another port can add a cookie with
- * one of our names (cookie tossing), so the reader of a cookie has to check each value.
+ * Returns every value of every cookie, in the order of the header. A parent domain or another port can add a cookie
+ * with one of our names (cookie tossing). The reader of a cookie therefore has to check each value.
  */
 export function parseCookies(header: string | undefined): ReadonlyMap<string, readonly string[]> {
   const cookies = new Map<string, string[]>();
@@ -30,7 +30,7 @@ const valueShape = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
  */
 export function serializeCookie(change: CookieChange, place: { path: string; secure: boolean }): string {
   const { name, value, httpOnly, sameSite, maxAge } = change;
-  // Only a bug could cause this; the value must not inject another header.
+  // Only a bug could cause this, but the value must never inject another header.
   if (!valueShape.test(value)) throw new Error(`the value of cookie ${name} has invalid characters`);
   const parts = [`${name}=${value}`, `Path=${place.path}`];
   if (value === '') parts.push('Max-Age=0', 'Expires=Thu, 01 Jan 1970 00:00:00 GMT');
@@ -46,7 +46,7 @@ export function cookiePath(baseUrl: string, realm: string): string {
   return `${basePathOf(baseUrl)}/realms/${encodeURIComponent(realm)}/`;
 }
 
-/** The path of the base URL without a slash at its end; empty for the root. */
+/** The path of the base URL without a trailing slash. Empty for the root. */
 export function basePathOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).pathname.replace(/\/+$/, '') : '';
 }

@@ -21,7 +21,7 @@ interface Logo {
 }
 
 /**
- * Returns the logo of a realm, if it has one. The next page shows a new file. The call is synchronous, because two
+ * Returns the logo of a realm, if it has one. A new file appears on the next page. The call is synchronous, because two
  * lookups in a local directory take less time than a switch to another thread.
  */
 export function findLogo(directory: string | undefined, realm: string): Logo | undefined {

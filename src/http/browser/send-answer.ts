@@ -39,7 +39,7 @@ export async function sendBrowserAnswer(
       return reply.code(STATUS.found).header('location', headerUrl(answer.to)).send();
     case 'form-post': {
       const pages = await loadPages();
-      // The rules reject such a URI before; this is the last check.
+      // The rules have already rejected such a URI. This is the last check.
       if (pages.safeLink(answer.to) === undefined) throw new Error('the target of a form is a script');
       const locale = request.headers['accept-language']?.slice(0, 2) ?? 'en';
       const page = pages.renderFormPost(answer, pages.findTexts(locale), { basePath: basePathOf(baseUrl) });

@@ -22,7 +22,7 @@ export const sessionRoutes: readonly Route[] = [
     ...browserLogout,
     handle: async (services, request, reply) => {
       const parsed = protocolRequest(request);
-      // A form with a refresh token comes from a program, any other from a browser (RP-Initiated Logout 1.0).
+      // Programs send a form with a refresh token, and browsers send any other form (RP-Initiated Logout 1.0).
       if (findRefreshToken(parsed) === undefined) return browserLogout.handle(services, request, reply);
       reply.header('cache-control', 'no-cache');
       return sendEmpty(reply, STATUS.noContent, await logoutByRefreshToken(services.protocol, parsed));

@@ -4,10 +4,10 @@ import type { Store } from '../../store/index.ts';
 import type { ServiceLog } from '../url-table/route.ts';
 import type { Metrics } from './metrics.ts';
 
-/** How long an event waits for others at most, in milliseconds, and how many events one write stores. */
+/** Maximum time in milliseconds that an event waits for others, and maximum number of events per write. */
 const WAIT_MILLISECONDS = 100;
 const BATCH = 500;
-/** Maximum number of events in memory. Above it new events are logged and counted, but not stored. */
+/** Maximum number of events in memory. If it is reached, new events are logged and counted, but not stored. */
 const MAX_WAITING = 20_000;
 
 /** A sink that can be flushed when the service ends. */

@@ -2,7 +2,7 @@ import type { Store } from '../../store/index.ts';
 import type { Metrics } from './metrics.ts';
 import type { Scraper } from './prometheus-text.ts';
 
-/** The content type of prom-client, which is not loaded yet. */
+/** The content type of prom-client's text. It is repeated here because prom-client is loaded later. */
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** The text of `GET /metrics`. */
@@ -12,7 +12,7 @@ export interface Exposition {
   render(): Promise<string>;
 }
 
-/** @param siblings the other processes of the service, if any; the text then has the figures of all */
+/** @param siblings the other processes of the service, if any, whose figures the text then includes */
 export function openExposition(
   metrics: Metrics,
   store: Pick<Store, 'figures'>,

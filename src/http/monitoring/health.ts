@@ -26,17 +26,17 @@ export interface Health {
   started(): HealthReport;
   /** Reads and writes through the store. Parallel calls share one check. */
   ready(): Promise<HealthReport>;
-  /** The service listens but has not started yet: every request but health gets 503. */
+  /** The service listens but has not started yet. Every request gets 503, except those for health. */
   markPreparing(): void;
-  /** `started` is UP from now on, and `ready` may be. */
+  /** From now on, `started` is UP, and `ready` may be. */
   markStarted(): void;
-  /** The service is about to end; `ready` is DOWN from now on. */
+  /** The service is about to end. From now on, `ready` is DOWN. */
   markStopping(): void;
-  /** This process is about to end, but others of the service remain: readiness does not change. */
+  /** This process is about to end, but others of the service continue, so readiness does not change. */
   markLeaving(): void;
 }
 
-/** The id of no record, so that reading and removing it changes nothing. */
+/** An id that no record has, so that reading and removing it changes nothing. */
 const NO_RECORD = 'idkit-health-check';
 
 /** Opens the health of a service. Its check reads from the store and writes to it without a change. */

@@ -1,7 +1,7 @@
 import type { HashingFigures } from '../../crypto/index.ts';
 import type { StoreFigures } from '../../store/index.ts';
 
-/** The counters of the service. Counting is cheap; prom-client is loaded at the first scrape. */
+/** The counters of the service. Counting is cheap, and prom-client is loaded at the first scrape. */
 export class Metrics {
   readonly requests = new RequestHistogram();
   readonly events = new EventCounter();
@@ -39,7 +39,7 @@ export interface FigureSource {
   figures(): Promise<StoreFigures>;
 }
 
-/** Maximum number of series. Above it all new clients share the series `other`, so that memory stays bounded. */
+/** Maximum number of series. Beyond it, all new clients share the series `other`, so that memory stays bounded. */
 const MAX_SERIES = 10_000;
 
 /** One series of `keycloak_user_events_total` (docs/keycloak/realms.md#metrics). */
@@ -150,7 +150,7 @@ export class RecentRenewals {
   }
 }
 
-/** Upper bounds in seconds; the last bucket, +Inf, is implied. */
+/** Upper bounds of the buckets in seconds. The last bucket, +Inf, is implied. */
 export const REQUEST_BUCKETS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ] as const;
@@ -161,15 +161,15 @@ export interface RequestSeries {
   /** The route's pattern, never the path itself. */
   uri: string;
   status: number;
-  /** Requests per bucket, not cumulative; one more bucket than REQUEST_BUCKETS. */
+  /** Requests per bucket, not cumulative. There is one more bucket than in REQUEST_BUCKETS. */
   buckets: number[];
   sumSeconds: number;
   count: number;
 }
 
 /**
- * Request times by route. Plain arrays instead of labelled metric objects make a request cost one map lookup and a few
- * additions. Only a scrape renders them.
+ * Request times by route. With plain arrays instead of labelled metric objects, a request costs one map lookup and a
+ * few additions. Only a scrape renders the metrics.
  */
 export class RequestHistogram {
   readonly #byRoute = new Map<string, Map<number, RequestSeries>>();

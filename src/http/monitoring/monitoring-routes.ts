@@ -10,8 +10,8 @@ export interface ServiceFigures {
 }
 
 /**
- * Adds `/health` and the URLs below it. The base URL shows only the status; the management listener shows the checks too
- * (docs/reference/http.md#health).
+ * Adds `/health` and the URLs below it. The base URL shows only the status, and the management listener also shows the
+ * checks (docs/reference/http.md#health).
  */
 export function addHealth(table: UrlTable, health: Health, shown: 'status' | 'checks'): void {
   const checks: readonly (readonly [url: string, check: () => HealthReport | Promise<HealthReport>])[] = [

@@ -16,7 +16,7 @@ const FIGURES_SECONDS = 15;
 export interface Scraper {
   /** Returns the text of `GET /metrics` (Prometheus exposition format 0.0.4). */
   scrape(): Promise<string>;
-  /** Returns the same as data, to be added to the figures of other processes. */
+  /** Returns the same figures as data, to be added to those of other processes. */
   figures(): Promise<readonly MetricFigures[]>;
 }
 
@@ -127,8 +127,8 @@ const FIGURES: readonly (readonly [name: string, help: string, field: keyof Stor
 ];
 
 /**
- * Registers the store's figures as gauges and returns the function that updates them. If the database is unavailable the
- * gauges have no values, and all other metrics remain.
+ * Registers the store's figures as gauges and returns the function that updates them. If the database is unavailable,
+ * the gauges have no values. All other metrics remain.
  */
 function figureGauges(registry: Registry, source: FigureSource): () => Promise<void> {
   let figures: StoreFigures | undefined;

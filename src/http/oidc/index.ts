@@ -1,4 +1,4 @@
-// OpenID Connect over HTTP for programs: the rows that hand plain values to the protocol and send its answers.
+// OpenID Connect over HTTP for programs: the rows that pass plain values to the protocol and send its answers.
 // Not decided here: the protocol's rules (src/protocol), what a refusal looks like (responses/wire-errors.ts).
 // Start at token-routes.ts.
 export { metadataRoutes } from './metadata-routes.ts';

@@ -19,7 +19,7 @@ export const metadataRoutes: readonly Route[] = [
   preflight('/realms/:realm/.well-known/openid-configuration', 'GET'),
   { method: 'GET', url: '/realms/:realm/.well-known/oauth-authorization-server', handle: sendDiscovery },
   preflight('/realms/:realm/.well-known/oauth-authorization-server', 'GET'),
-  // Keycloak does not find these names with POST (docs/keycloak/keys.md#discovery).
+  // Keycloak responds to POST with 404 for these names (docs/keycloak/keys.md#discovery).
   { method: 'POST', url: '/realms/:realm/.well-known/openid-configuration', handle: sendNotFound },
   { method: 'POST', url: '/realms/:realm/.well-known/oauth-authorization-server', handle: sendNotFound },
   { method: 'GET', url: '/.well-known/oauth-authorization-server/realms/:realm', handle: sendDiscovery },

@@ -35,7 +35,7 @@ const NOT_BUILT = [
   ['POST', '/realms/:realm/authz/*', 'User-managed access'],
 ] as const;
 
-/** Routes that respond with 501 and name the missing part, so that callers do not suspect a wrong path. */
+/** Routes that respond with 501 and name the missing part, so that callers do not assume a wrong path. */
 export const notImplementedRoutes: readonly Route[] = NOT_BUILT.map(([method, url, part]) => ({
   method,
   url,

@@ -37,7 +37,7 @@ function renderApplication(
 ): Html {
   const { consent, description } = application;
   const name = texts.stored(application.name);
-  // Without a consent only the offline access can be removed. The page of devices ends current logins.
+  // Without a consent, only the offline access can be removed. Users end current logins on the page of devices.
   const remove = texts.text(consent === undefined ? 'accountRemoveOffline' : 'accountRemoveAccess');
   const scopes = consent?.scopes.map((text) => texts.stored(text)).join(', ') ?? '';
   return html`<li class="item"><div>

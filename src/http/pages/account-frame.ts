@@ -3,7 +3,7 @@ import { attribute, type Html, type HtmlValue, html, safeLink } from './html.ts'
 import type { PageContent } from './layout.ts';
 import type { MessageKey, Texts } from './messages/texts.ts';
 
-/** The data of the account page with a name. */
+/** The data of the account page of that name. */
 export type AccountPageOf<Name extends AccountPage['page']> = Extract<AccountPage, { page: Name }>;
 
 const TITLES: Readonly<Record<AccountPageName, MessageKey>> = {
@@ -84,8 +84,8 @@ export function fact(name: string, value: HtmlValue): Html {
 }
 
 /**
- * A time in the reader's language. It is in UTC, and says so, because without a script a page does not know the reader's
- * time zone.
+ * A time in the reader's language. It is in UTC and names the time zone, because a page without a script does not know
+ * that of the reader.
  *
  * @param milliseconds Unix time in milliseconds
  */

@@ -35,7 +35,7 @@ function profilePage(page: AccountPageOf<'account-profile'>, frame: PageFrame, t
   ]);
 }
 
-/** Asks for the old password too, so that an unattended browser does not cost the user the account. */
+/** Asks for the old password too, so that an unattended browser is not enough to take over the account. */
 function passwordPage(page: AccountPageOf<'account-password'>, frame: PageFrame, texts: Texts): PageContent {
   const { account } = page;
   if (!account.mayChange) return accountContent('password', account, frame, texts, readOnlyHint(texts));

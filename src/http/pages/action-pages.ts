@@ -65,7 +65,7 @@ export function updateProfilePage(
   };
 }
 
-/** The terms of the service. Declining them leads back to the application. */
+/** The terms of the service. A user who declines them returns to the application. */
 export function termsPage(page: PageOf<'terms'>, frame: PageFrame, texts: Texts): PageContent {
   return {
     heading: texts.text('termsTitle'),

@@ -86,7 +86,7 @@ export function link(
   return html`<a id="${options.id}"${attribute('class', options.className)} href="${target}">${label}</a>`;
 }
 
-/** The id of the message above the form if it is an error; fields refer to it. */
+/** The id of the message above the form if it is an error. Fields refer to it. */
 export function errorId(frame: PageFrame): string | undefined {
   return frame.message?.kind === 'error' ? 'input-error' : undefined;
 }

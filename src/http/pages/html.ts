@@ -11,7 +11,7 @@ export class Html {
   }
 }
 
-/** A value of a template; `undefined` and `false` render nothing. */
+/** A value of a template. `undefined` and `false` render nothing. */
 export type HtmlValue = string | number | Html | readonly HtmlValue[] | undefined | false;
 
 const escapes: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const escapes: Readonly<Record<string, string>> = {
 
 /**
  * A template of markup. It escapes every value, in content and in quoted attributes (HTML §13.1.2.3), except results of
- * `html` itself. A value must never be in an unquoted attribute, a script or a style; test/http/pages/escaping.test.ts
+ * `html` itself. A value must never be in an unquoted attribute, a script or a style. test/http/pages/escaping.test.ts
  * checks that for every page.
  */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
@@ -53,8 +53,8 @@ export function attribute(name: string, value: string | undefined): Html | undef
 const SCRIPTED: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'filesystem:']);
 
 /**
- * Returns a URL that is safe in a link or in the action of a form, or undefined for a URL that could run a script in the
- * page's origin. Schemes of installed applications are safe (RFC 8252 §7.1).
+ * Returns a URL that is safe in a link or in the action of a form. Returns undefined for a URL that could run a script
+ * in the page's origin. Schemes of installed applications are safe (RFC 8252 §7.1).
  */
 export function safeLink(url: string | undefined): string | undefined {
   if (url === undefined || url === '') return undefined;

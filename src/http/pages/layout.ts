@@ -3,9 +3,9 @@ import { attribute, type Html, type HtmlValue, html, safeLink } from './html.ts'
 import { LANGUAGES, type Texts } from './messages/texts.ts';
 import { icon, stylesheet } from './resources.ts';
 
-/** The URLs around a page. */
+/** The URLs that the frame of a page needs. */
 export interface PagePlace {
-  /** The path of the base URL without a slash at its end. */
+  /** The path of the base URL without a trailing slash. */
   basePath: string;
   /** The URL of the realm's logo, if it has one. */
   logo?: string | undefined;

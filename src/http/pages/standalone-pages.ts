@@ -54,7 +54,7 @@ function backLink(url: string | undefined, texts: Texts) {
   );
 }
 
-/** Asks the user to confirm a logout that comes without a valid ID token (RP-Initiated Logout 1.0 §2). */
+/** Asks the user to confirm a logout request without a valid ID token (RP-Initiated Logout 1.0 §2). */
 export function logoutConfirmPage(
   page: PageOf<'logout-confirm'>,
   frame: PageFrame,

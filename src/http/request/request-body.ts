@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../protocol/index.ts';
 import type { Route, Services } from '../url-table/route.ts';
 
-/** How many bytes of a rejected body are discarded at most, and for how many milliseconds. */
+/** Maximum number of bytes of a rejected body to discard, and for how many milliseconds. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
 const DISCARD_MILLISECONDS = 10_000;
 
@@ -61,8 +61,8 @@ export class LargeBodies {
   }
 
   /**
-   * Counts a body of unknown length once it is large. If it counted earlier, a few bodies that never end would lock out
-   * all callers who send one.
+   * Counts a body of unknown length once it is large. If it counted such bodies from the start, a few that never end
+   * would block every caller who sends one.
    *
    * @returns the stream from which the body is read
    */
@@ -98,8 +98,8 @@ function bodyLimit({ authorize }: Guarded, { limits }: Services): number {
 }
 
 /**
- * Rejects a body before it is read: one that declares a larger size than the route accepts, and one that may be large
- * and whose caller is not authorized.
+ * Rejects a body before it is read if it declares a larger size than the route accepts. Also rejects a body that may be
+ * large if its caller is not authorized.
  *
  * @throws BodyTooLarge, or an error of the route's `authorize`
  */
@@ -139,7 +139,7 @@ export function discardRest(request: FastifyRequest): void {
   });
   raw.once('close', () => clearTimeout(timer));
   raw.once('end', () => clearTimeout(timer));
-  // No other consumer reads it now.
+  // From here on, no other consumer reads the body.
   raw.unpipe();
   raw.resume();
 }

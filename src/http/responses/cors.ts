@@ -4,7 +4,7 @@ import { STATUS } from './statuses.ts';
 
 // Keycloak's rules are in docs/keycloak/errors.md#cors.
 
-/** Returns the headers that let a page of `origin` read the response; none without an origin. */
+/** Returns the headers that let a page of `origin` read the response. Returns none without an origin. */
 export function corsHeaders(
   origin: string | undefined,
   exposed = 'Access-Control-Allow-Methods',
@@ -28,7 +28,7 @@ export function allowAnyOrigin(request: FastifyRequest, reply: FastifyReply): Fa
 const ALLOWED_HEADERS =
   'Accept, Access-Control-Request-Headers, Access-Control-Request-Method, Authorization, Content-Type, DPoP, Origin, X-Requested-With';
 
-/** The OPTIONS route of a URL. It allows preflight requests of any origin; without an origin it sends an empty 200. */
+/** The OPTIONS route of a URL. It allows preflight requests of any origin. Without an origin, it sends an empty 200. */
 export function preflight(url: string, methods: string): Route {
   return {
     method: 'OPTIONS',

@@ -12,8 +12,8 @@ const SERVER_FAULT = {
 } as const;
 
 /**
- * Failures of the database that may pass, or that another replica may not have: it is unreachable, full, locked by a
- * restore or closed to this role, or other changes kept winning the race.
+ * Failures of the database that may be temporary or affect only this replica. The database is unreachable, full, locked
+ * by a restore or closed to this role, or conflicting changes were always faster.
  */
 const TEMPORARY_CODES: readonly ErrorCode[] = [
   'IDKIT_UNREACHABLE',
@@ -41,7 +41,7 @@ export function wantsPage(request: FastifyRequest): boolean {
 
 /**
  * Sends a page with an error message. The response follows after this function has returned, because the pages are
- * loaded on first use; Fastify allows that if the handler returns the reply.
+ * loaded on first use. Fastify allows that if the handler returns the reply.
  */
 export function sendErrorPage(reply: FastifyReply, status: number, message: string): FastifyReply {
   reply.code(status).header('content-type', 'text/html;charset=utf-8');
@@ -54,7 +54,7 @@ export function sendErrorPage(reply: FastifyReply, status: number, message: stri
   return reply;
 }
 
-/** The relative path from a request up to the base URL, because a proxy may cut off a prefix of the path. */
+/** The relative path from a request up to the base URL, because a proxy may strip a prefix of the path. */
 function pathToRoot(url: string): string {
   const [path = ''] = url.split('?', 1);
   const slashes = path.split('/').length - 1;
@@ -85,7 +85,7 @@ export function addErrorHandler(app: FastifyInstance, log: ServiceLog): void {
   });
 }
 
-/** @returns false if the error is not a refusal; the reply is untouched then */
+/** @returns false if the error is not a refusal, and leaves the reply untouched */
 function sendRefusal(error: unknown, request: FastifyRequest, reply: FastifyReply): boolean {
   const refusal = renderRefusal(error);
   if (refusal === undefined) return false;
@@ -107,7 +107,7 @@ function sendRefusal(error: unknown, request: FastifyRequest, reply: FastifyRepl
 /**
  * Sends a fault of the HTTP layer itself: a body that is too large, incomplete or malformed.
  *
- * @returns false if the error is another one; the reply is untouched then
+ * @returns false if the error is another one, and leaves the reply untouched
  */
 export function sendTransportFault(error: unknown, request: FastifyRequest, reply: FastifyReply): boolean {
   if (error instanceof BodyTooLarge || codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') {
@@ -132,8 +132,8 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /**
- * Sends an error in the shape of the interface that the path belongs to: OpenID Connect has `error` and
- * `error_description`, the administrative API `errorMessage`, everything else `error`.
+ * Sends an error in the shape of the interface that the path belongs to. OpenID Connect has `error` and
+ * `error_description`, the administrative API `errorMessage`, and everything else `error`.
  */
 function sendInterfaceError(
   request: FastifyRequest,
@@ -148,10 +148,10 @@ function sendInterfaceError(
 }
 
 /**
- * Responds with 503 if the database is unavailable, so that a proxy or client retries later or elsewhere. The error code
- * is that of RFC 6749 §4.1.2.1.
+ * Responds with 503 if the database is unavailable, so that a proxy or client retries later or elsewhere. The error
+ * code is that of RFC 6749 §4.1.2.1.
  *
- * @returns false if the error is another one; the reply is untouched then
+ * @returns false if the error is another one, and leaves the reply untouched
  */
 function sendUnavailable(error: unknown, request: FastifyRequest, reply: FastifyReply): boolean {
   if (!isDatabaseUnavailable(error)) return false;
@@ -167,7 +167,7 @@ function isAdministrative(request: FastifyRequest): boolean {
   return request.url.startsWith('/admin/');
 }
 
-/** Logs a bug with its stack trace; the response does not contain it. */
+/** Logs a bug with its stack trace, which the response does not contain. */
 export function sendServerFault(
   log: ServiceLog,
   error: unknown,

@@ -41,7 +41,7 @@ function securityHeaders(configuration: RealmConfiguration | undefined): Headers
   return headers;
 }
 
-/** An empty value in the realm leaves a header out (docs/keycloak/errors.md#security-headers). */
+/** An empty value in the realm omits a header (docs/keycloak/errors.md#security-headers). */
 function computeHeaders(own: Readonly<Record<string, string>>): Headers {
   const headers: Record<string, string> = {};
   for (const [name, key, standard] of ALWAYS) {

@@ -3,7 +3,7 @@ import type { PageAnswerName } from '../../browser/index.ts';
 
 /**
  * Every status that a handler responds with, by its name in RFC 9110 §15. The refusals of the protocol have theirs in
- * the table of wire-errors.ts. No other file contains the number of a status; the architecture test checks that.
+ * the table of wire-errors.ts. The architecture test checks that no other file contains the number of a status.
  */
 export const STATUS = {
   ok: 200,

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminContext } from '../../admin/index.ts';
 import type { ProtocolContext } from '../../protocol/index.ts';
 
-/** What the handlers work with; the service creates it once. */
+/** The dependencies of the handlers, which the service creates once. */
 export interface Services {
   protocol: ProtocolContext;
   admin: AdminContext;
@@ -10,7 +10,7 @@ export interface Services {
   limits: { bodyBytes: number; adminBodyBytes: number };
   /** Absent: handlers do not log. */
   log?: ServiceLog;
-  /** Holds `{realm}.svg` or `{realm}.png`. Absent: realms have no logos. */
+  /** The directory of `{realm}.svg` or `{realm}.png`. Absent: realms have no logos. */
   logoDirectory?: string;
 }
 
@@ -25,8 +25,8 @@ export interface Route {
   url: string;
   handle(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
   /**
-   * Authorizes the caller before a body is read that is larger than `limits.bodyBytes` or of unknown length. A route
-   * with it accepts bodies up to `limits.adminBodyBytes`, every other route up to `limits.bodyBytes`.
+   * Authorizes the caller before the service reads a body that is larger than `limits.bodyBytes` or of unknown length.
+   * A route with `authorize` accepts bodies up to `limits.adminBodyBytes`, every other route up to `limits.bodyBytes`.
    *
    * @throws Refusal
    */
@@ -34,8 +34,8 @@ export interface Route {
 }
 
 /**
- * The log of the service. Without a terminal pino writes it; on a terminal nothing does. `fields` never contain a secret,
- * a body, a query string or an `Authorization` header.
+ * The log of the service. pino writes it, unless the output is a terminal. A terminal shows no log. `fields` never
+ * contains a secret, a body, a query string or an `Authorization` header.
  */
 export interface ServiceLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;

@@ -7,7 +7,7 @@ import { UrlTree } from './url-tree.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What handles the request; null if its URL is not in the table. */
+    /** The handler of the request. Null if its URL is not in the table. */
     served: ServedUrl | null;
   }
 }
@@ -23,7 +23,7 @@ export interface ServedUrl {
   times?: RouteTimes;
 }
 
-/** What handles a request, and the parameters of its path by name. */
+/** The handler of a request, and the parameters of its path by name. */
 export interface FoundUrl {
   served: ServedUrl;
   params: Readonly<Record<string, string>>;
@@ -32,11 +32,11 @@ export interface FoundUrl {
 interface Row {
   methods: readonly Route['method'][];
   serve(method: Route['method']): ServedUrl;
-  /** By method; each is created at its first request. */
+  /** By method. Each is created at its first request. */
   served: Map<Route['method'], { url: ServedUrl; names: readonly string[] }>;
 }
 
-/** Every URL of an app. A handler is created at its first request, because a start does not need most of them. */
+/** Every URL of an app. A handler is created at its first request, because most of them are not needed at the start. */
 export class UrlTable {
   readonly #tree = new UrlTree<Row>((row, method) => findMethod(row, method) !== undefined);
 
@@ -78,7 +78,10 @@ function parameterNames(url: string): readonly string[] {
   return segments.map((segment) => segment.replace(':', ''));
 }
 
-/** Looks the request up in the table and stores the result in it. Fastify's own router has catch-all routes only. */
+/**
+ * Looks the request up in the table and stores the result in the request. Fastify's own router has catch-all routes
+ * only.
+ */
 export function findRoute(table: UrlTable, request: FastifyRequest): FoundUrl | undefined {
   if (request.is404) return undefined;
   const found = table.find(request.method, request.raw.url ?? '/');
@@ -87,17 +90,17 @@ export function findRoute(table: UrlTable, request: FastifyRequest): FoundUrl | 
   return found;
 }
 
-/** A parameter of the path. The URL of a route has all that its handler reads. */
+/** A parameter of the path. The URL of a route has every parameter that its handler reads. */
 export function pathParameter(request: FastifyRequest, name: string): string {
   return (request.params as Readonly<Record<string, string>>)[name] ?? '';
 }
 
-/** The methods that a request may use. Others are not found. */
+/** The methods that a request may use. Any other method gets 404. */
 export const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
 
 /**
- * Adds one route of Fastify's router for everything below `urls`, because adding each URL to it takes longer at the start
- * than a lookup here takes per request. Fastify enforces the limit for bodies of unknown length.
+ * Adds one route of Fastify's router for everything below `urls`. Adding each URL to that router would slow down the
+ * start more than a lookup here slows down a request. Fastify enforces the limit for bodies of unknown length.
  *
  * @param limit maximum size of a body in bytes
  */

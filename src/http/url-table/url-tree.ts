@@ -19,10 +19,11 @@ interface Step<T> {
 const MAX_SEGMENT = 2048;
 
 /**
- * Finds the entry of a path, segment by segment. A literal segment wins over `:name`, and `:name` over `*`. Each segment
- * is decoded separately, so `%2F` does not divide a path (RFC 3986 §2.2). A slash at the end of the path is ignored.
+ * Finds the entry of a path, segment by segment. A literal segment has precedence over `:name`, and `:name` over `*`.
+ * Each segment is decoded separately, so `%2F` does not divide a path (RFC 3986 §2.2). A slash at the end of the path
+ * is ignored.
  *
- * Fastify's own router compiles code for each URL, which took a third of the time of a start.
+ * Fastify's own router compiles code for each URL, which took a third of the startup time.
  */
 export class UrlTree<T> {
   readonly #root: Step<T> = newStep();
@@ -102,7 +103,7 @@ function newStep<T>(): Step<T> {
 
 const SLASH = 47;
 
-/** The decoded segments of a request target; none for `/`. */
+/** The decoded segments of a request target. `/` has none. */
 function segmentsOf(rawUrl: string): readonly string[] {
   const start = rawUrl.charCodeAt(0) === SLASH ? 0 : lengthOfAuthority(rawUrl);
   let end = rawUrl.length;

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../core/index.ts';
 
 /**
- * Claims that the token's own rules fill. Keycloak 26 ignores mappers that name one of the first eight. idkit also
- * protects `azp` and `sid`, because refresh, revocation and introspection rely on them.
+ * Claims that only idkit itself sets. Keycloak 26 ignores mappers that name one of the first eight. idkit also protects
+ * `azp` and `sid`, because refresh, revocation and introspection rely on them.
  */
 const PROTECTED = new Set([
   ...['exp', 'nbf', 'iat', 'jti', 'iss', 'typ', 'scope', 'at_hash'],
@@ -10,7 +10,8 @@ const PROTECTED = new Set([
 ]);
 
 /**
- * Splits a `claim.name` into its parts: a dot nests, and `\.` is a literal dot (Keycloak: OIDCAttributeMapperHelper).
+ * Splits a `claim.name` into its parts: a dot separates levels, and `\.` is a literal dot (Keycloak:
+ * OIDCAttributeMapperHelper).
  */
 export function claimPath(name: string): readonly string[] {
   return name.split(/(?<!\\)\./).map((part) => part.replaceAll('\\.', '.'));

@@ -3,7 +3,7 @@ import type { ProtocolMapper } from '../../model/index.ts';
 
 /**
  * Returns a mapper's value in the type that its configuration names (`jsonType.label`). Returns undefined if there is
- * no value, or if the value does not fit the type: the token then lacks the claim, and the login succeeds.
+ * no value, or if the value does not fit the type. The token then lacks the claim, and the login succeeds.
  */
 export function claimValue(mapper: ProtocolMapper, value: unknown): unknown {
   const type = mapper.config['jsonType.label'];

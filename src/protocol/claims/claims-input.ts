@@ -5,7 +5,7 @@ import type { RealmConfiguration } from '../../store/index.ts';
 export interface GrantedScopes {
   /** The client's default scopes and the requested optional ones. */
   scopes: readonly ClientScope[];
-  /** The request names `openid`. */
+  /** Whether the request names `openid`. */
   openid: boolean;
   /** The scopes that the response and the access token show, for example `openid profile email`. */
   visible: string;
@@ -24,7 +24,7 @@ export interface ClaimsInput {
   client: Client;
   user: User;
   granted: GrantedScopes;
-  /** Ids of the user's effective roles, narrowed to those that the client and its scopes may see. */
+  /** Ids of the user's effective roles, narrowed to those that the client and its scopes may receive. */
   roleIds: ReadonlySet<string>;
   /** Notes of the session: `auth_time`, `acr`, `nonce`, `clientHost`, `clientAddress`, `client_id` and others. */
   notes: Readonly<Record<string, string>>;
@@ -34,9 +34,7 @@ export interface ClaimsInput {
   baseUrl?: string;
 }
 
-/**
- * The document that receives the claims. `lean-id` is an ID token whose claims about the person are left to user info.
- */
+/** The document that receives the claims. `lean-id` is an ID token that leaves claims about the person to user info. */
 export type ClaimsTarget = 'access' | 'lightweight' | 'id' | 'lean-id' | 'userinfo' | 'introspection';
 
 /** The values of one token that do not come from mappers. Times are Unix times in seconds. */

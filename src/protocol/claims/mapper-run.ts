@@ -22,7 +22,7 @@ export interface TokenRoles {
   clients: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The work of a mapper for one document. Its configuration is already parsed. */
+/** Runs one mapper, whose configuration is already parsed, for one document. */
 export type MapperStep = (run: MapperRun) => void;
 
 /** Returns the token's roles. Computes them at the first call. */
@@ -40,7 +40,8 @@ export function tokenRoles(run: MapperRun): TokenRoles {
 }
 
 /**
- * Returns a step that writes one value under the mapper's `claim.name`. The step does nothing if the name is unusable.
+ * Returns a step that writes one value under the mapper's `claim.name`. The step does nothing if mappers may not write
+ * that claim.
  */
 export function claimStep(mapper: ProtocolMapper, read: (run: MapperRun) => unknown): MapperStep {
   const path = claimPath(mapper.config['claim.name'] ?? '');

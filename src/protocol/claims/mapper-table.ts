@@ -21,7 +21,7 @@ interface MapperType {
   order: number;
   /** Writes to access tokens even if its configuration has no flags. */
   accessByDefault?: true;
-  /** Runs whatever its flags are, because it changes the roles that other mappers read. */
+  /** Runs even if all its flags are off, because it changes the roles that other mappers read. */
   always?: true;
   /** Never writes to user info: Keycloak's mapper does not support it. */
   notInUserInfo?: true;

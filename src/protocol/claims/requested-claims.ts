@@ -5,7 +5,7 @@ import type { ClaimsTarget, GrantedScopes } from './claims-input.ts';
 import type { MapperStep } from './mapper-run.ts';
 import { address, fullName, userAttribute, userProperty } from './user-mappers.ts';
 
-/** The mapper type that lets a client request single claims. */
+/** The mapper type that lets a client request individual claims. */
 export const REQUESTED_CLAIMS = 'oidc-claims-param-token-mapper';
 
 /** Claims about a person (OpenID Connect Core §5.1). A client cannot request any other. */
@@ -15,7 +15,10 @@ const STANDARD = new Set([
   ...['email', 'email_verified', 'phone_number', 'phone_number_verified', 'address'],
 ]);
 
-/** The mappers of claims about a person. FIXED_CLAIMS names the claim of those whose configuration names none. */
+/**
+ * Mappers that write claims about a person. FIXED_CLAIMS has the claim of each mapper whose configuration does not name
+ * one.
+ */
 const SOURCES: Readonly<Record<string, (mapper: ProtocolMapper) => MapperStep>> = {
   'oidc-usermodel-attribute-mapper': userAttribute,
   'oidc-usermodel-property-mapper': userProperty,
@@ -36,8 +39,8 @@ const MEMBERS: Readonly<Partial<Record<ClaimsTarget, string>>> = {
 
 /**
  * `oidc-claims-param-token-mapper`: writes the standard claims that the parameter `claims` of the authorization request
- * names, if the user has them (OpenID Connect Core §5.5). The realm's client scopes define how each claim is read,
- * whether the scope was granted or not. Members of `userinfo` go to user info only, those of `id_token` to ID tokens.
+ * names, if the user has them (OpenID Connect Core §5.5). The realm's client scopes define how each claim is read, even
+ * if the scope was not granted. Members of `userinfo` go to user info only, those of `id_token` to ID tokens.
  */
 export function requestedClaims(): MapperStep {
   return (run) => {

@@ -2,15 +2,15 @@ import { type Client, type ClientScope, type Consent, expandRoleIds } from '../.
 import type { RealmConfiguration } from '../../store/index.ts';
 import type { GrantedScopes, ScopeResolution } from './claims-input.ts';
 
-/** Bounds the cache of one client, because a request's scope is free text. */
+/** Maximum number of cached requests per client, because the scope of a request is free text. */
 const REMEMBERED_REQUESTS = 256;
 
 /**
- * Returns the client scopes for a requested `scope`: all default scopes of the client, the optional ones that the
- * request names, and `openid` if it names it (docs/keycloak/tokens.md#scopes). An absent parameter names no scope. An
- * empty one, or one that names an unknown scope, is invalid as a whole.
+ * Returns the client scopes for a requested `scope`: all default scopes of the client, and the optional ones that the
+ * request names (docs/keycloak/tokens.md#scopes). The result includes `openid` only if the request names it. An absent
+ * parameter names no scope. An empty one, or one that names an unknown scope, is invalid as a whole.
  *
- * Returns the same object for equal requests, as long as the configuration and the client live.
+ * Returns the same object for equal requests, as long as the configuration and client objects exist.
  */
 export function resolveScopes(
   configuration: RealmConfiguration,
@@ -30,8 +30,9 @@ export function resolveScopes(
 
 /**
  * Returns the client scopes for one refresh: those of the family, narrowed to the scopes that the request names
- * (docs/keycloak/tokens.md#refresh). Default scopes always stay. A scope of the client that the family does not have is
- * ignored. Without `openid` the response hides it but still has an ID token. `all` keeps the original grant.
+ * (docs/keycloak/tokens.md#refresh). Default scopes always remain. A scope of the client that the family does not have
+ * is ignored. If the request omits `openid`, the response omits it too but still has an ID token. `all` keeps the
+ * original grant.
  *
  * @param familyScope the scopes that the family stores (`GrantedScopes.all` of the login)
  */
@@ -103,12 +104,12 @@ function remembered(
   if (known !== undefined) return known;
   const resolution = resolve();
   if (memory.size >= REMEMBERED_REQUESTS) memory.clear();
-  // Only grants are cached: a rejected request can be as long as its sender likes.
+  // Only grants are cached: a rejected request can have any length.
   if (resolution.outcome === 'granted') memory.set(key, resolution);
   return resolution;
 }
 
-/** The values that are computed once for a client and cached as long as the configuration and the client live. */
+/** Values that are computed once per client, and cached as long as the configuration and client objects exist. */
 interface Prepared {
   defaults: readonly ClientScope[];
   defaultNames: ReadonlySet<string>;
@@ -152,8 +153,8 @@ function openidScopes(configuration: RealmConfiguration, ids: readonly string[])
 }
 
 /**
- * Returns the scopes of an older token that its client still has, in the form of a request. Returns undefined if none
- * is left. A scope that the client no longer has does not make the token unusable.
+ * Returns those scopes of an older token that its client still has, as the text of a `scope` parameter. Returns
+ * undefined if none is left. A scope that the client no longer has does not make the token unusable.
  */
 export function keptScopes(
   configuration: RealmConfiguration,
@@ -169,14 +170,14 @@ export function keptScopes(
   return kept.length === 0 ? undefined : kept.join(' ');
 }
 
-/** Whether the consent page names the scope. Default: it does (docs/keycloak/login.md#consent). */
+/** Whether the consent page names the scope. Default: true (docs/keycloak/login.md#consent). */
 function isShownForConsent(scope: ClientScope): boolean {
   return (scope.attributes['display.on.consent.screen'] ?? 'true') === 'true';
 }
 
 /**
  * Returns the granted scopes that the user has not agreed to, if the client requires consent. The consent page lists
- * them. The token endpoint rejects a token if any is left, because the consent was withdrawn.
+ * them. The token endpoint rejects a request if there are any, because the user has withdrawn the consent.
  */
 export function missingConsent(
   client: Client,
@@ -188,9 +189,9 @@ export function missingConsent(
 }
 
 /**
- * Returns the grant without the scopes that the user may not use. A client scope with roles is for users who have at
- * least one of them, with composites resolved, as in Keycloak 26. That is why `offline_access` needs the realm role
- * `offline_access`. Returns the same object if all scopes stay.
+ * Returns the grant without the scopes that the user may not use. A client scope with roles requires that the user has
+ * at least one of them, with composites resolved, as in Keycloak 26. For example, `offline_access` requires the realm
+ * role `offline_access`. Returns the same object if all scopes remain.
  *
  * @param effective ids of the user's effective roles
  */
@@ -215,7 +216,7 @@ export function permittedScopes(
   return kept;
 }
 
-/** Users with equal roles get the same grant object, so that the values cached for it are found again. */
+/** Users with equal roles get the same grant object, so that they share the values cached for it. */
 const permitted = new WeakMap<GrantedScopes, WeakMap<ReadonlySet<string>, GrantedScopes>>();
 
 /**
@@ -261,7 +262,7 @@ interface RolesByOwner {
 
 const groupedRoles = new WeakMap<RealmConfiguration, WeakMap<ReadonlySet<string>, RolesByOwner>>();
 
-/** Groups the roles by owner. The result is cached as long as the set of ids lives. */
+/** Groups the roles by owner. The result is cached as long as the set of ids exists. */
 export function rolesByOwner(configuration: RealmConfiguration, roleIds: ReadonlySet<string>): RolesByOwner {
   let sets = groupedRoles.get(configuration);
   if (sets === undefined) {

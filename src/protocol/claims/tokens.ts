@@ -6,7 +6,7 @@ import type { ClaimsInput, GrantedScopes, TokenOrigin, TokenStamp } from './clai
 import { mapClaims } from './map-claims.ts';
 
 /**
- * Whether the client's access tokens are lightweight: only mappers with the flag for it write claims
+ * Whether the client's access tokens are lightweight: only mappers with the corresponding flag write claims
  * (docs/keycloak/tokens.md#lightweight-access-tokens).
  */
 export function isLightweight(client: Client): boolean {
@@ -42,7 +42,8 @@ export interface AccessTokenPayload {
 
 /**
  * Returns the claims of an access token in Keycloak's order (docs/keycloak/tokens.md#access-token), or those of a
- * lightweight one if the client has it set. Equal inputs differ only in the stamp, so the rest is cached as text.
+ * lightweight one if the client is configured for it. Tokens of equal inputs differ only in the stamp, so the rest is
+ * cached as text.
  */
 export function accessTokenPayload(input: ClaimsInput, stamp: TokenStamp): AccessTokenPayload {
   const { audience, beforeId, afterId, afterSession } = staticParts(input, stamp.issuer);
@@ -71,7 +72,7 @@ interface KeptParts extends StaticParts {
   issuer: string;
 }
 
-/** Cached payloads per user. The clients, scopes and notes of one user vary little. */
+/** Maximum number of cached payloads per user. The clients, scopes and notes of one user vary little. */
 const KEPT_PER_USER = 8;
 const kept = new WeakMap<User, KeptParts[]>();
 
@@ -102,7 +103,7 @@ function staticParts(input: ClaimsInput, issuer: string): StaticParts {
   return parts;
 }
 
-/** A client that owns a role may be renamed while nothing else changes. */
+/** Compares the clients too, because a client that owns a role may be renamed even if nothing else changes. */
 function areSame(one: ClaimsInput['clientsByUuid'], other: ClaimsInput['clientsByUuid']): boolean {
   if (one.size !== other.size) return false;
   for (const [id, client] of one) if (other.get(id) !== client) return false;
@@ -128,7 +129,7 @@ function makeStaticParts(input: ClaimsInput, issuer: string): StaticParts {
   };
 }
 
-/** Claims that the token's own rules fill. Mappers cannot write them. */
+/** Claims that only idkit itself sets. Mappers cannot write them. */
 const OWN = new Set(['exp', 'iat', 'jti', 'iss', 'typ', 'azp', 'sid', 'scope']);
 
 function withoutOwn(mapped: Record<string, unknown>): Record<string, unknown> {
@@ -144,7 +145,7 @@ function members(claims: Record<string, unknown>): string {
  * Returns the claims of an ID token in Keycloak's order (docs/keycloak/tokens.md#id-token).
  *
  * @param options `accessToken`: the token issued with it, the source of `at_hash` (OpenID Connect Core §3.1.3.6);
- *   `userInfo`: an access token is issued now, or later for the code; `algorithm`: signs the ID token
+ *   `userInfo`: whether an access token is issued, now or later for the code; `algorithm`: signs the ID token
  */
 export function idTokenClaims(
   input: ClaimsInput,
@@ -211,7 +212,7 @@ export function refreshTokenClaims(facts: RefreshTokenFacts, stamp: TokenStamp):
   );
 }
 
-/** Adds the claims that are missing. Leaves out absent values, so that results compare and serialize alike. */
+/** Adds the claims that are missing. Omits undefined values, so that equal results serialize to the same text. */
 function withRest(
   claims: Record<string, unknown>,
   mapped: Readonly<Record<string, unknown>>,

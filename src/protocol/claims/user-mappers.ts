@@ -86,8 +86,8 @@ function property(user: User, name: string): unknown {
 }
 
 /**
- * Reads the user first, then the groups from the nearest up; collects all values if `aggregate` is set (Keycloak 26:
- * KeycloakModelUtils.resolveAttribute).
+ * Returns the values of the user, otherwise of the nearest group that has any. With `aggregate`, returns the values of
+ * all of them (Keycloak 26: KeycloakModelUtils.resolveAttribute).
  */
 function attribute(input: ClaimsInput, name: string, aggregate: boolean): readonly string[] | undefined {
   const own = ownAttribute(input.user, name);
@@ -134,7 +134,7 @@ function groupAttribute(
   return all;
 }
 
-/** `hasOwn`, because an attribute may have a name such as `constructor`. */
+/** Uses `hasOwn`, because an attribute may have a name such as `constructor`. */
 function valuesOf(attributes: User['attributes'], name: string): readonly string[] {
   return Object.hasOwn(attributes, name) ? (attributes[name] ?? []) : [];
 }

@@ -64,7 +64,7 @@ function checkAudience(ctx: ProtocolContext, configuration: RealmConfiguration, 
   if (typeof only !== 'string' || !accepted.includes(only)) throw refused('Invalid token audience');
 }
 
-/** Longest lifetime of an assertion, and the clock skew that is accepted, in seconds. */
+/** Maximum lifetime of an assertion and accepted clock skew, in seconds. */
 const MAX_LIFE = 3600;
 const SKEW = 10;
 

@@ -16,9 +16,8 @@ export interface AuthenticatedClient {
 
 /**
  * Authenticates the client of a request with the realm's client authentication flow
- * (docs/keycloak/clients.md#client-authentication; RFC 6749 §2.3). The id alone identifies a public client, and its
- * secret is ignored. A disabled confidential client learns that it is disabled only after its credentials were
- * verified.
+ * (docs/keycloak/clients.md#client-authentication; RFC 6749 §2.3). A public client needs only its id, and idkit ignores
+ * its secret. A disabled confidential client learns that it is disabled only after its credentials were verified.
  *
  * @param disabledAs the refusal of a disabled client. Only the token endpoint names the reason.
  * @throws Refusal of the group "Client authentication", or `client-disabled`
@@ -45,8 +44,8 @@ export async function authenticateClient(
 const flows = new WeakMap<RealmSettings, ClientFlow>();
 
 /**
- * Checks the method against the realm's flow. For a method that is switched off, Keycloak 26.7.3 answers as if the
- * client did not exist, and it counts public clients as users of `client-secret`.
+ * Checks the method against the realm's flow. If the flow disables the method, the response is that for an unknown
+ * client, as in Keycloak 26.7.3. A public client counts as a user of `client-secret`.
  *
  * @throws Refusal `client-unknown`, or `client-method-unsupported` for a flow that idkit does not run
  */
@@ -95,7 +94,7 @@ async function proveConfidential(
 }
 
 /**
- * Compares with the current secret, and with the previous one during its rotation window
+ * Compares a secret with the current one, and with the previous one during its rotation window
  * (docs/keycloak/clients.md#client-secrets).
  */
 function isSecretRight(client: Client, secret: string | undefined, nowMilliseconds: number): boolean {
@@ -167,8 +166,8 @@ interface ClientAtEndpoint<T> {
 
 /**
  * Runs the common part of an endpoint with a client: authenticates the client, checks the origin, then does the
- * endpoint's work. A refusal carries the origin that may read it, which is any origin while the client is unknown
- * (docs/keycloak/errors.md#cors). The refusal is also logged as an event.
+ * endpoint's work. A refusal carries the origin that may read it (docs/keycloak/errors.md#cors). While the client is
+ * unknown, that is any origin. The refusal is also logged as an event.
  *
  * @throws Refusal
  */

@@ -13,7 +13,7 @@ const SIGNING = ['PS384', 'RS384', 'EdDSA', 'ES384', 'HS256', 'HS512', 'ES256', 
 const CLIENT_METHODS = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt'];
 /** Algorithms of `client_secret_jwt`. */
 const CLIENT_SIGNING = ['HS256', 'HS512', 'HS384'];
-/** The implicit grant has no request at the token endpoint. */
+/** The table of grants lacks the implicit grant, which does not use the token endpoint. */
 const GRANT_TYPES = [...GRANTS.keys(), 'implicit'].sort();
 const RESPONSE_TYPES = [
   'code',
@@ -34,8 +34,8 @@ const CLAIMS = ['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'name', 'given_n
 
 /**
  * Returns the discovery document (OpenID Connect Discovery §3, RFC 8414) with the values and the order of Keycloak 26.7
- * (docs/keycloak/keys.md#discovery). It leaves out everything that idkit does not have, so that a client finds no
- * endpoint, mode or algorithm that would reject it.
+ * (docs/keycloak/keys.md#discovery). It omits everything that idkit does not have, so that clients find no endpoint,
+ * mode or algorithm that would reject them.
  */
 export function discoveryDocument(
   ctx: ProtocolContext,
@@ -72,7 +72,7 @@ export function discoveryDocument(
     claims_parameter_supported: true,
     scopes_supported: ['openid', ...scopeNames(configuration)],
     request_parameter_supported: true,
-    // The default is true (Discovery §3).
+    // If absent, clients would assume true (Discovery §3).
     request_uri_parameter_supported: false,
     code_challenge_methods_supported: ['plain', 'S256'],
     revocation_endpoint: `${base}/revoke`,

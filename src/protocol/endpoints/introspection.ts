@@ -20,7 +20,7 @@ const OWN_CLAIMS = ['exp', 'iat', 'auth_time', 'jti', 'iss', 'sub', 'typ', 'azp'
 /**
  * Token introspection for confidential clients, bearer-only ones included (RFC 7662;
  * docs/keycloak/tokens.md#introspection). An access token is active only for a client in its audience. A refresh token
- * is active only for its own client, and only with the hint.
+ * is active only for its own client, and only if `token_type_hint` is `refresh_token`.
  *
  * @throws Refusal of the group "introspection"
  */
@@ -49,7 +49,7 @@ export async function introspectToken(
   }
 }
 
-/** Authenticates the client. Its refusals have their own wording (docs/keycloak/tokens.md#introspection). */
+/** Authenticates the client. Refusals have their own wording here (docs/keycloak/tokens.md#introspection). */
 async function authenticate(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,

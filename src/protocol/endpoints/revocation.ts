@@ -11,8 +11,8 @@ import { Refusal } from '../refusal.ts';
 type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * Token revocation (RFC 7009; docs/keycloak/tokens.md#revocation). A refresh token revokes its family, and the user
- * session continues. An access token revokes itself only. `token_type_hint` is ignored.
+ * Token revocation (RFC 7009; docs/keycloak/tokens.md#revocation). Revoking a refresh token revokes its family, and the
+ * user session continues. Revoking an access token affects no other token. `token_type_hint` is ignored.
  *
  * @throws Refusal of the group "revoke"; the status of `revoke-invalid-token` is 200
  */
@@ -79,7 +79,7 @@ async function revokeFamily(
   if (!removed) throw new Refusal('revoke-invalid-token');
 }
 
-/** How long a token without an expiry stays in the list of revoked tokens, in seconds. */
+/** How long a token without an expiry remains in the list of revoked tokens, in seconds. */
 const ENDLESS = 10 * 365 * 86_400;
 
 async function revokeAccessToken(ctx: ProtocolContext, claims: Claims): Promise<void> {

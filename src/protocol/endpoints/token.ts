@@ -10,8 +10,8 @@ import { Refusal } from '../refusal.ts';
 import { issueTokens, type TokenResponse } from '../token/index.ts';
 
 /**
- * The token endpoint (RFC 6749 §3.2; docs/keycloak/tokens.md#order-of-the-checks). A grant only proves the user.
- * Everything else is the same for all grants.
+ * The token endpoint (RFC 6749 §3.2; docs/keycloak/tokens.md#order-of-the-checks). A grant only proves for whom to
+ * issue tokens. Everything else is the same for all grants.
  *
  * @throws Refusal
  */
@@ -52,7 +52,7 @@ export async function requestTokens(
   return { body: result, allowOrigin };
 }
 
-/** Longest field, in characters (Keycloak's `req-token-params-default-max-size`). */
+/** Maximum length of a field in characters (Keycloak's `req-token-params-default-max-size`). */
 const MOST_OF_A_FIELD = 20_000;
 
 /** @throws Refusal `parameter-too-long` */
@@ -70,7 +70,7 @@ async function useGrant(request: GrantRequest): Promise<TokenResponse> {
   grant.check(request);
   checkEnforceable(request.configuration, request.client, grant.use);
 
-  // 5. Scopes.
+  // 5. The scopes.
   const requested = grant.ownScopes ? undefined : request.request.form.get('scope');
   const scopes = resolveScopes(request.configuration, request.client, requested);
   if (scopes.outcome === 'invalid') {
@@ -86,10 +86,10 @@ async function useGrant(request: GrantRequest): Promise<TokenResponse> {
 async function proveAndIssue(request: GrantRequest, granted: GrantedScopes): Promise<TokenResponse> {
   const { grant } = request;
   try {
-    // 6. Prove.
+    // 6. The proof of the grant.
     const proof = await grant.prove(request, granted);
 
-    // 7. Issue.
+    // 7. The tokens.
     return await issueTokens(request, proof);
   } catch (error) {
     await grant.abandon?.(request);

@@ -39,7 +39,7 @@ export interface Proof {
    * @throws Refusal if the tokens must not be issued after all; they are discarded
    */
   commit?: ((refreshTokenHash: Buffer) => Promise<void>) | undefined;
-  /** Runs once the tokens are certain, before the response. */
+  /** Runs once the tokens are sure to be issued, before the response is sent. */
   settled?: (() => Promise<void>) | undefined;
 }
 
@@ -49,16 +49,16 @@ export interface Grant {
   eventType: string;
   /** Keycloak's two letters for the grant, in the `jti` of its access tokens (docs/keycloak/tokens.md#access-token). */
   shortcut: string;
-  /** Its tokens replace those of an earlier grant. */
+  /** Set if its tokens replace those of an earlier grant. */
   renews?: true;
-  /** The use of its tokens. A demand that idkit does not enforce refuses some uses only. */
+  /** The use of its tokens. A demand that idkit does not enforce may prevent only some uses. */
   use: TokenUse;
-  /** An earlier request fixed the scopes: the parameter `scope` is ignored. */
+  /** Set if an earlier request fixed the scopes. The parameter `scope` is then ignored. */
   ownScopes?: true;
   /** Checks that the client may use the grant and that the request is complete. @throws Refusal */
   check(request: GrantRequest): void;
   /**
-   * Proves the user. `granted` are the requested scopes, or the client's default scopes for a grant with `ownScopes`.
+   * Proves the user. `granted` has the requested scopes, or the client's default scopes for a grant with `ownScopes`.
    *
    * @throws Refusal
    */

@@ -12,8 +12,7 @@ import { startRecord } from '../session/index.ts';
 import type { Grant, GrantRequest } from './grant.ts';
 
 /**
- * `grant_type=password`: a user's name and password in the form (RFC 6749 §4.3;
- * docs/keycloak/tokens.md#password-grant).
+ * `grant_type=password`: tokens for a user's name and password (RFC 6749 §4.3; docs/keycloak/tokens.md#password-grant).
  */
 export const passwordGrant: Grant = {
   eventType: 'LOGIN',
@@ -54,16 +53,19 @@ export const passwordGrant: Grant = {
 /** A user who has logged in. */
 interface Login {
   user: User;
-  /** Called once the session is stored, so that a later change finds and ends the session. */
+  /**
+   * Whether the account is unchanged since the check. Called once the session is stored, because a later change then
+   * ends the session.
+   */
   stillHolds: () => Promise<boolean>;
-  /** Called once the response is certain. Replaces a hash with old parameters. */
+  /** Called once the tokens are sure to be issued. Replaces a hash with outdated parameters. */
   settled: () => Promise<void>;
 }
 
 /**
- * Proves a user with the fields of one form: name, password and, if the user has one, second factor
- * (docs/keycloak/tokens.md#password-grant). Only a user who proved all of them learns that required actions are
- * pending.
+ * Authenticates a user with the fields of one form: name, password and, if the user has one, second factor
+ * (docs/keycloak/tokens.md#password-grant). The response mentions pending required actions only if all of these are
+ * correct.
  *
  * @throws Refusal
  */

@@ -59,7 +59,7 @@ export const refreshTokenGrant: Grant = {
 };
 
 /**
- * Rotates the token with one conditional write, which decides between parallel presentations
+ * Rotates the token with one conditional write, which decides between parallel requests with the same token
  * (docs/keycloak/tokens.md#rotation). If the store detects a reuse, it ends the whole user session in the same
  * transaction (docs/keycloak/tokens.md#reuse). The session's clients are then notified (Back-Channel Logout 1.0 §2.5).
  *
@@ -98,8 +98,8 @@ async function rotate(
 }
 
 /**
- * Rejects an offline token whose client has lost the scope, as Keycloak 26.7.3 does. A refresh that leaves the scope
- * out is accepted.
+ * Rejects an offline token if its client no longer has the scope `offline_access`, as Keycloak 26.7.3 does. A refresh
+ * that does not request the scope is accepted.
  *
  * @throws Refusal `refresh-token-refused`
  */
@@ -113,7 +113,7 @@ function findUser({ ctx, configuration }: GrantRequest, token: RefreshToken) {
   return ctx.store.findUser(configuration.realm.id, token.userId);
 }
 
-/** The token names its family, so the family must also match the realm, client, user and session. */
+/** Whether the family that a token names also matches its realm, client, user and session. */
 function isOwn(
   { client, configuration }: GrantRequest,
   token: RefreshToken,

@@ -18,7 +18,7 @@ interface PreparedKeys {
   published: { keys: readonly Readonly<Record<string, unknown>>[] };
 }
 
-/** Opens the key ring. It stores only keys that it prepared from realm configurations. */
+/** Opens the key ring. It caches the keys of each realm configuration. */
 export function openKeyRing(): KeyRing {
   const memory = new WeakMap<RealmConfiguration, PreparedKeys>();
 

@@ -5,7 +5,7 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import type { ProtocolContext } from '../context.ts';
 import type { EventDraft } from '../events.ts';
 
-/** Characters of an address or a name that distinguish callers. The rest could be padding. */
+/** Number of characters of an address or a name that distinguish callers. The rest could be padding. */
 const MOST_CHARACTERS = 255;
 
 /**
@@ -26,8 +26,8 @@ export function onBehalfOf<C extends { passwords: Passwords }>(
 }
 
 /**
- * Returns the part of an address that distinguishes senders: an IPv4 address, or the /64 network of an IPv6 address,
- * because a provider assigns one to each customer (RFC 6177). A proxy may add a port or a zone.
+ * Returns the part of an address that distinguishes senders: an IPv4 address, or the /64 network of an IPv6 address.
+ * Providers assign such a network to each customer (RFC 6177). A proxy may add a port or a zone.
  */
 export function senderOf(address: string): string {
   const [plain = ''] = withoutPort(address.trim()).split('%', 1);
@@ -82,8 +82,8 @@ export interface LoginAttempt {
 }
 
 /**
- * Returns the password of a login form. A password that is longer than any password can be becomes empty: both are
- * wrong guesses, and a long one would use memory until its hash is due.
+ * Returns the password of a login form. A password above the maximum length becomes empty. Both are wrong guesses, but
+ * a long one would occupy memory while it waits to be hashed.
  */
 export function typedPassword(given: string | undefined): string {
   return given === undefined || isPasswordTooLong(given) ? '' : given;

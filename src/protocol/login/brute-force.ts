@@ -22,7 +22,7 @@ export function noFailures(realmId: string, userId: string): LoginFailures {
   };
 }
 
-/** Whether the user's logins are rejected at this time, in Unix milliseconds. */
+/** Whether the user's logins are rejected at a Unix time in milliseconds. */
 export function isLocked(failures: LoginFailures | undefined, nowMilliseconds: number): boolean {
   return failures !== undefined && failures.lockedUntil * 1000 > nowMilliseconds;
 }
@@ -73,7 +73,10 @@ function waitSeconds(settings: RealmSettings, failures: number, factor: number):
     : settings.waitIncrementSeconds * Math.floor(failures / factor);
 }
 
-/** Two failures in quick succession look like a program, so they lock the user for a short time, whatever the count. */
+/**
+ * Two failures in quick succession look like a program, so they lock the user for a short time, even if the count is
+ * low.
+ */
 function quickLogin(
   settings: RealmSettings,
   next: LoginFailures,

@@ -15,7 +15,7 @@ export type PasswordChange =
  * sessions and logins in progress included (docs/keycloak/sessions.md#what-ends-a-session). The clients of the sessions
  * are notified (Back-Channel Logout 1.0 §2.5).
  *
- * @param options `provedBy`: id of the password that the user has proved, which must still be current
+ * @param options `provedBy`: id of the verified password, which must still be current
  */
 export async function changePassword(
   ctx: ProtocolContext,

@@ -8,13 +8,13 @@ import { countFailure, type FailureOutcome, isLocked, noFailures } from './brute
 /** Value of the user attribute `disabledReason` after a permanent lockout, as in Keycloak. */
 export const PERMANENT_LOCKOUT = 'permanentLockout';
 
-/** Retries of a count that conflicts with an administrator who clears the counters. */
+/** Maximum number of retries if an administrator clears the counters during a count. */
 const MAX_TRIES = 200;
 
-/** Rows of a realm for failures at unknown names. */
+/** Number of rows per realm for failures with unknown names. */
 const NOBODYS_ROWS = 1024;
 
-/** Returns the counters of a user. Returns undefined if the realm has no protection or the user no failures. */
+/** Returns the counters of a user, or undefined if the realm has no protection or the user has no failures. */
 export async function findFailures(
   { ctx, configuration }: Pick<LoginAttempt, 'ctx' | 'configuration'>,
   userId: string,
@@ -55,8 +55,8 @@ export async function recordFailure(
 }
 
 /**
- * Does the same write as a counted failure, without an effect, for an unknown name or a locked user. The response time
- * must not distinguish them from a user whose failure was counted.
+ * Performs the same write as for a counted failure, but without an effect. Called for an unknown name or a locked user,
+ * whose response time must not differ from that of other users.
  */
 export async function recordNothing({ ctx, configuration }: LoginAttempt, name: string): Promise<void> {
   const { id: realmId, settings } = configuration.realm;

@@ -6,10 +6,10 @@ import type { LoginAttempt } from './attempt.ts';
 import { isLocked } from './brute-force.ts';
 import { findFailures, isLockedForGood, recordFailure, recordNothing } from './failures.ts';
 
-/** Id for the reads of an unknown name, so that their number is the same as for a user. */
+/** The user id that the reads for an unknown name use, so that there are as many reads as for a user. */
 const NOBODY = 'nobody';
 
-/** Longest name, in characters. No user has a longer one. */
+/** Maximum length of a name in characters. No user has a longer one. */
 const LONGEST_NAME = 255;
 
 /** Returns the name for the lookup of a guess, in lower case. */
@@ -17,13 +17,13 @@ export function guessedName(found: User | undefined, typed: string): string {
   return found?.username ?? typed.slice(0, LONGEST_NAME).toLowerCase();
 }
 
-/** A user whose secret is guessed, as read in this turn. */
+/** The target of a guess, as read in this turn. */
 export interface Guessed {
   /** Undefined: no user has the name. */
   user: User | undefined;
   failures: LoginFailures | undefined;
   credentials: readonly Credential[];
-  /** Guesses at this user are not compared now. */
+  /** Whether the user is locked. The secret is then not compared. */
   locked: boolean;
   /** Rejects the guess, and counts it as a failure if the user is not locked. @throws Refusal */
   refuse(detail?: string): Promise<never>;
@@ -32,8 +32,8 @@ export interface Guessed {
 }
 
 /**
- * Runs one guess in its turn, with records that are read in the turn: another guess may have locked or changed the
- * user. An unknown name causes the same reads as a user.
+ * Runs one guess in its turn. It reads the records in the turn, because another guess may have locked or changed the
+ * user. An unknown name causes the same reads as an existing user.
  */
 export function guessAt<T>(
   attempt: LoginAttempt,
@@ -88,10 +88,10 @@ const PATIENCE_MS = 1_500;
 /**
  * Runs one guess at a user's secret, alone among all replicas. Reading the lock, comparing the secret and counting the
  * failure are one step, so the service never compares more guesses than the realm allows. A guess at an unknown name
- * takes its turn too, and takes as long. If the realm does not protect its users, guesses do not wait.
+ * waits for its turn too, and lasts as long. If the realm does not protect its users, guesses do not wait.
  *
  * @param who the user, or the name as typed if no user has it
- * @throws Refusal `user-credentials-wrong` if the turn does not come in time; the secret was not compared
+ * @throws Refusal `user-credentials-wrong` if the wait for the turn is too long; the secret was not compared
  */
 async function inGuessTurn<T>(
   { ctx, configuration }: LoginAttempt,

@@ -19,7 +19,7 @@ function listPendingActions(configuration: RealmConfiguration, user: User): read
  * password of this login is older than the policy's `forceExpiredPasswordChange`
  * (docs/keycloak/login.md#password-policy).
  *
- * @param password absent if the login rests on an existing session
+ * @param password absent if the login uses an existing session
  * @param nowMilliseconds Unix time in milliseconds
  */
 export function listLoginActions(

@@ -9,7 +9,7 @@ export interface ProvenPassword {
   user: User;
   /** The credential that matched. */
   password: Credential;
-  /** Second factors that the user still has to prove, on a page. */
+  /** Second factors that the user still has to prove on a later page. */
   due: readonly Credential[];
   /**
    * Replaces a hash whose parameters differ from the policy (docs/keycloak/users.md#password-hashes). Does nothing if
@@ -19,12 +19,12 @@ export interface ProvenPassword {
 }
 
 /**
- * Proves a user with name and password, in the order of docs/keycloak/tokens.md#password-grant. An unknown user, a
- * wrong password and a locked user cause the same work and get the same message. When everything is proved, the account
+ * Authenticates a user with name and password, in the order of docs/keycloak/tokens.md#password-grant. An unknown user,
+ * a wrong password and a locked user cause the same work and get the same message. After a complete proof, the account
  * must be enabled, and its failures are cleared.
  *
  * @param who the name as typed, or the user who has to log in
- * @param code of the second factor, from the same form. Default: a later page asks for it.
+ * @param code the code of the second factor, if it is in the same form. Default: a later page asks for it.
  * @throws Refusal `user-credentials-wrong`, `account-disabled`
  */
 export async function provePassword(
@@ -66,10 +66,10 @@ export async function provePassword(
 }
 
 /**
- * Proves the second factor of a user whose password was proved in an earlier request. A wrong code counts as a wrong
- * password does.
+ * Verifies the second factor of a user whose password was verified in an earlier request. A wrong code counts like a
+ * wrong password.
  *
- * @param proof `passwordId`: the proved password, which must still be current; `code`: as typed; `credentialId`: the
+ * @param proof `passwordId`: the verified password, which must still be current; `code`: as typed; `credentialId`: the
  *   device of the code. Default: any device.
  * @throws Refusal `user-credentials-wrong`, `account-disabled`
  */
@@ -136,10 +136,10 @@ export async function findUser(
 }
 
 /**
- * Compares a password with one hash, whatever the case. A hash that is older than the policy takes a different time. So
- * a guess at an unknown name uses the parameters of some user, and the time does not reveal who has an account.
+ * Always does the work of one comparison. A hash that is older than the policy takes a different time. A guess at an
+ * unknown name therefore uses the parameters of an existing user, so that the time does not reveal who has an account.
  *
- * @param hashes `compared`: the hash of an unlocked user; `stored`: its work is done if there is nothing to compare;
+ * @param hashes `compared`: the hash of an unlocked user; `stored`: determines the work if there is nothing to compare;
  *   neither: the hash of a user that `name` selects
  * @returns undefined if the password does not match
  */
@@ -160,7 +160,10 @@ async function compare(
   return undefined;
 }
 
-/** Reads the hash of some user. Every rejected guess reads it, needed or not: one read less would be measurable. */
+/**
+ * Reads the hash of some user. Every rejected guess reads it, even if it is not needed, because one read fewer would be
+ * measurable.
+ */
 function findSome({ ctx, configuration }: Pick<LoginAttempt, 'ctx' | 'configuration'>, name: string) {
   return ctx.store.findSomePassword(configuration.realm.id, name);
 }

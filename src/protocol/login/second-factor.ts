@@ -37,7 +37,7 @@ export function describeRefusedCode(factors: readonly Credential[]): string | un
   return first === undefined || factors.some(takesCode) ? undefined : describeUnsupported(first);
 }
 
-/** Says in an event why a second factor cannot be proved. */
+/** Describes, for an event, why a second factor cannot be verified. */
 export function describeUnsupported({ type }: Credential): string {
   return `idkit cannot check a second factor of type ${type}`;
 }

@@ -43,8 +43,8 @@ export function listProfileFields(configuration: RealmConfiguration, user: User)
 }
 
 /**
- * Saves the fields that the user may change, and completes the required actions in `clear`. A new e-mail address is no
- * longer verified.
+ * Saves the fields that the user may change, and completes the required actions in `clear`. A changed e-mail address
+ * becomes unverified.
  *
  * @param clear required actions that a complete profile fulfils
  */
@@ -117,8 +117,8 @@ function withValue(user: User, name: string, value: string): User {
 }
 
 /**
- * Reports names that another user has. A user may not take another's username as e-mail address, or the reverse: a
- * login searches both, so the other user could not log in.
+ * Reports an e-mail address that is another user's username, and the reverse. A login searches both, so the other user
+ * could no longer log in.
  */
 async function findTakenNames(
   { store }: ProtocolContext,

@@ -4,12 +4,12 @@ import type { RealmConfiguration } from '../../store/index.ts';
 
 const PROFILE_PROVIDER = 'org.keycloak.userprofile.UserProfileProvider';
 
-/** One attribute of a realm's user profile, as far as users are concerned (docs/keycloak/users.md#errors). */
+/** The parts of a profile attribute that concern users (docs/keycloak/users.md#errors). */
 export interface ProfileAttribute {
   name: string;
   /** As written in the profile: text, or `${key}` for a text of the pages. */
   displayName?: string;
-  /** Every login requires it. */
+  /** Whether every login requires it. */
   required: boolean;
   visible: boolean;
   editable: boolean;

@@ -35,7 +35,7 @@ const VALIDATORS: Readonly<Record<string, Validator>> = {
   'iso-date': (value) => (isDate(value) ? undefined : { key: 'error-invalid-date' }),
 };
 
-/** Longest value, in characters. */
+/** Maximum length of a value in characters. */
 const MOST_CHARACTERS = 2048;
 
 /** Lists the patterns that a value has to match. A value that is too long is not matched at all. */

@@ -37,14 +37,14 @@ export type ReportUndelivered = (failure: Undelivered) => void;
 const PAUSES = [1000, 5000, 20_000] as const;
 /** How long the end of a session waits for its clients, in milliseconds. Later retries run in the background. */
 const PATIENCE = 2500;
-/** Parallel calls of this process. A user may have thousands of sessions, so realms take turns. */
+/** Maximum number of parallel calls of this process. A user may have thousands of sessions, so realms take turns. */
 const AT_ONCE = 32;
 
 /**
  * Back-channel logout (Back-Channel Logout 1.0 §2.5): sends a logout token to every client of an ended session that has
  * a `backchannel.logout.url`, with retries.
  *
- * @param wait resolves after that many milliseconds, or early when the service stops
+ * @param wait resolves after the given number of milliseconds, or earlier if the service stops
  */
 export function openLogoutAnnouncer(
   ctx: Pick<ProtocolContext, 'baseUrl' | 'clock' | 'keys' | 'random' | 'store'>,
@@ -74,7 +74,8 @@ export function openLogoutAnnouncer(
         return failed({ detail: `the service stopped; ${why.detail}`, next: 'none' });
     }
   };
-  // The session has ended already. A failure of one client is reported, and all other clients are called.
+  // The session has already ended. The failure of one client is therefore only reported, and all other clients are
+  // called.
   const announce = (configuration: RealmConfiguration, recipient: Recipient) => {
     const failed = (failure: Pick<Undelivered, 'detail' | 'hint' | 'next'>) =>
       reportUndelivered({

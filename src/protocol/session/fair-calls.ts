@@ -1,6 +1,6 @@
 /**
  * Limits the number of parallel calls. Further calls wait. The next one is the oldest call of the owner with the fewest
- * running calls, so slow calls of one owner do not delay those of another.
+ * running calls. Slow calls of one owner therefore do not delay those of another.
  */
 export function limitCalls(atOnce: number): <T>(owner: string, work: () => Promise<T>) => Promise<T> {
   /** Waiting calls by owner. No list is empty. */

@@ -21,8 +21,8 @@ export function userSessionEnds(settings: RealmSettings, session: SessionTimes):
 }
 
 /**
- * Returns the end of a client session: idle by the client's own setting or the realm's, and never later than the user
- * session (docs/keycloak/sessions.md#lifetimes).
+ * Returns the end of a client session. Its idle time is the client's own setting or the realm's, and it never outlives
+ * the user session (docs/keycloak/sessions.md#lifetimes).
  */
 export function clientSessionEnds(
   settings: RealmSettings,
@@ -83,7 +83,7 @@ export function accessTokenExpiry(
   return Number.isFinite(maxEnd) ? maxEnd : now + DEFAULTS.offlineMax;
 }
 
-/** Whether a session is alive at `now`: neither its idle time nor its age is reached. */
+/** Whether a session is alive at `now`: neither its idle time nor its maximum age has passed. */
 export function isAlive(ends: SessionEnds, now: number): boolean {
   return ends.idleEnd > now && ends.maxEnd > now;
 }

@@ -6,7 +6,7 @@ import { Refusal } from '../refusal.ts';
 
 /**
  * Builds a new user session with the client's first family, and the function that stores both. The hash of the first
- * refresh token is known only when it is signed.
+ * refresh token is known only after it is signed.
  */
 export function startRecord(
   { ctx, client, configuration, request, now }: GrantRequest,
@@ -46,7 +46,8 @@ export function startRecord(
 }
 
 /**
- * Storing a session fails if the client or the user was deleted during the request. That is not a fault of the store.
+ * Returns a refusal if the client or the user was deleted during the request. Storing the session then fails, which is
+ * not a fault of the store.
  */
 async function findGone(
   { ctx, client, configuration }: Pick<GrantRequest, 'ctx' | 'client' | 'configuration'>,

@@ -50,9 +50,9 @@ export async function findIssuerRealm(
 }
 
 /**
- * Verifies an access token against the current records. It must be signed by the realm and neither expired nor revoked
- * nor stale. Its session must be alive and contain the client, and the user and the client must be enabled. A service
- * account's token has no session. A lightweight token has no `sub`: its user is the session's.
+ * Verifies an access token against the current records. The realm must have signed it, and it must not be expired,
+ * revoked or stale. Its session must be alive and contain the client, and the user and the client must be enabled. A
+ * service account's token has no session. A lightweight token has no `sub`: its user is the session's.
  */
 export async function verifyAccessToken(
   ctx: ProtocolContext,
@@ -64,7 +64,7 @@ export async function verifyAccessToken(
   return judgeClaims(ctx, configuration, claims);
 }
 
-/** Does the same for claims whose signature and type are verified. */
+/** Like `verifyAccessToken`, for claims whose signature and type are already verified. */
 export async function judgeClaims(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
@@ -116,8 +116,8 @@ export async function judgeClaims(
 
 /**
  * Finds the session of a token. The first two letters of `jti`, or the type of an offline token, say whether it is
- * online or offline. Without either, both are tried. The client session must not be younger than the token: a younger
- * one began after the token's own was removed, for example after a reused code or a withdrawn consent.
+ * online or offline. Without either, both are tried. The client session must not be younger than the token. A younger
+ * one replaced the token's own, which was removed, for example after a reused code or a withdrawn consent.
  */
 async function findLiveSession(
   ctx: ProtocolContext,

@@ -1,4 +1,4 @@
-// Token: issuing the tokens of a proof, and judging the access and refresh tokens that come back.
+// Token: issues the tokens of a proof, and verifies the access and refresh tokens that clients present.
 // Not decided here: the claims of a token (claims/), its end (session/lifetimes.ts), its keys (keys/).
 // Start at issue.ts, then refresh-token.ts.
 

@@ -101,8 +101,8 @@ interface MadeRefreshToken {
 }
 
 /**
- * Issues the next refresh token of the family. Returns undefined without a record, or if the client wants no refresh
- * tokens (docs/keycloak/tokens.md#token-response).
+ * Issues the next refresh token of the family. Returns undefined without a record, or if the client's settings exclude
+ * refresh tokens (docs/keycloak/tokens.md#token-response).
  */
 async function makeRefreshToken(
   { ctx, configuration, client, now }: GrantRequest,
@@ -165,8 +165,8 @@ function newStamp(
 }
 
 /**
- * Offline tokens require the realm role `offline_access` in the token. A refresh may leave the scope out, so it checks
- * the user's role only (docs/keycloak/sessions.md#offline-sessions).
+ * Offline tokens require the realm role `offline_access` in the token. A refresh need not request the scope, so it
+ * checks the user's role only (docs/keycloak/sessions.md#offline-sessions).
  *
  * @throws Refusal `offline-not-allowed`
  */

@@ -25,7 +25,7 @@ export interface RefreshToken {
   hash: Buffer;
 }
 
-/** Returns the SHA-256 of a refresh token, the only form in which the store has one. */
+/** Returns the SHA-256 of a refresh token, the only form in which the store contains it. */
 export function hashRefreshToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

@@ -1,8 +1,8 @@
 import type { RuleMessageKey } from '../../../browser/index.ts';
 
 /**
- * Every text of the pages in English. `{name}` is replaced by a value of the message. Keys are Keycloak's if it has one, and
- * so are the texts that scripts look for.
+ * Every text of the pages in English. `{name}` is replaced by a value of the message. A key is Keycloak's if Keycloak
+ * has the text. Texts that scripts look for are Keycloak's too.
  */
 export const en = {
   // Buttons and links

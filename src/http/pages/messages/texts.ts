@@ -19,11 +19,11 @@ export interface Texts {
 }
 
 const perLanguage = new Map<string, Texts>();
-/** The texts by the realm's own wording, which is the same object until the realm changes. */
+/** The texts by the object with the realm's own wording, which is the same until the realm changes. */
 const perWording = new WeakMap<object, Texts>();
 
 /**
- * Returns the texts for a locale; `de-AT` gets those of `de`.
+ * Returns the texts for a locale. `de-AT` gets those of `de`.
  *
  * @param own the realm's own wording by key. Markup is removed, and both `{0}` and `{name}` are placeholders.
  */

@@ -1,7 +1,7 @@
 import type { Credential } from '../../../model/index.ts';
 import type { LoginAttempt } from '../attempt.ts';
 
-/** What an authenticator works with. */
+/** The part of an attempt that an authenticator uses. */
 export type AuthenticatorContext = Pick<LoginAttempt, 'ctx' | 'configuration'>;
 
 /** A code that matches a credential of the user and has not been used yet. */
@@ -13,8 +13,8 @@ export interface CodeMatch {
 /** A kind of second factor that a user proves with a code. One file, and one row in table.ts. */
 export interface Authenticator {
   /**
-   * Compares a code with a stored credential. It takes the same time for every code, and marks no code as used, because
-   * the password that comes with it may be wrong. Returns undefined for a wrong code, or a credential that it cannot
+   * Compares a code with a stored credential. Takes the same time for every code. Does not mark the code as used,
+   * because the accompanying password may be wrong. Returns undefined for a wrong code, or a credential that it cannot
    * read.
    */
   match(context: AuthenticatorContext, stored: Credential, code: string): CodeMatch | undefined;

@@ -2,7 +2,7 @@ import { checkOtp, type OtpCredential, readOtpCredential } from '../../../crypto
 import type { Credential } from '../../../model/index.ts';
 import type { Authenticator, AuthenticatorContext } from './authenticator.ts';
 
-/** Seconds for which a used HOTP counter stays claimed: longer than any credential lives. */
+/** How long a used HOTP counter stays claimed, in seconds: longer than any credential is in use. */
 const COUNTER_CLAIM = 10 * 365 * 86_400;
 
 /** One-time passwords by time or by counter (RFC 6238, RFC 4226). */
