@@ -8,14 +8,13 @@ export interface HashCaller {
   user: string;
 }
 
-/** A waiting job. */
 export interface QueuedJob {
   caller: HashCaller;
   /** The thread time that it needs, in milliseconds. */
   cost: number;
   /** Memory that it uses while it waits, in bytes. */
   bytes: number;
-  /** Time of its arrival, in milliseconds. */
+  /** Time of its arrival, in milliseconds of a monotonic clock. */
   since: number;
 }
 

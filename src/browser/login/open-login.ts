@@ -69,7 +69,7 @@ export async function findOpenLogin(call: BrowserCall, options: { form: boolean 
   return { outcome: 'open', row, client };
 }
 
-/** Answers a login that is finished, expired or unknown. */
+/** Returns the answer to a request for a login that is finished, expired or unknown. */
 export async function answerGone(call: BrowserCall, client: Client): Promise<BrowserAnswer> {
   const { configuration, request } = call;
   const left = readClientData(call, client, request.query.get('client_data'));
@@ -90,7 +90,7 @@ export async function answerGone(call: BrowserCall, client: Client): Promise<Bro
   });
 }
 
-/** Answers a form of an earlier step, from the back button, a second window or an attacker. */
+/** Returns the answer to a form of an earlier step, from the back button, a second window or an attacker. */
 function pageExpired(call: BrowserCall, client: Client, row: AuthenticationSession): BrowserAnswer {
   const path = stageOf(row).at === 'proved' ? 'required-action' : 'authenticate';
   return standalonePage(call.configuration, call.request, {

@@ -7,7 +7,6 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Loaded } from './service-calls.tsx';
 
-/** A column of a table. */
 export interface Column<Row> {
   /** The heading. Empty for the column of buttons. */
   title: string;

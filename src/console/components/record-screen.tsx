@@ -4,7 +4,6 @@ import { type ReactNode, useState } from 'react';
 import { Screen } from './frame.tsx';
 import { Loaded } from './service-calls.tsx';
 
-/** One tab of a record. */
 export interface RecordTab {
   /** A part of element ids, so it contains no spaces. */
   name: string;

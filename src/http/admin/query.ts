@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { badInput, notFound } from '../../admin/index.ts';
 
-/** The parameters of the query. */
 export interface Query {
   text(name: string): string | undefined;
   all(name: string): readonly string[];

@@ -60,7 +60,6 @@ ${hidden('stateChecker', account.stateChecker)}${content}</form>
 `;
 }
 
-/** A hidden field. */
 export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">
 `;

@@ -54,7 +54,6 @@ export function nameRealm<T>(request: FastifyRequest, work: Promise<T>): Promise
   });
 }
 
-/** A parsed form. */
 interface Form {
   /** The first value of each field. */
   fields: ReadonlyMap<string, string>;

@@ -32,7 +32,7 @@ export interface FoundUrl {
 interface Row {
   methods: readonly Route['method'][];
   serve(method: Route['method']): ServedUrl;
-  /** By method. Each is created at its first request. */
+  /** The handlers by method. Each is created at its first request. */
   served: Map<Route['method'], { url: ServedUrl; names: readonly string[] }>;
 }
 

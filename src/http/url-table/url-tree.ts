@@ -5,9 +5,9 @@ export interface FoundEntry<T> {
 }
 
 interface Step<T> {
-  /** The steps below, by the text of their segment. */
+  /** The child steps, by the text of their segment. */
   named: Map<string, Step<T>>;
-  /** The step below for any other segment. */
+  /** The child step for any other segment. */
   any: Step<T> | undefined;
   /** The entry of the URL that ends here. */
   here: T | undefined;

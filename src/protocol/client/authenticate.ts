@@ -7,7 +7,6 @@ import { Refusal } from '../refusal.ts';
 import { proveByAssertion, readAssertedClientId } from './assertion.ts';
 import { checkOrigin } from './origins.ts';
 
-/** An authenticated client. */
 export interface AuthenticatedClient {
   client: Client;
   /** The event detail `client_auth_method`. */

@@ -102,11 +102,11 @@ export async function explainMissingFamily(
 }
 
 /**
- * Checks user session, user, client session, and the notBefore of client and user, in this order
+ * Checks the user session, the user, the client session, and the notBefore of the client and of the user, in this order
  * (docs/keycloak/tokens.md#refresh). Removes a session or family that has expired, and notifies the clients of the
  * session.
  *
- * The user's notBefore does not concern offline tokens: an administrator's logout sets it, and offline tokens outlive
+ * The user's notBefore does not affect offline tokens. An administrator's logout sets it, and offline tokens outlive
  * that logout (docs/keycloak/sessions.md#offline-sessions).
  *
  * @throws Refusal `refresh-token-refused`
