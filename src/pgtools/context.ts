@@ -5,7 +5,7 @@ import type { PostgresPrograms } from './programs/programs.ts';
 import { openPsql, type Psql } from './psql.ts';
 import type { ScratchAdministrator } from './scratch-role.ts';
 
-/** What all work on one Postgres database shares. */
+/** The context that all work on one Postgres database shares. */
 export interface PostgresContext {
   psql: Psql;
   /**
@@ -23,8 +23,8 @@ export interface PostgresContext {
   /** Seconds without a byte after which a dump fails. */
   stallSeconds: number;
   /**
-   * Ends the sessions of an application name. Ignores a server that does not answer: it runs nothing, or it ends the
-   * session itself once it notices that the client is gone.
+   * Ends the sessions of an application name. Ignores a server that does not respond. It runs nothing, or it ends the
+   * session itself once it notices that the client has left.
    */
   endBackends(applicationName: string): Promise<void>;
 }
@@ -76,7 +76,8 @@ export function openContext(options: ConnectionOptions): PostgresContext {
       try {
         await psql.terminate(address.database, applicationName);
       } catch (error) {
-        // A server that does not answer runs nothing for idkit, or ends it once it notices that the client is gone.
+        // A server that does not respond runs nothing for idkit, or ends the session once it notices that the client
+        // has left.
         if (!(error instanceof IdkitError)) throw error;
       }
     },

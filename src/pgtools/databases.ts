@@ -8,13 +8,13 @@ import { literal } from './quote.ts';
 export interface ExistingDatabase {
   name: string;
   owner: string;
-  /** This role has the rights of the owner, so it may rename or drop the database. */
+  /** True if this role has the rights of the owner, so that it may rename or drop the database. */
   ours: boolean;
   /** False during a swap, and for a previous database that a restore keeps. */
   allowsConnections: boolean;
   /** The id of the restore that put it in place when there was no database before. */
   restored?: string;
-  /** A restore has put it in place and does not hold its lock yet, so no service may use it. */
+  /** True if a restore has put it in place and does not hold its lock yet. No service may use it then. */
   closed?: true;
   comment?: string;
 }
@@ -25,7 +25,7 @@ export interface ExistingDatabase {
  */
 export const RESTORED = 'idkit restore ';
 
-/** Databases that every server has and no restore changes. Work on other databases runs from there. */
+/** Databases that every server has and that no restore changes. Work on other databases runs from one of them. */
 const MAINTENANCE = ['postgres', 'template1'];
 
 /**

@@ -78,7 +78,7 @@ export async function dumpPostgres(
       realms: facts.realms,
     };
   } finally {
-    // A backend notices that its client is gone only when it next sends something.
+    // A backend notices that its client has left only when it next sends something.
     if (failed) await context.endBackends(applicationName);
     await session.close();
   }
@@ -97,7 +97,7 @@ async function runPgDump(
     [
       '--format=plain',
       '--encoding=UTF8',
-      // They define how changes leave the database, not what it contains.
+      // These define how changes leave the database, not what it contains.
       '--no-subscriptions',
       '--no-publications',
       '--no-security-labels',

@@ -69,7 +69,7 @@ const KNOWN: readonly Known[] = [
   },
 ];
 
-/** The server is starting or stopping, and will answer soon. */
+/** Matches the messages of a server that is starting or stopping, and will respond soon. */
 export const SOON =
   /not yet accepting connections|the database system is (starting up|shutting down|in recovery)|Connection refused|server closed the connection|57P0[13]|could not connect/i;
 

@@ -6,8 +6,9 @@ import { identifier, literal } from './quote.ts';
 import { readServer, type ServerFacts } from './server.ts';
 
 /**
- * Checks before a load what a dump needs of the server: its version, roles that this role may act for, and the rights
- * to create databases and to rename the live one. One error lists everything that is missing.
+ * Checks before a load that the server suits the dump: its version, and the roles that this role may act for. Also
+ * checks the rights to create databases and to rename the live one. One error lists everything that is missing.
+ *
  *
  * @throws IDKIT_VERSION, IDKIT_UNREACHABLE for a standby
  */

@@ -11,8 +11,8 @@ import type { DatabaseTraits } from './traits.ts';
 const EMPTY_SECONDS = 600;
 
 /**
- * Drops every object of a database that belongs neither to the system nor to an extension, for a role that may not
- * drop the database. Schemas other than `public` are dropped whole; in `public`, each table, view, sequence, function
+ * Drops every object of a database that belongs neither to the system nor to an extension, for a role that may not drop
+ * the database. Drops schemas other than `public` as a whole; in `public`, drops each table, view, sequence, function
  * and type.
  */
 const EMPTY = `DO $$ DECLARE found record; BEGIN
@@ -64,7 +64,7 @@ export async function emptyLive(
     return { notes: [], replaced: false };
   }
   // The empty database is created first, because the live one shows how it was created. While the live one exists, an
-  // empty one may be unfinished by an interrupted call. Once the live one is gone, the empty one is complete.
+  // interrupted call may have left an unfinished empty one. Once the live one is dropped, the empty one is complete.
   if (databases.has(live) && databases.has(staged)) await drop(context, staged);
   if (databases.has(live) && databases.has(previous)) await drop(context, previous);
   const notes =

@@ -9,9 +9,9 @@ const ITERATIONS = 4096;
 const SALT_BYTES = 16;
 
 /**
- * Returns what Postgres stores of a password, so that neither the statement that sets it nor the server's log
- * contains the password (RFC 5802 §3; PostgreSQL documentation, 53.8). Of SASLprep only NFKC is applied: libpq, too,
- * uses a password unchanged if SASLprep does not apply to it.
+ * Returns what Postgres stores of a password, so that neither the statement that sets it nor the server's log contains
+ * the password (RFC 5802 §3; PostgreSQL documentation, 53.8). Applies only the NFKC step of SASLprep. libpq also uses a
+ * password unchanged if SASLprep does not apply to it.
  */
 export function scramVerifier(password: Secret, random: Random): string {
   const salt = random.bytes(SALT_BYTES);

@@ -44,9 +44,10 @@ export interface Psql {
   /** Hosts and ports, for messages. */
   readonly location: string;
   /**
-   * Runs statements in a psql of their own; each row of their results is one JSON object.
+   * Runs statements in a separate psql; each row of their results is one JSON object.
    *
-   * @throws the error that `explainEnd` makes of psql's report
+   *
+   * @throws the error that `explainEnd` derives from psql's report
    */
   query<Row extends object = JsonRow>(
     database: string,
@@ -121,7 +122,7 @@ export function openPsql(options: PsqlOptions): Psql {
     signal?.addEventListener('abort', stop);
     if (signal?.aborted === true) stop();
     let late = false;
-    // The server ends a late statement itself, but only if it still runs.
+    // A server that still runs ends a late statement itself.
     const timer = setTimeout(
       () => {
         late = true;
@@ -203,7 +204,7 @@ const PSQL_ARGUMENTS = [
   '--set=VERBOSITY=verbose',
 ];
 
-/** Overrides what roles and databases have set for every session. */
+/** Returns statements that override the settings of roles and databases for this session. */
 function preamble({ seconds = STATEMENT_SECONDS, lockSeconds = 0 }: QueryOptions): string {
   return [
     'SET client_min_messages = warning;',
@@ -216,7 +217,7 @@ function preamble({ seconds = STATEMENT_SECONDS, lockSeconds = 0 }: QueryOptions
   ].join('\n');
 }
 
-/** Names the database alone, with keep-alives that detect a server that disappeared. */
+/** Returns a connection string that names only the database. Keep-alives detect a server that disappeared. */
 function connectionString(database: string): string {
   return [
     `dbname=${connectionValue(database)}`,
@@ -227,7 +228,7 @@ function connectionString(database: string): string {
   ].join(' ');
 }
 
-/** The server may answer the next attempt. */
+/** Reports whether the server may respond to the next attempt. */
 function isSoon(end: ProgramEnd): boolean {
   return end.unreached?.code === 'IDKIT_UNREACHABLE' || SOON.test(end.stderr);
 }
@@ -265,7 +266,7 @@ function holdSession(
     signal?.throwIfAborted();
     throw explain(end);
   });
-  // A waiting `ask` reports it; after `close` it does not matter.
+  // A waiting `ask` reports the error; after `close` it does not matter.
   broken.catch(() => undefined);
   return {
     async ask(sql) {

@@ -10,7 +10,9 @@ export function identifier(name: string): string {
   return `"${whole(name).replaceAll('"', '""')}"`;
 }
 
-/** psql drops the rest of a line after a NUL, including the closing quote, so that the next quote would end this text. */
+/**
+ * psql drops the rest of a line after a NUL, including the closing quote, so that the next quote would end this text.
+ */
 function whole(text: string): string {
   if (text.includes('\0')) throw new IdkitError('IDKIT_BUG', 'a text for psql contains a NUL character');
   return text;

@@ -129,7 +129,7 @@ export async function openScratchCluster(
   return { url, password, administrator, close };
 }
 
-/** `report` is what the server wrote before it ended. */
+/** @param report what the server wrote before it ended */
 function noServer(report: string, home: string): IdkitError {
   const isFull = /No space left on device|Disk quota exceeded/i.test(report);
   return new IdkitError(
@@ -144,8 +144,8 @@ function noServer(report: string, home: string): IdkitError {
 }
 
 /**
- * Creates the server's directory in `dir`. If the server's user cannot enter it, or the path is too long for a
- * socket, creates it elsewhere; the shell that watches the server then removes it.
+ * Creates the server's directory in `dir`. If the server's user cannot enter it, or the path is too long for a socket,
+ * creates it elsewhere. The shell that watches the server then removes it.
  */
 async function makeHome(dir: string, owner: Owner): Promise<{ home: string; apart: boolean }> {
   const inside = join(dir, 'postgres');
@@ -169,7 +169,7 @@ async function reaches(path: string, owner: Owner): Promise<boolean> {
   }
 }
 
-/** The server records its state in the last line of its PID file. */
+/** Reports whether the server is ready, which it records in the last line of its PID file. */
 async function isReady(cluster: string): Promise<boolean> {
   try {
     const record = await readFile(join(cluster, 'postmaster.pid'), 'utf8');
@@ -180,7 +180,7 @@ async function isReady(cluster: string): Promise<boolean> {
   }
 }
 
-/** Postgres refuses to run as root. Its packages create a user for it. */
+/** Finds the user that runs the server. Postgres refuses to run as root, and its packages create a user for it. */
 async function findOwner(): Promise<Owner | 'no such user'> {
   if (process.getuid?.() !== 0) return 'this user';
   const users = await readFile('/etc/passwd', 'utf8');

@@ -55,7 +55,7 @@ export async function hasServiceTables(schema: ServiceSchema, ask: Ask): Promise
   return (await findSchema(schema, ask)) !== undefined;
 }
 
-/** Reads realms, users and schema version; from one snapshot if `ask` has one. */
+/** Reads realms, users and schema version, all from one snapshot if `ask` has one. */
 export async function readServiceFacts(schema: ServiceSchema, ask: Ask): Promise<DatabaseFacts> {
   const place = await findSchema(schema, ask);
   if (place === undefined) return { schemaVersion: 0, realms: [] };
@@ -69,7 +69,10 @@ export async function readServiceFacts(schema: ServiceSchema, ask: Ask): Promise
   };
 }
 
-/** The schema that contains the tables: preferably one in the search path, else another one (Keycloak’s `db-schema`). */
+/**
+ * Finds the schema that contains the tables: preferably one in the search path, else another one (Keycloak’s
+ * `db-schema`).
+ */
 async function findSchema({ table }: ServiceSchema, ask: Ask): Promise<string | undefined> {
   const [found] = await ask(
     `SELECT json_build_object('place', n.nspname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -14,7 +14,7 @@ import {
 
 /** Seconds that the copy of template0 may take on a slow disk. */
 const CREATE_SECONDS = 300;
-/** Errors that no other way of creating the database avoids. */
+/** Errors that would also occur if the database were created in another way. */
 const NO_OTHER_WAY: readonly string[] = ['IDKIT_NO_SPACE', 'IDKIT_UNREACHABLE'];
 
 /**
@@ -33,7 +33,10 @@ export async function createStaged(
   return createWithTraits(context, names.staged, chooseTraits(live, source));
 }
 
-/** Gives a new database of a drill's server to the role that loads it, with schemas that every owner may use. */
+/**
+ * Makes `role` the owner of a new database on a drill's server. Every role may use the database and its schema
+ * `public`.
+ */
 export async function handOver(context: PostgresContext, name: string, role: string): Promise<void> {
   const database = identifier(name);
   await queryBeside(
@@ -81,7 +84,7 @@ async function runTogether(context: PostgresContext, statements: readonly string
   }
 }
 
-/** The properties of the live database, in an encoding that can represent the source's text. */
+/** Returns the properties of the live database, in an encoding that can represent the source's text. */
 export function chooseTraits(
   live: DatabaseTraits | undefined,
   source: DatabaseTraits | undefined,

@@ -90,7 +90,7 @@ export async function discardDatabases(
   if (live?.restored !== undefined) await queryBeside(context, comment(names.live, live.comment));
 }
 
-/** Bytes that `discardDatabases` without `previous` frees. */
+/** Returns the number of bytes that `discardDatabases` without `previous` frees. */
 export async function stagedBytes(context: PostgresContext, names: SwapNames): Promise<number> {
   const [row] = await queryBeside(
     context,
@@ -100,8 +100,8 @@ export async function stagedBytes(context: PostgresContext, names: SwapNames): P
 }
 
 /**
- * Drops a database after it has refused and ended connections. For a plain DROP DATABASE the server ends its own
- * autovacuum; for DROP DATABASE … WITH (FORCE) it does so only if a superuser runs it.
+ * Drops a database after it has refused and ended connections. For a plain DROP DATABASE, the server ends its own
+ * autovacuum. For DROP DATABASE … WITH (FORCE), it does so only if a superuser runs the statement.
  */
 export async function drop(context: PostgresContext, name: string): Promise<void> {
   await onceAlone(context, [name], `DROP DATABASE IF EXISTS ${identifier(name)};`, {
@@ -126,7 +126,7 @@ async function renameAlone(
     await onceAlone(context, there, renames, { patience: PATIENCE });
   } catch (error) {
     const [live] = names;
-    // The answer may have been lost. The caller that resumes or rolls back finds out what happened.
+    // The response may have been lost. The caller finds out what happened when it resumes or rolls back.
     if (live !== undefined && databases.get(live)?.allowsConnections === true)
       await queryBeside(context, open(live)).catch(() => undefined);
     throw error;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { withoutClosed } from './databases.ts';
 import { identifier, literal } from './quote.ts';
 
-/** No server stores a NUL in a text, so in a dump's line it is an attack. */
+/** No server stores a NUL in a text, so a NUL in a dump's line is an attack. */
 const text = z.string().refine((value) => !value.includes('\0'));
 const grant = z.object({
   grantee: text.nullable(),
@@ -35,8 +35,8 @@ export type DatabaseTraits = z.infer<typeof schema>;
 /** The line of a dump that contains them; a comment for psql. */
 const LINE = '-- idkit database ';
 /**
- * Settings that a dump may bring for its database: time limits, planning, and the form of values. None of them loads
- * code, acts for another role, writes elsewhere or disables checks.
+ * Settings that a dump may contain for its database: time limits, planning, and the format of values. None of them
+ * loads code, acts for another role, writes elsewhere or disables checks.
  */
 const HARMLESS =
   /^(?:search_path|timezone|datestyle|intervalstyle|\w+_timeout|work_mem|maintenance_work_mem|temp_buffers|hash_mem_multiplier|effective_\w+|\w+_page_cost|cpu_\w+_cost|enable_\w+|jit|(?:from|join)_collapse_limit|geqo\w*|default_statistics_target|plan_cache_mode|max_parallel_\w+|synchronous_commit|default_transaction_(?:isolation|deferrable|read_only)|client_min_messages|lc_\w+|default_text_search_config|default_toast_compression|bytea_output|extra_float_digits)=/i;

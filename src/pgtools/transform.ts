@@ -9,9 +9,9 @@ export interface Target {
 }
 
 const NEWLINE = 0x0a;
-/** More than the settings at the start of a pg_dump take. */
+/** More bytes than the settings at the start of a dump. */
 const HEAD_BYTES = 1024 * 1024;
-/** More than the end line and what may follow it. */
+/** More bytes than the end line and what may follow it. */
 const TAIL_BYTES = 4096;
 const END = '\n-- PostgreSQL database dump complete\n';
 const DATA_BEGINS = /^(CREATE|ALTER|COPY|SELECT pg_catalog\.(?!set_config)|INSERT|COMMENT|GRANT|REVOKE|DO) ?/;
@@ -26,8 +26,8 @@ export function knowsRestrict(version: number): boolean {
 }
 
 /**
- * The line before a dump that makes psql reject its own meta-commands, and the line after it that ends this. The word
- * in both is a secret of this call, so the dump cannot end the restriction.
+ * Returns the line before a dump that makes psql reject its own meta-commands, and the line after it that ends this.
+ * The word in both is a secret of this call, so the dump cannot end the restriction.
  */
 export function guardLines(target: Target, random: Random): { before: string; after: string } {
   if (!knowsRestrict(target.psql)) return { before: '', after: '' };
@@ -42,8 +42,9 @@ export function isForeignHeadLine(line: string, target: Target): boolean {
 }
 
 /**
- * Removes the lines of a dump that this psql or server would reject: its own `\restrict` and `\unrestrict`, which
- * `guardLines` replace, and settings of newer servers. Everything between head and tail passes unchanged.
+ * Removes the lines of a dump that this psql or server would reject. These are settings of newer servers, and the
+ * dump's own `\restrict` and `\unrestrict`, which `guardLines` replaces. Everything between head and tail passes
+ * unchanged.
  */
 export async function* fitDump(
   sql: AsyncIterable<Uint8Array>,
@@ -80,7 +81,7 @@ export async function* fitDump(
     yield dropLines(rest.subarray(end), (line) => isForeignHeadLine(line, target));
 }
 
-/** The offset of the first object; undefined if it has not arrived yet. */
+/** Returns the offset of the first object, or undefined if it has not arrived yet. */
 function endOfHead(head: Buffer): number | undefined {
   let line = 0;
   for (;;) {

@@ -41,8 +41,8 @@ export const COMPONENT_ROLES = ['database', 'service', 'proxy', 'application'] a
 export type ComponentRole = (typeof COMPONENT_ROLES)[number];
 
 /**
- * Seconds that a component may take to start. The first start of Keycloak also builds Keycloak and creates its
- * tables, which takes two minutes on a busy machine.
+ * Returns the seconds that a component may take to start. The first start of Keycloak also builds Keycloak and creates
+ * its tables, which takes two minutes on a busy machine.
  */
 export function startSeconds({ service }: Pick<Settings, 'service'>): number {
   return service === 'keycloak' ? 240 : 120;
@@ -102,7 +102,7 @@ export interface DatabaseSpace {
   freeBytes?: number | undefined;
 }
 
-/** How to put a database into the place of the live one. */
+/** How to replace the live database. */
 export interface SwapOptions {
   /** Empties the live database and loads into it, because there is no room for two. Cannot be undone. */
   inPlace?: boolean;
@@ -124,11 +124,11 @@ export interface PlatformService {
   info(): ServiceInfo;
   /** Asks a running Keycloak for its version; undefined if the service does not report one. */
   readVersion(): Promise<string | undefined>;
-  /** The address of the service for this machine; undefined if it does not run. */
+  /** Returns the address of the service for this machine, or undefined if it does not run. */
   baseUrl(): Promise<string | undefined>;
-  /** The address of health and metrics if they have their own port. */
+  /** Returns the address of health and metrics if they have their own port. */
   managementUrl(): Promise<string | undefined>;
-  /** False if the service does not run and only its operator can start it. */
+  /** Returns false if the service does not run and only its operator can start it. */
   canStart(): Promise<boolean>;
   /** Starts the service. An embedded one runs inside this process on a random port of the loopback interface. */
   start(signal?: AbortSignal): Promise<void>;
@@ -138,7 +138,8 @@ export interface PlatformService {
   waitUntilReady(timeoutSeconds: number, signal?: AbortSignal): Promise<void>;
 
   /**
-   * Checks that a restore may begin: it can stop everything that runs.
+   * Checks that a restore may begin, that is, that it can stop everything that runs.
+   *
    *
    * @throws IDKIT_SERVICE_RUNNING
    */
@@ -165,16 +166,18 @@ export interface PlatformService {
 
 /** Work that needs the service's own store. */
 export interface StoreAccess {
-  /** Realm representations like those of `GET /admin/realms/{realm}`, from the snapshot of the last dump. */
+  /** Returns realm representations like those of `GET /admin/realms/{realm}`, from the snapshot of the last dump. */
   readSnapshot(): Promise<readonly { realm: string; representation: unknown }[]>;
   /**
-   * What each realm demands and the service does not enforce, whether the service runs or not.
+   * Lists the demands of each realm that the service does not enforce, whether the service runs or not.
+   *
    *
    * @throws IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG
    */
   listUnenforced(): Promise<readonly { realm: string; path: string; what: string; refuses: boolean }[]>;
   /**
-   * Creates or resets an administrator in the store, and returns the new password this once.
+   * Creates or resets an administrator in the store, and returns the new password. No other call returns it.
+   *
    *
    * @throws IDKIT_SERVICE_RUNNING
    */
@@ -208,8 +211,9 @@ export interface PlatformDatabase extends StoreAccess {
    */
   load(sql: AsyncIterable<Uint8Array>, options: LoadOptions): Promise<LoadedDatabase>;
   /**
-   * Checks the integrity, the foreign keys and the master key of a loaded database, migrates an older schema, and
+   * Checks the integrity, the foreign keys and the master key of a loaded database. Then migrates an older schema and
    * updates the statistics of the query planner.
+   *
    *
    * @throws IDKIT_DAMAGED, IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG
    */
@@ -226,11 +230,11 @@ export interface PlatformDatabase extends StoreAccess {
    * @param options.password the previous password of the database's role; absent if it did not change
    */
   swapBack(id: string, options?: { password?: Secret | undefined }): Promise<void>;
-  /** The bytes on the disk that `discard` without `previous` frees. */
+  /** Returns the bytes on the disk that `discard` without `previous` frees. */
   stagedBytes(id: string): Promise<number>;
   /** Removes the staged database and, with `previous`, the database that `swap` kept. */
   discard(id: string, options: { previous: boolean }): Promise<void>;
-  /** The disk that a staged database will use. */
+  /** Returns the disk that a staged database will use. */
   findSpace(): Promise<DatabaseSpace>;
   /**
    * Checks that the master key of the settings decrypts the live database. Accepts any key if no database exists.
@@ -239,14 +243,16 @@ export interface PlatformDatabase extends StoreAccess {
    */
   checkMasterKey(): Promise<void>;
   /**
-   * Checks that no service of any machine uses the database. Does nothing if `baseUrl` already answers this.
+   * Checks that no service of any machine uses the database. Does nothing if `baseUrl` already shows this.
+   *
    *
    * @throws IDKIT_SERVICE_RUNNING
    */
   checkUnused(): Promise<void>;
   /**
-   * Keeps services out of the live database until `release`, whichever database has its name by then. The service
-   * that `start` starts may use it. Does nothing if no other service can reach the database.
+   * Keeps services out of the live database until `release`, even if another database gets its name. The service that
+   * `start` starts may use it. Does nothing if no other service can reach the database.
+   *
    *
    * @throws IDKIT_SERVICE_RUNNING
    */

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { systemErrorCode } from '../core/index.ts';
 
-/** Identifies the machine and the process of a drill, so that a later drill can remove what a killed one left. */
+/**
+ * Returns a mark of the machine and the process of a drill, so that a later drill can remove what a killed one left.
+ */
 export function drillMark(pid: number | ''): string {
   return `${createHash('sha256').update(hostname()).digest('hex').slice(0, 8)}_${pid}`;
 }

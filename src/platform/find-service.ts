@@ -26,7 +26,7 @@ export async function findServiceUrl(
   return listenUrl({ ...listen, tls: listen.tlsCert !== null });
 }
 
-/** The error of a procedure that needs a stopped service. */
+/** Returns the error of a procedure that needs a stopped service. */
 export function serviceRuns(address: string): IdkitError {
   return new IdkitError(
     'IDKIT_SERVICE_RUNNING',

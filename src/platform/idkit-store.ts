@@ -9,7 +9,7 @@ import type { RealmConfiguration, Store } from '../store/index.ts';
 import { openStore, rotateMasterKey } from '../store/open.ts';
 import type { StoreAccess } from './contract.ts';
 
-/** The database of a store, and how to be alone on it. */
+/** The database of a store, and how to use it exclusively. */
 export interface StorePlace {
   /** A SQLite file, or a Postgres database without the lock of services. */
   location: string | PostgresLocation;
@@ -83,7 +83,7 @@ export class IdkitStore implements StoreAccess {
     return openStore({ ...at, masterKey: checkMasterKey(masterKey), masterKeyOld, mode, create: false });
   }
 
-  /** Collects what `read` returns for each realm, next to a running service. */
+  /** Collects what `read` returns for each realm. The service may run meanwhile. */
   async #readRealms<T>(
     read: (store: Store, configuration: RealmConfiguration) => Promise<readonly T[]>,
   ): Promise<readonly T[]> {

@@ -4,9 +4,9 @@ import type { PlatformService } from './contract.ts';
 import type { Platform } from './platform.ts';
 import type { Scratch } from './scratch.ts';
 
-/** What the settings do not say about a platform. */
+/** Facts about a platform that its settings do not contain. */
 export interface OpenOptions {
-  /** Further passwords that the database's role may have: a restore changes it. */
+  /** Further passwords that the database's role may have, because a restore changes its password. */
   databasePasswords?: readonly Secret[];
   /** Set if the database server exists for a test alone (`openScratch`). */
   scratch?: Scratch | undefined;
@@ -45,7 +45,7 @@ export async function openPlatformService(settings: Settings): Promise<PlatformS
   return new EmbeddedService(settings);
 }
 
-/** The settings of the same platform with the database that `info().databaseLocation` named earlier. */
+/** Returns the settings of the same platform with the database that `info().databaseLocation` named earlier. */
 export function withDatabase(settings: Settings, location: string): Settings {
   const isAddress = /^postgres(ql)?:\/\//.test(location);
   return {
@@ -54,7 +54,7 @@ export function withDatabase(settings: Settings, location: string): Settings {
   };
 }
 
-/** The newest schema of a SQLite database, or of its dump, that this idkit reads. */
+/** Returns the newest schema of a SQLite database, or of its dump, that this idkit reads. */
 export async function newestSchemaVersion(): Promise<number> {
   return (await import('../store/open.ts')).SCHEMA_VERSION;
 }

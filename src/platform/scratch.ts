@@ -3,7 +3,7 @@ import type { Settings } from '../config/index.ts';
 import { IdkitError, type Secret, systemRandom } from '../core/index.ts';
 import type { PostgresPrograms, ScratchAdministrator, ScratchPlace } from '../pgtools/index.ts';
 
-/** A temporary database for the test of a backup. */
+/** A temporary database for testing a backup. */
 export interface Scratch {
   database: Settings['database'];
   databasePassword: Secret | undefined;
@@ -16,9 +16,10 @@ export interface Scratch {
 }
 
 /**
- * Returns a place for a dump that can never be a live database. For SQLite that is a file in `dir`. For Postgres it
- * is a server in `dir`; if this machine lacks its programs, a server in a container, or a new database on the
+ * Returns a place for a dump that can never be a live database. For SQLite that is a file in `dir`, and for Postgres a
+ * server in `dir`. If this machine lacks the server's programs, it is a server in a container, or a new database on the
  * platform's own server.
+ *
  *
  * @throws IDKIT_VERSION if none of them is available
  */

@@ -7,16 +7,15 @@ import { tlsOptions } from './tls-options.ts';
 /** Timeout of a statement in milliseconds. */
 const STATEMENT_MS = 30_000;
 
-/**
- * Settings of a new session. They are set after the start, because a pooler rejects them as parameters of the start.
- */
+/** Settings of a new session. They are set after the start, because a pooler rejects them as startup parameters. */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: `${STATEMENT_MS}`,
   // Timeout in milliseconds of the wait for another statement's lock.
   lock_timeout: '15000',
-  // Timeout in milliseconds of a transaction without statements: this process has stopped.
+  // Timeout in milliseconds of a transaction without statements, which means that this process has stopped.
   idle_in_transaction_session_timeout: '60000',
-  // A server that has nothing to send detects a lost machine this way. Otherwise its locks outlive it by hours.
+  // With these, a server that has nothing to send detects that this machine is lost. Otherwise the locks of this
+  // process would outlive it by hours.
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '3',
@@ -98,7 +97,7 @@ export function tlsChoices(address: PostgresAddress, host: PostgresHost): readon
   return address.sslMode === 'prefer' ? [true, false] : [true];
 }
 
-/** Reports whether the server has no TLS. `sslmode=prefer` then continues without it. */
+/** Reports whether the error means that the server has no TLS. `sslmode=prefer` then continues without it. */
 export function isWithoutTls(error: unknown): boolean {
   return error instanceof Error && /server does not support SSL/.test(error.message);
 }

@@ -29,10 +29,13 @@ const SECOND_MS = 1_000;
 /** Milliseconds after which an idle connection is closed. */
 const UNUSED_MS = 60_000;
 
-/** Milliseconds after a server is available again in which other stores may still undo what they could not report. */
+/**
+ * For this many milliseconds after a server is available again, other stores may still undo rotations that they could
+ * not report.
+ */
 const JUST_BACK_MS = 3_000;
 
-/** Maximum age of a connection in seconds. Its plans, which were made for the tables as they were, end with it. */
+/** Maximum age of a connection in seconds. Closing it also drops its plans, which may no longer suit the tables. */
 const OLDEST_SECONDS = 600;
 
 /** Timeout of an administrator's read in milliseconds. */
@@ -46,8 +49,8 @@ export interface ConnectionsOptions {
 }
 
 /**
- * The connections of one store, all to the one host that accepts writes. If that host is lost, they search for the
- * new one. `sizes` limits the connections of each lane. A server that stops responding is given up: immediately if
+ * The connections of one store, all to the one host that accepts writes. If that host is lost, the store searches for
+ * the new one. `sizes` limits the connections of each lane. A server that stops responding is given up: immediately if
  * another host accepts writes, otherwise after the timeout of a connection attempt.
  */
 export class Connections {
@@ -100,7 +103,8 @@ export class Connections {
 
   /**
    * Runs `work` on its own connection. A server that does not respond is retried with back-off until `patience`
-   * (milliseconds) is over. A failure after `work` has started is not retried here.
+   * (milliseconds) has passed. A failure after `work` has started is not retried here.
+   *
    *
    * @throws the catalogue's error if no connection is available; errors of `work` unchanged
    */
@@ -178,7 +182,7 @@ export class Connections {
       try {
         return await attempt(until);
       } catch (error) {
-        // Another server may be available already; no attempt could reach it so far.
+        // Another server may already be available, but no attempt has reached it yet.
         if (error instanceof GivenUp) until = performance.now() + patience;
         if (this.#closed || !isConnectionLost(error) || performance.now() + pause > until)
           throw mapFault(error, this.place);
@@ -234,7 +238,8 @@ export class Connections {
   /**
    * Returns the first host that accepts writes.
    *
-   * @throws the error of the host that came nearest to it
+   *
+   * @throws the error of the host that came closest to accepting the connection
    */
   async #tryHosts(hosts: readonly PostgresHost[]) {
     try {
@@ -347,7 +352,7 @@ export class Connections {
   /** Makes the next caller search for the host that accepts writes. */
   #lose(primary: Primary, error: unknown): void {
     if (this.#primary !== primary || !isConnectionLost(error)) return;
-    // No connection is left, so the server is running.
+    // The server has no free connection, so it is running.
     if (sqlState(error) === '53300' || isBusyPool(error)) return;
     this.#leave(primary);
   }

@@ -6,7 +6,7 @@ import type { PostgresLocation } from './location.ts';
 
 export type { Connections, Lane } from './connections.ts';
 
-/** Milliseconds that opening waits for its server if the address has no `connect_timeout`. */
+/** Milliseconds to wait for the server at the opening if the address has no `connect_timeout`. */
 const PATIENCE_MS = 5_000;
 
 /**

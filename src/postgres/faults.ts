@@ -7,8 +7,8 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /**
- * Reports whether the statement lost a race. A retry sees the result of the winner. Serialization failure, deadlock,
- * unique and foreign key violation.
+ * Reports whether the statement lost a race. A retry sees the result of the winner. The errors are serialization
+ * failures, deadlocks, and violations of unique and foreign keys.
  */
 export function isLostRace(error: unknown): boolean {
   return ['40001', '40P01', '23505', '23503'].includes(sqlState(error) ?? '');

@@ -4,9 +4,10 @@ const HEAD_START_MS = 500;
 const AGAIN_MS = 200;
 
 /**
- * Tries hosts in order: the next one as soon as one fails or is silent for too long. A host that failed is tried
- * again while another host has neither responded nor failed. That happens in a cluster whose first server is frozen
- * and whose second one is about to be promoted.
+ * Tries hosts in order, and starts with the next one as soon as a host fails or is silent for too long. A host that
+ * failed is tried again while another host has neither responded nor failed. That happens in a cluster whose first
+ * server is frozen and whose second one is about to be promoted.
+ *
  *
  * @param ask must fail by itself eventually; `signal` is aborted once another host has responded
  * @throws an array of the errors of all hosts, in their order

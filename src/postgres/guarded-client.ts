@@ -44,13 +44,13 @@ interface ParameterStatus {
 }
 
 /**
- * A connection that sends the password with the methods of the address only, whatever the server requests and however
+ * A connection that sends the password only with the methods of the address, whatever the server requests and however
  * often. pg alone responds to every request, including one for the password in the clear. With TLS, the exchange is
- * bound to the server's certificate if the server supports it; a machine in the middle that hides this support is
+ * bound to the server's certificate if the server supports that. A machine in the middle that hides this support is
  * rejected.
  *
- * pg receives the password only after a permitted request. If another release of pg renames its handlers, no
- * connection succeeds.
+ * pg receives the password only after a permitted request. If another release of pg renames its handlers, no connection
+ * succeeds.
  */
 export class GuardedClient extends Client {
   readonly #allowed: readonly AuthMethod[];

@@ -39,7 +39,7 @@ export interface PostgresLock {
   release(): Promise<void>;
 }
 
-/** Returns SQL that takes the lock if it is free, and returns whether it did. */
+/** Returns SQL that takes the lock if it is free, and reports whether it took the lock. */
 export function takeSql(mode: 'shared' | 'exclusive'): string {
   const name = mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock';
   return `${name}(${SERVICE_LOCK.join(', ')})`;
@@ -94,8 +94,8 @@ export async function holdLock(
 }
 
 /**
- * A frozen or unreachable server closes no connection. Without a response the connection ends here, and the lock with
- * it.
+ * A frozen or unreachable server closes no connection. If the server does not respond, this closes the connection,
+ * which ends the lock.
  */
 function keepAsking(client: Client): NodeJS.Timeout {
   let isAnswered = true;

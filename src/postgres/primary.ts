@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import type { Client, ClientBase, Pool, PoolClient } from 'pg';
 import type { PostgresHost } from '../config/index.ts';
 
-/** The purpose of a connection: requests of users and clients, and writes; or slow reads. */
+/** The purpose of a connection. `requests` serves users and clients, and all writes. `reads` serves slow reads. */
 export type Lane = 'requests' | 'reads';
 export const LANES: readonly Lane[] = ['requests', 'reads'];
 
@@ -139,7 +139,7 @@ export class Primary {
     this.#bytes = bytes;
     if (now - Math.max(this.#changedAt, first.since) >= QUIET_MS) {
       await this.#onQuiet(this);
-      // A server that runs and is slow is not checked again for twice as long.
+      // A slow server that runs is checked again only after twice the time.
       this.#changedAt = performance.now() + QUIET_MS;
     }
     this.#planLook();

@@ -6,8 +6,8 @@ import type { PostgresAddress, PostgresHost } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 
 /**
- * The files of TLS. A file that the address does not name comes from libpq's variable, otherwise from libpq's default
- * place if it exists.
+ * The files of TLS. If the address does not name a file, libpq's variable applies, and otherwise libpq's default path
+ * if that file exists.
  */
 const FILES = {
   sslrootcert: { variable: 'PGSSLROOTCERT', place: 'root.crt' },

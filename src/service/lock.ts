@@ -3,12 +3,17 @@ import { dirname, join } from 'node:path';
 import { acquireLock, type Lock, platformPaths, type Settings } from '../config/index.ts';
 import { IdkitError, systemErrorCode } from '../core/index.ts';
 
-/** The kernel lock next to a SQLite file. A process that must be alone on the database holds it exclusively. */
+/**
+ * Returns the path of the kernel lock next to a SQLite file. A process that must be alone on the database holds it
+ * exclusively.
+ */
 export function lockFile(file: string): string {
   return join(dirname(file), 'serve.lock');
 }
 
-/** The lock that a service of this platform holds. Its record says where the service listens. */
+/**
+ * Returns the path of the lock that a service of this platform holds. The lock's record says where the service listens.
+ */
 export function serviceLockFile(settings: Settings): string {
   if (settings.database.kind === 'sqlite') return lockFile(settings.database.file);
   return join(platformPaths(settings.dir).data, 'serve.lock');

@@ -10,7 +10,7 @@ export interface OpenedLog extends ServiceLog {
 /** The destination of lines: a file descriptor, or any object with a `write` method. */
 export type LogDestination = number | { write(text: string): unknown };
 
-/** What the lines contain besides the event. */
+/** Which lines a log contains, and what they contain besides the event. */
 export interface LogOptions {
   /** The lowest level that is written. Default: `info`. */
   level?: 'info' | 'warn' | 'error';
@@ -75,7 +75,7 @@ export async function openLog(to: LogDestination, options: LogOptions = {}): Pro
       // The destination is not open yet, or closed: no line can be written.
     }
   };
-  // `flush` would also wait for the disk, and ten of those a second would block the service.
+  // `flush` would also wait for the disk. Ten such waits a second would block the service.
   setInterval(writeLines, FLUSH_MILLISECONDS).unref();
   process.on('exit', flush);
   return { ...serviceLog(pino(settings, buffer)), flush };
@@ -104,7 +104,7 @@ function serviceLog(logger: Logger): ServiceLog {
 }
 
 /**
- * The fields of an error in a log line. Leaves out its other properties, which may contain what a caller sent.
+ * Returns the fields of an error for a log line. Leaves out its other properties, which may contain what a caller sent.
  * Includes up to three causes.
  */
 function errorFields(error: unknown, depth = 0): unknown {

@@ -145,7 +145,7 @@ function blockListOf(entries: readonly string[]): BlockList {
   return list;
 }
 
-/** Whether a base URL is on this machine, as during development. */
+/** Reports whether a base URL is on this machine, as during development. */
 export function isLoopbackUrl(baseUrl: string): boolean {
   const host = URL.parse(baseUrl)?.hostname ?? '';
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);

@@ -9,7 +9,8 @@ import type { ServiceLog } from '../http/index.ts';
 const DONE = 'done';
 
 /**
- * The import directory on the disk.
+ * Returns access to the import directory on the disk.
+ *
  *
  * @param options.remove removes imported files instead of moving them to `done/`
  */
@@ -51,7 +52,10 @@ export function openRealmDirectory(
   };
 }
 
-/** Names of the directory's visible entries, `users-2` before `users-10`; none if it does not exist. */
+/**
+ * Returns the names of the directory's visible entries, `users-2` before `users-10`. Returns no names if it does not
+ * exist.
+ */
 async function listNames(directory: string): Promise<readonly string[]> {
   try {
     const names = await readdir(directory);

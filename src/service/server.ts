@@ -68,7 +68,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const { firstStart } = await makeMaster(settings, services.admin);
   const directory = options.importDirectory ?? platformPaths(settings.dir).import;
   const files = await readImport(directory, services.admin, log, settings, options);
-  // Without a file the service rejects no request while it starts.
+  // If there is no file, the service rejects no request while it starts.
   if (!files.empty) figures.health.markPreparing();
 
   const app: AppOptions = {
@@ -141,7 +141,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
 
 const silent: ServiceLog = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** The service's own certificate, the first of its chain, which the command line trusts. */
+/** Returns the service's own certificate, the first of its chain, which the command line trusts. */
 function leafOf(chain: Buffer): string {
   return new X509Certificate(chain).toString();
 }
@@ -172,7 +172,10 @@ async function readImport(
   });
 }
 
-/** Most starts import nothing and do not load the import. A directory that cannot be read counts as holding files. */
+/**
+ * Reports whether the directory holds files. Most starts import nothing and do not load the code of the import. A
+ * directory that cannot be read counts as holding files.
+ */
 async function holdsFiles(directory: string): Promise<boolean> {
   const names = await readdir(directory).catch((error) =>
     systemErrorCode(error) === 'ENOENT' ? [] : ['unreadable'],
@@ -181,8 +184,8 @@ async function holdsFiles(directory: string): Promise<boolean> {
 }
 
 /**
- * When a service leaves its listeners, and who still accepts from them. A service that never was ready leaves
- * immediately.
+ * Resolves when a service must leave its listeners, with the processes that still accept from them. A service that was
+ * never ready leaves immediately.
  */
 async function leave(settings: Settings, health: Health, worker: WorkerLink | undefined): Promise<Remaining> {
   const milliseconds = drainMilliseconds(settings);

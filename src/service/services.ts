@@ -10,10 +10,10 @@ import type { PostForm, ProtocolContext } from '../protocol/index.ts';
 import { openStore, type StoreOptions } from '../store/open.ts';
 import type { ServeOptions } from './start.ts';
 
-/** What to close when the service ends, in the order of opening. */
+/** Functions to call when the service ends, in the order of opening. */
 export type Closers = (() => unknown)[];
 
-/** What the HTTP application is built with. */
+/** The parts from which the HTTP application is built. */
 export interface OpenedServices {
   services: Services;
   figures: Pick<AppOptions, 'health' | 'exposition' | 'requests'>;
@@ -21,7 +21,7 @@ export interface OpenedServices {
 
 /**
  * Opens the store and what the handlers need. The store's threads start while this thread loads the modules of the
- * service, because loading takes half of the time of a start.
+ * service, because loading takes half of the start.
  */
 export async function openServices(
   settings: Settings,
@@ -73,7 +73,7 @@ export async function openServices(
   return { services, figures };
 }
 
-/** The location of the store. A Postgres server shows the name of this process. */
+/** Returns the location of the store. A Postgres server shows the name of this process. */
 function storePlace(
   { database, databasePassword }: Settings,
   withoutLock: boolean,
@@ -89,7 +89,10 @@ function storePlace(
   };
 }
 
-/** Notifies clients of sessions that end. These calls may reach this machine only if the service's base URL is here. */
+/**
+ * Notifies clients of sessions that end. These calls may reach this machine only if the service's base URL is on this
+ * machine.
+ */
 function openAnnouncer(
   context: ProtocolContext,
   protocol: typeof import('../protocol/index.ts'),

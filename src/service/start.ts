@@ -11,9 +11,9 @@ export interface ServeOptions {
   log?: ServiceLog;
   /** The directory of realm files to import; false imports nothing. Default: `import` in the platform directory. */
   importDirectory?: string | false;
-  /** Seconds that running requests get after `close()`. Default: 10. */
+  /** Seconds that running requests have to finish after `close()`. Default: 10. */
   graceSeconds?: number;
-  /** This process already holds the service lock of the database alone (`keepServicesOut`). */
+  /** True if this process already holds the service lock of the database alone (`keepServicesOut`). */
   withoutLock?: boolean;
   /** Replaces secrets that a realm file does not hold instead of rejecting the file. Default: false. */
   newSecrets?: boolean;
@@ -35,7 +35,7 @@ export interface RunningService {
   baseUrl: string;
   /** Realms that this start imported. */
   imported: readonly string[];
-  /** What the imported realms demand and the service does not enforce. */
+  /** Demands of the imported realms that the service does not enforce. */
   unenforced: readonly Unenforceable[];
   /** Whether this start created the realm `master` and its administrator. */
   firstStart: boolean;
@@ -68,7 +68,9 @@ export async function startService(settings: Settings, options: ServeOptions = {
 }
 
 /**
- * The service of a container platform runs in its container, where an environment variable names its database.
+ * Checks that this process may run the service. The service of a container platform runs in its container, where an
+ * environment variable names its database.
+ *
  *
  * @throws IDKIT_SETTING
  */
@@ -97,7 +99,7 @@ export async function startWorkers(
   return workers.startWorkers(settings, count, log);
 }
 
-/** This process as a worker that `startWorkers` started; undefined in any other process. */
+/** Returns this process as a worker that `startWorkers` started. Returns undefined in any other process. */
 export async function findWorkerLink(): Promise<WorkerLink | undefined> {
   return (await import('./workers/worker.ts')).openWorkerLink();
 }

@@ -2,7 +2,7 @@ import { seconds } from '../core/index.ts';
 import type { ServiceLog } from '../http/index.ts';
 import type { Store } from '../store/index.ts';
 
-/** Records that one batch handles. */
+/** Maximum number of records that one batch handles. */
 const BATCH = 500;
 /** Milliseconds between two sweeps, and between two batches of a sweep. */
 const PAUSES = { sweeps: 60_000, batches: 50 };

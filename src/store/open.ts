@@ -33,8 +33,8 @@ export interface StoreOptions {
   postgres?: PostgresLocation;
   masterKey: Secret;
   /**
-   * The key before an unfinished `master-key rotate`. Both keys are accepted, and opening for writing finishes the
-   * rotation.
+   * The previous key while a `master-key rotate` is unfinished. Both keys are accepted, and opening for writing
+   * finishes the rotation.
    */
   masterKeyOld?: Secret | undefined;
   /** Replaces the machine's clock and the clock of the Postgres server. */
@@ -75,12 +75,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
 /**
  * Encrypts every secret with `to` in small transactions. After an interruption it can run again with the same keys;
- * until it has finished, a store needs both. The caller holds the database's lock.
+ * until it has finished, a store needs both keys. The caller holds the database's lock.
+ *
  *
  * @param database a SQLite file or a Postgres database
  * @returns the number of records that this run encrypted
  * @throws IDKIT_NOT_FOUND, IDKIT_MASTER_KEY_WRONG, IDKIT_DATABASE_DAMAGED, IDKIT_VERSION; on Postgres also as
- *   `openStore`
+ * `openStore`
  */
 export async function rotateMasterKey(
   database: string | PostgresLocation,

@@ -15,7 +15,7 @@ export async function clientOfRole(
   return await context.store.findClientByUuid(configuration.realm.id, role.clientUuid);
 }
 
-/** Whether a role is administrative, see docs/keycloak/admin-api.md#roles. */
+/** Reports whether a role is administrative, see docs/keycloak/admin-api.md#roles. */
 export function isAdminRole({ realm }: RealmConfiguration, role: Role, client: Client | undefined): boolean {
   const inMaster = realm.name === MASTER;
   if (client === undefined) return inMaster && (role.name === 'admin' || role.name === 'create-realm');
@@ -23,7 +23,8 @@ export function isAdminRole({ realm }: RealmConfiguration, role: Role, client: C
 }
 
 /**
- * Rights depend on the names of administrative roles, so creating, renaming or removing one needs the right to grant them.
+ * Rights depend on the names of administrative roles, so creating, renaming or removing one needs the right to grant
+ * them.
  *
  * @throws AdminRefusal 403
  */
@@ -32,7 +33,7 @@ export async function checkNoAdminRole(call: RealmCall, role: Role): Promise<voi
   if (isAdminRole(call.configuration, role, await clientOfRole(call, role))) throw forbidden();
 }
 
-/** Whether the roles of a client are the administrative roles of a realm. */
+/** Reports whether the roles of a client are the administrative roles of a realm. */
 export function holdsAdminRoles(realm: string, clientId: string): boolean {
   return realm === MASTER ? clientId.endsWith('-realm') : clientId === 'realm-management';
 }

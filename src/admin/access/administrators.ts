@@ -5,8 +5,13 @@ import { forbidden } from '../call/refusal.ts';
 import { checkGrants, checkGroupGrants, clientOfRole, isAdminRole } from './admin-roles.ts';
 
 /**
- * Checks every change before it is stored. Without the right to grant administrative roles a caller cannot revoke one,
- * move or remove a group that has one, remove a role that includes one, or change a user who holds one.
+ * Checks every change before it is stored. A caller without the right to grant administrative roles cannot:
+ *
+ * - revoke one
+ * - move or remove a group that has one
+ * - remove a role that includes one
+ * - change a user who holds one
+ *
  *
  * @throws AdminRefusal 403
  */
@@ -34,7 +39,7 @@ async function checkCredentials(call: RealmCall, client: Client): Promise<void> 
 /** Attributes that contain the key of a client or its address. */
 const KEY_ATTRIBUTE = /^(?:use\.jwks|jwks|jwt\.credential|x509|client\.secret)\b/;
 
-/** The client id is included: it is all that a client assertion says about its client. */
+/** Includes the client id, because a client assertion identifies its client by nothing else. */
 function credentialsOf({
   clientId,
   clientAuthenticatorType,
@@ -48,8 +53,8 @@ function credentialsOf({
 }
 
 /**
- * Whether the caller may see or change the secret of a client, and so get tokens of its service account. If that account
- * holds administrative roles, the caller needs the right to grant them.
+ * Reports whether the caller may see or change the secret of a client, and so get tokens of its service account. If
+ * that account holds administrative roles, the caller needs the right to grant them.
  */
 export async function mayActAs(call: RealmCall, client: Client): Promise<boolean> {
   const { context, rights } = call;
@@ -61,8 +66,8 @@ export async function mayActAs(call: RealmCall, client: Client): Promise<boolean
 }
 
 /**
- * Changing, resetting or removing a user who holds administrative roles needs the right to grant them. Keycloak does not
- * check this: with `manage-users` a caller can set an administrator's password and log in with it. The setting
+ * Changing, resetting or removing a user who holds administrative roles needs the right to grant them. Keycloak does
+ * not check this: with `manage-users` a caller can set an administrator's password and log in with it. The setting
  * `admin.protectAdministrators` disables the check.
  *
  * @throws AdminRefusal 403
@@ -90,7 +95,7 @@ export function checkMayChooseKeys({ rights, context }: RealmCall): void {
   if (!rights.grantsAdminRoles && context.protectAdministrators !== false) throw forbidden();
 }
 
-/** Roles that users lose through the change. */
+/** Returns the roles that users lose through the change. */
 function rolesLost({ configuration }: RealmCall, change: Change): readonly string[] {
   const { roles } = configuration;
   if (change.do === 'unassign') return change.roleIds;
@@ -108,7 +113,9 @@ function without(before: readonly string[] | undefined, after: readonly string[]
   return (before ?? []).filter((id) => !after.includes(id));
 }
 
-/** Groups whose members lose inherited roles, because they leave or because the group is removed or moved. */
+/**
+ * Returns the groups whose members lose inherited roles, because they leave or because the group is removed or moved.
+ */
 function groupsLost({ configuration }: RealmCall, change: Change): readonly string[] {
   const { groups } = configuration;
   if (change.do === 'leave') return [change.groupId];

@@ -4,7 +4,7 @@ import type { AdminContext, Caller } from '../call/context.ts';
 import { forbidden } from '../call/refusal.ts';
 import { type AdminRole, MASTER, managementClientId } from '../defaults/built-in-clients.ts';
 
-/** Each right, with the roles of which a caller needs one. See docs/keycloak/admin-api.md#roles. */
+/** Maps each right to the roles that grant it. A caller needs one of them. See docs/keycloak/admin-api.md#roles. */
 export const RIGHTS = {
   viewRealm: ['view-realm', 'manage-realm'],
   manageRealm: ['manage-realm'],
@@ -24,14 +24,16 @@ export const RIGHTS = {
 
 export type Right = keyof typeof RIGHTS;
 
-/** What a caller may do in one realm, from the roles that the caller holds at this time. */
+/** What a caller may do in one realm. It follows from the roles that the caller holds at this time. */
 export interface Rights {
   has(right: Right): boolean;
   /** @throws AdminRefusal forbidden */
   check(right: Right): void;
   /** Whether the caller holds any administrative role. */
   any: boolean;
-  /** Whether the caller may grant administrative roles, see docs/keycloak/admin-api.md#granting-administrative-roles. */
+  /**
+   * Whether the caller may grant administrative roles, see docs/keycloak/admin-api.md#granting-administrative-roles.
+   */
   grantsAdminRoles: boolean;
   /** The names of the administrative roles that the caller holds. */
   roles: ReadonlySet<string>;
@@ -58,7 +60,7 @@ export async function findRights(
   return rightsOf(names, all);
 }
 
-/** Whether the caller holds a realm role of master, for example `create-realm`. */
+/** Reports whether the caller holds a realm role of master, for example `create-realm`. */
 export async function holdsMasterRole(context: AdminContext, caller: Caller, name: string): Promise<boolean> {
   if (caller.realmName !== MASTER) return false;
   const held = await findHeldRoles(context, caller);
@@ -78,8 +80,8 @@ function hasRealmRole(held: Held, name: string): boolean {
 }
 
 /**
- * Finds the roles that the caller holds and that the token may carry: those in the role scope of its client, of the
- * client's default scopes, and of the optional scopes that the token was granted.
+ * Finds the roles that the caller holds and that the token may contain. These are in the role scope of its client, of
+ * the client's default scopes, or of the granted optional scopes.
  */
 async function findHeldRoles(context: AdminContext, caller: Caller): Promise<Held | undefined> {
   const [realm, user, client] = await Promise.all([

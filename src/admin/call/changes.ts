@@ -54,7 +54,8 @@ function withoutSecrets(key: string, value: unknown): unknown {
 /**
  * Stores the changes with their admin event, all or nothing.
  *
- * @param refuse returns the refusal for a name or id that exists already. Default: Keycloak's "Duplicate resource error"
+ * @param refuse returns the refusal for a name or id that exists already. Default: Keycloak's "Duplicate resource
+ * error"
  * @throws AdminRefusal, StaleRecord
  */
 export async function applyChanges(
@@ -91,7 +92,8 @@ async function prepareEndings(
 
 /**
  * Checks that the call holds the turn of every record that it replaces or changes in part. Without a turn the store
- * refuses the loser of a race. A route that forgets to name a record has a bug, which this finds on its first call.
+ * refuses the loser of a race. If a route forgets to name a record, this reports the bug at the first call.
+ *
  *
  * @param turns the keys of the held turns. If absent, nothing is checked.
  * @throws Error

@@ -2,7 +2,7 @@ import type { Json } from '../representation/json.ts';
 
 /** A list that is read from the store while it is sent. */
 export class Pages {
-  /** Pages without an empty one. */
+  /** The pages, none of which is empty. */
   readonly pages: AsyncIterable<readonly Json[]>;
 
   constructor(pages: AsyncIterable<readonly Json[]>) {

@@ -27,7 +27,10 @@ export class AdminRefusal extends Error {
   }
 }
 
-/** Another call changed the record after this one read it, and nothing was stored. The caller reads it again and retries. */
+/**
+ * Another call changed the record after this one read it, and nothing was stored. The caller reads it again and
+ * retries.
+ */
 export class StaleRecord extends Error {
   override readonly name = 'StaleRecord';
   readonly stale: Stale;
@@ -38,38 +41,38 @@ export class StaleRecord extends Error {
   }
 }
 
-/** The 401 of Keycloak's global error handler. */
+/** Returns the 401 of Keycloak's global error handler. */
 export function unauthorized(): AdminRefusal {
   return new AdminRefusal('unauthorized');
 }
 
-/** The 403 of Keycloak's global error handler. */
+/** Returns the 403 of Keycloak's global error handler. */
 export function forbidden(): AdminRefusal {
   return new AdminRefusal('forbidden');
 }
 
-/** A 404. The text names what does not exist. */
+/** Returns a 404. The text names what does not exist. */
 export function notFound(error?: string): AdminRefusal {
   return new AdminRefusal('not-found', error === undefined ? undefined : { error });
 }
 
-/** A 400 with Keycloak's `errorMessage`. */
+/** Returns a 400 with Keycloak's `errorMessage`. */
 export function badRequest(errorMessage: string): AdminRefusal {
   return new AdminRefusal('bad-request', { errorMessage });
 }
 
-/** A 400 with Keycloak's `error`, and with its description if there is one. */
+/** Returns a 400 with Keycloak's `error`, and with its description if there is one. */
 export function badInput(error: string, description?: string): AdminRefusal {
   const text = description === undefined ? {} : { error_description: description };
   return new AdminRefusal('bad-request', { error, ...text });
 }
 
-/** A 409 with Keycloak's `errorMessage`. */
+/** Returns a 409 with Keycloak's `errorMessage`. */
 export function conflict(errorMessage: string): AdminRefusal {
   return new AdminRefusal('conflict', { errorMessage });
 }
 
-/** The 409 for a duplicate that Keycloak has no message for, see docs/keycloak/errors.md#error-shapes. */
+/** Returns the 409 for a duplicate that Keycloak has no message for, see docs/keycloak/errors.md#error-shapes. */
 export function duplicateResource(): AdminRefusal {
   return new AdminRefusal('conflict', {
     error: 'conflict',

@@ -58,7 +58,7 @@ export function newClientSecret(): Secret {
   return new Secret(Array.from({ length: SECRET_LENGTH }, () => ALPHANUMERIC[randomInt(62)]!).join(''));
 }
 
-/** Where a client belongs. */
+/** What `buildClient` needs besides the representation. */
 export interface ClientPlace {
   context: AdminContext;
   realmId: string;
@@ -130,7 +130,10 @@ function needsSecret(flags: Readonly<Record<'publicClient' | 'bearerOnly', boole
   return !flags.publicClient && !flags.bearerOnly && type.startsWith('client-secret');
 }
 
-/** A client that has either list gets only the scopes in it. Any other gets the realm's scopes for its protocol. */
+/**
+ * Returns the scopes of a client. A client that has either list gets only the listed scopes. Any other client gets the
+ * realm's scopes for its protocol.
+ */
 function scopesOf(
   given: Json,
   names: Names,
@@ -190,7 +193,7 @@ function originsOf(redirectUris: readonly string[]): string[] {
   return [...new Set(origins)];
 }
 
-/** A URI of a client that is refused, with Keycloak's message. */
+/** A refused URI of a client. The message is Keycloak's. */
 export class ClientUriFault extends RepresentationFault {}
 
 const ILLEGAL = /^\s*(?:javascript|data|vbscript)\s*:/i;

@@ -3,7 +3,10 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import { defined, type Json } from '../representation/json.ts';
 import { putSecretsBack } from '../representation/secrets.ts';
 
-/** A client as `GET …/clients/{uuid}` returns it, see docs/keycloak/clients.md#representation. Default: secrets in the clear. */
+/**
+ * Returns a client in the form of `GET …/clients/{uuid}`, see docs/keycloak/clients.md#representation. Default: secrets
+ * in the clear.
+ */
 export function clientRepresentation(
   configuration: Pick<RealmConfiguration, 'clientScopes'>,
   client: Client,
@@ -55,7 +58,7 @@ export function clientRepresentation(
   return putSecretsBack(representation, secrets, shown);
 }
 
-/** A client scope as `GET …/client-scopes/{id}` returns it. */
+/** Returns a client scope in the form of `GET …/client-scopes/{id}`. */
 export function clientScopeRepresentation(scope: ClientScope): Json {
   return {
     id: scope.id,

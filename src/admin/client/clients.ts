@@ -24,7 +24,9 @@ export async function getClient(call: RealmCall, uuid: string): Promise<Client> 
   throw notFound('Could not find client');
 }
 
-/** Shows a client with the caller's access to it. As in Keycloak 26.8, only callers who may change it see its secrets. */
+/**
+ * Shows a client with the caller's access to it. As in Keycloak 26.8, only callers who may change it see its secrets.
+ */
 export async function showClient(call: RealmCall, client: Client): Promise<Json> {
   const manage = call.rights.has('manageClients');
   const shown = manage && (await mayActAs(call, client)) ? 'clear' : 'masked';
@@ -153,7 +155,9 @@ export async function deleteClient(call: RealmCall, uuid: string): Promise<void>
 }
 
 /**
- * Rights are the roles of a client with a certain name. Only callers who may grant all of them may take or free that name.
+ * Administrative rights are the roles of a client with a certain name. Only callers who may grant all of them may take
+ * or free that name.
+ *
  *
  * @throws AdminRefusal 403
  */

@@ -48,12 +48,14 @@ const ADMIN_COMPOSITES: Readonly<Partial<Record<AdminRole, readonly AdminRole[]>
   'view-organizations': ['query-organizations'],
 };
 
-/** The client id of the client whose roles are the administrative roles of a realm, in that realm or in master. */
+/**
+ * Returns the client id of the client whose roles are the administrative roles of a realm, in that realm or in master.
+ */
 export function managementClientId(realm: string, heldBy: string): string {
   return heldBy === MASTER ? `${realm}-realm` : 'realm-management';
 }
 
-/** The clients of a new realm, as Keycloak 26 exports them. See docs/keycloak/clients.md#built-in-clients. */
+/** Returns the clients of a new realm, as Keycloak 26 exports them. See docs/keycloak/clients.md#built-in-clients. */
 export function builtInClients(realm: string): readonly Json[] {
   const path = encodeURIComponent(realm);
   const account = {
@@ -106,7 +108,7 @@ export function builtInClients(realm: string): readonly Json[] {
   ];
 }
 
-/** A client that exists only for its roles. */
+/** Returns a client that exists only for its roles. */
 export function managementClient(clientId: string, name: string): Json {
   return {
     clientId,
@@ -118,7 +120,7 @@ export function managementClient(clientId: string, name: string): Json {
   };
 }
 
-/** The roles of the built-in clients. */
+/** Returns the roles of the built-in clients. */
 export function builtInClientRoles(realm: string): Readonly<Record<string, readonly Json[]>> {
   const management = managementClientId(realm, realm);
   const admin = managementRoles(management);
@@ -144,7 +146,7 @@ export function builtInClientRoles(realm: string): Readonly<Record<string, reado
   };
 }
 
-/** The administrative roles as roles of `clientId`, without `realm-admin`. */
+/** Returns the administrative roles as roles of `clientId`, without `realm-admin`. */
 export function managementRoles(clientId: string): Json[] {
   return ADMIN_ROLES.map((name) => {
     const includes = ADMIN_COMPOSITES[name];
@@ -155,7 +157,7 @@ export function managementRoles(clientId: string): Json[] {
   });
 }
 
-/** The realm roles of a new realm, without its default role. */
+/** Returns the realm roles of a new realm, without its default role. */
 export function builtInRealmRoles(realm: string): readonly Json[] {
   const roles: Json[] = [
     { name: 'offline_access', description: `\${role_offline-access}` },

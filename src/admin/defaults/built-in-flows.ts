@@ -219,7 +219,7 @@ function flow(
   };
 }
 
-/** A step is an authenticator, `flow ALIAS`, or `flow ALIAS|AUTHENTICATOR`. */
+/** Builds the execution of a step: an authenticator, `flow ALIAS`, or `flow ALIAS|AUTHENTICATOR`. */
 function execution([requirement, priority, what, config]: Step): Json {
   const [alias, form] = what.startsWith('flow ') ? what.slice(5).split('|') : [undefined, what];
   const isFlow = alias !== undefined;

@@ -29,7 +29,10 @@ export const OPTIONAL_SCOPES: readonly string[] = [
   'organization',
 ];
 
-/** The client scopes of a new realm with their mappers, as Keycloak 26 exports them. See docs/keycloak/clients.md#client-scopes. */
+/**
+ * The client scopes of a new realm with their mappers, as Keycloak 26 exports them. See
+ * docs/keycloak/clients.md#client-scopes.
+ */
 export const BUILT_IN_SCOPES: readonly Json[] = [
   scope('profile', 'OpenID Connect built-in scope: profile', consent('profileScopeConsentText'), [
     mapper('full name', 'oidc-full-name-mapper', EVERYWHERE),
@@ -190,7 +193,7 @@ function hidden(): Config {
   return { 'include.in.token.scope': 'false', 'display.on.consent.screen': 'false' };
 }
 
-/** A mapper from a user attribute to a claim in every token. */
+/** Returns a mapper from a user attribute to a claim in every token. */
 function claim(name: string, attribute: string, claimName: string, type = 'String'): Json {
   return mapper(name, 'oidc-usermodel-attribute-mapper', {
     ...EVERYWHERE,
@@ -200,7 +203,7 @@ function claim(name: string, attribute: string, claimName: string, type = 'Strin
   });
 }
 
-/** A mapper from a session note to a claim. */
+/** Returns a mapper from a session note to a claim. */
 function note(name: string, sessionNote: string, claimName: string, type = 'String'): Json {
   return mapper(name, 'oidc-usersessionmodel-note-mapper', {
     ...ID_AND_ACCESS,

@@ -5,7 +5,7 @@ import { type ImportedFile, importRealm } from './import-realm.ts';
 import type { Environment } from './placeholders.ts';
 import { type RealmDirectory, type RealmFiles, readRealmFiles } from './realm-files.ts';
 
-/** What an imported realm demands and the service does not enforce. */
+/** A demand of an imported realm that the service does not enforce. */
 export type Unenforceable = { realm: string } & Pick<Unenforced, 'path' | 'what' | 'refuses'>;
 
 /** The realms that a start imported. */
@@ -40,7 +40,7 @@ const MANY = 5000;
 /** Seconds for which the store remembers an imported file: a hundred years. */
 const FOR_EVER = 100 * 366 * 86_400;
 
-/** Realm files that are read and new, and not imported yet. */
+/** New realm files that were read and are not imported yet. */
 export interface PendingImport {
   empty: boolean;
   /**
@@ -52,9 +52,9 @@ export interface PendingImport {
 }
 
 /**
- * Reads the realm files of a directory. The content of a file shows whether it was imported before and could not be
- * moved: the directory is read-only, the service was killed, or another replica imported a copy. Such a file is
- * skipped.
+ * Reads the realm files of a directory. Skips a file whose content was imported before. Such a file was not moved
+ * because the directory is read-only, the service was killed, or another replica imported a copy.
+ *
  *
  * @throws IDKIT_IMPORT if a file is not used or its realm exists already
  */
@@ -109,8 +109,8 @@ async function importOne(
   { newSecrets, log, progress }: ImportSettings,
 ): Promise<ImportedFile | undefined> {
   if ((await admin.store.findRealm(realm)) !== undefined) return undefined;
-  // Claimed before the realm is stored. Otherwise a process that is killed in between would leave a realm that is not
-  // recorded as imported.
+  // The fingerprint is claimed before the realm is stored. Otherwise a process that is killed in between would leave a
+  // realm that is not recorded as imported.
   await admin.store.claimOnce(fingerprint, seconds(admin.clock) + FOR_EVER);
   try {
     return await importRealm(admin, representation, {

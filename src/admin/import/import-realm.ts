@@ -59,8 +59,9 @@ export class RealmConflict extends Error {
 }
 
 /**
- * Imports a new realm from its complete or partial representation, in one transaction. Users get only the roles that the
- * representation lists. Password hashes and keys are taken over unchanged.
+ * Imports a new realm from its complete or partial representation, in one transaction. Users get only the roles that
+ * the representation lists. Password hashes and keys stay unchanged.
+ *
  *
  * @throws IDKIT_IMPORT with the file, the JSON path and the expected value; nothing was stored
  */
@@ -90,7 +91,7 @@ export async function importRealm(
   }
 }
 
-/** The number of users to check before other work may run: a few milliseconds. */
+/** Number of users to check before other work may run. They take a few milliseconds. */
 const TURN = 500;
 
 /** As `checkRepresentation`, but lets other work run while it checks many users. */

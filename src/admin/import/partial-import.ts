@@ -13,7 +13,7 @@ import { Names } from '../representation/names.ts';
 import { buildGroups, buildRoles } from '../role/build-roles.ts';
 import { buildUsers } from '../user/build-users.ts';
 
-/** What to do with a record whose name is taken. */
+/** What to do with a record if its name exists already. */
 export type IfExists = 'FAIL' | 'SKIP' | 'OVERWRITE';
 
 interface Outcome {
@@ -33,8 +33,8 @@ interface Work {
 }
 
 /**
- * Adds users, clients, roles and groups to a realm in one transaction. Users get only the roles that the import lists, and
- * clients get no service account. See docs/keycloak/import.md#partial-import.
+ * Adds users, clients, roles and groups to a realm in one transaction. Users get only the roles that the import lists,
+ * and clients get no service account. See docs/keycloak/import.md#partial-import.
  *
  * @throws AdminRefusal 409 for an existing name with `FAIL`; nothing is stored
  */
@@ -69,7 +69,7 @@ export async function importPartially(call: RealmCall, given: Json, ifExists: If
   };
 }
 
-/** An import needs the same rights as its single changes. @throws AdminRefusal 403 */
+/** Checks that the caller has the rights that the single changes of the import need. @throws AdminRefusal 403 */
 function checkSingleRights({ rights }: RealmCall, given: Json): void {
   const { realm, client } = (given['roles'] ?? {}) as Json;
   if (objects(given['clients']).length > 0 || Object.keys((client ?? {}) as Json).length > 0)
@@ -225,7 +225,7 @@ async function addUsers(work: Work, given: readonly Json[]): Promise<User[]> {
   return users;
 }
 
-/** An import can grant administrative roles only if the caller may grant them. @throws AdminRefusal 403 */
+/** Checks that the caller may grant the administrative roles that the import grants. @throws AdminRefusal 403 */
 async function checkPartialGrants(
   call: RealmCall,
   roles: readonly Role[],

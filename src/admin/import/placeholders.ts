@@ -5,7 +5,7 @@ export type Environment = (name: string) => string | undefined;
 
 const PLACEHOLDER = /(?<!\$)\$\{([^{}]+)\}/g;
 
-/** The limit of nested arrays and objects. A real realm nests about ten. */
+/** Maximum depth of nested arrays and objects. A real realm has a depth of about ten. */
 const DEEPEST = 200;
 
 /** The names of idkit's own settings, such as the master key. A realm file must not copy them into a realm. */
@@ -13,10 +13,11 @@ const OWN = /^IDKIT_/i;
 
 /**
  * Replaces `${NAME}`, `${NAME:default}` and `${FIRST,SECOND:default}` in every text of a realm file, as Keycloak 26
- * does for an import at its start. A placeholder without value and default stays as it is, because Keycloak's own realms
- * contain some, for example `${role_default-roles}`. See docs/keycloak/import.md#placeholders.
+ * does when it imports files at its start. A placeholder with neither a value nor a default stays unchanged, because
+ * Keycloak's own realms contain some, for example `${role_default-roles}`. See docs/keycloak/import.md#placeholders.
  *
- * Keycloak replaces placeholders before it parses the JSON. Here a value cannot add fields to the file.
+ * Keycloak replaces placeholders before it parses the JSON. idkit parses the JSON first, so that a value cannot add
+ * fields to the file.
  */
 export function resolvePlaceholders(value: unknown, environment: Environment, depth = 0): unknown {
   if (typeof value === 'string') return value.includes('${') ? resolveText(value, environment) : value;

@@ -3,19 +3,20 @@ import { IdkitError, isJsonObject } from '../../core/index.ts';
 import type { Json } from '../representation/json.ts';
 import { type Environment, resolvePlaceholders } from './placeholders.ts';
 
-/** The import directory. The service supplies it, since administration does no I/O of its own. */
+/** The import directory. The service supplies it, because administration does no I/O itself. */
 export interface RealmDirectory {
-  /** The path of one of its files, for messages. */
+  /** Returns the path of one of its files, for messages. */
   pathOf(name: string): string;
   /**
-   * Lists everything but hidden files and what was imported before, `users-2` before `users-10`.
+   * Lists all files except hidden ones and those that were imported before. Sorts `users-2` before `users-10`.
+   *
    *
    * @throws IDKIT_IMPORT
    */
   list(): Promise<readonly { name: string; isDirectory: boolean }[]>;
   /** Reads a regular file, or the one that a link leads to. @throws IDKIT_IMPORT */
   read(name: string): Promise<Uint8Array>;
-  /** Moves an imported file out of the way. Logs a failure instead of throwing it. */
+  /** Moves or removes an imported file. Logs a failure instead of throwing it. */
   putAway(name: string): Promise<void>;
 }
 
@@ -43,7 +44,7 @@ interface UsersFile extends ReadFile {
   users: unknown;
 }
 
-/** Names that `kc export --dir` gives to the users of a realm. */
+/** File names that `kc export --dir` uses for the users of a realm. */
 const USERS_FILE = /-users-\d+\.json$/;
 const FEDERATED_FILE = /-federated-users-\d+\.json$/;
 
@@ -120,7 +121,7 @@ export function parseRealmFile(content: string, source: string): unknown {
   }
 }
 
-/** Where the parser stopped, without the text that its message quotes: a realm file holds secrets. */
+/** Returns the place where the parser stopped, without the text that its message quotes: a realm file holds secrets. */
 function placeOf(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   if (message.includes('end of JSON input')) return ': it ends too early';
@@ -135,7 +136,7 @@ function asUsersFile(file: ReadFile): UsersFile | undefined {
   return { ...file, realm: value['realm'], users: value['users'] };
 }
 
-/** The realms of a file. Their import rejects a realm that is malformed. */
+/** Returns the realms of a file. Their import rejects a realm that is malformed. */
 function realmsOf(directory: RealmDirectory, { name, value }: ReadFile): readonly Json[] {
   if (FEDERATED_FILE.test(name) && isJsonObject(value) && 'federatedUsers' in value)
     throw unused(directory, name, 'it holds users of a user federation, which idkit does not have');
@@ -176,7 +177,7 @@ function joinFiles(
   );
   const hash = createHash('sha256');
   for (const { digest } of [file, ...usersFiles]) hash.update(digest);
-  // The import rejects a list that is not an array, so the realm keeps its own then.
+  // If a list is not an array, the realm keeps its own list, and the import rejects it.
   const users = lists.flatMap((list) => (Array.isArray(list.users) ? [{ ...list, users: list.users }] : []));
   const isJoined = usersFiles.length > 0 && users.length === lists.length;
   return {
@@ -190,7 +191,7 @@ function joinFiles(
   };
 }
 
-/** The file of a user, found by the user's index among the users of all files. */
+/** Returns the file of a user. The index in `path` counts the users of all files. */
 function findFile(
   path: string,
   lists: readonly { name: string; users: readonly unknown[] }[],

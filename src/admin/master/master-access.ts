@@ -13,8 +13,9 @@ import { Names } from '../representation/names.ts';
 import { buildRoles } from '../role/build-roles.ts';
 
 /**
- * Returns what the realm master gets for another realm: a client with the administrative roles of that realm, which the
- * role `admin` of master then includes. See docs/keycloak/admin-api.md#roles.
+ * Returns what the realm master gets for another realm: a client with the administrative roles of that realm. The role
+ * `admin` of master then includes these roles. See docs/keycloak/admin-api.md#roles.
+ *
  *
  * @param creatorId a user of master who created the realm without the role `admin`, and gets the administrative roles
  */

@@ -6,8 +6,9 @@ import type { AdminContext } from '../call/context.ts';
 import { MASTER } from '../defaults/built-in-clients.ts';
 
 /**
- * Creates an administrator of the realm master, or resets one: enables it, sets a new password, grants the role `admin`,
- * and removes second factors, required actions, lockouts and sessions. Works in one transaction.
+ * Creates an administrator of the realm master, or resets one, in one transaction. Enables the user, sets a new
+ * password and grants the role `admin`. Removes second factors, required actions, lockouts and sessions.
+ *
  *
  * @throws IDKIT_NOT_FOUND if the realm master does not exist yet
  */

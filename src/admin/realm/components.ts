@@ -106,7 +106,7 @@ export async function deleteComponent(call: RealmCall, id: string): Promise<void
   });
 }
 
-/** A component with its secrets in the clear or masked, see docs/keycloak/admin-api.md#masking. */
+/** Returns a component with its secrets in the clear or masked, see docs/keycloak/admin-api.md#masking. */
 export function componentRepresentation(component: Component, secrets: 'clear' | 'masked'): Json {
   const lists: Record<string, unknown> = { ...component.config };
   for (const pointer of Object.keys(component.secrets)) {

@@ -20,7 +20,10 @@ const NOT_IN_GET: ReadonlySet<string> = new Set([
   'userFederationMappers',
 ]);
 
-/** A realm as `GET /admin/realms/{realm}` returns it: settings with masked secrets, without users, clients and flows. */
+/**
+ * Returns a realm in the form of `GET /admin/realms/{realm}`: settings with masked secrets, without users, clients and
+ * flows.
+ */
 export function realmRepresentation(configuration: RealmConfiguration): Json {
   const { realm } = configuration;
   const role = configuration.roles.get(realm.defaultRoleId);
@@ -34,7 +37,7 @@ export function realmRepresentation(configuration: RealmConfiguration): Json {
   ]);
 }
 
-/** The settings of a realm, with kept fields that idkit does not use, and secrets in the clear or masked. */
+/** Returns the settings of a realm, with kept fields that idkit does not use, and secrets in the clear or masked. */
 export function settingsRepresentation(
   { realm }: Pick<RealmConfiguration, 'realm'>,
   secrets: 'clear' | 'masked',
@@ -52,7 +55,7 @@ export function settingsRepresentation(
   return putSecretsBack(representation, realm.secrets, secrets);
 }
 
-/** What Keycloak 26 shows of a realm to an administrator without `view-realm`. */
+/** Returns the part of a realm that Keycloak 26 shows to an administrator without `view-realm`. */
 export function reducedRealmRepresentation({ realm }: RealmConfiguration): Json {
   const { settings } = realm;
   return {
@@ -64,7 +67,7 @@ export function reducedRealmRepresentation({ realm }: RealmConfiguration): Json 
   };
 }
 
-/** The identity providers in the kept fields of a realm. */
+/** Returns the identity providers in the kept fields of a realm. */
 export function identityProviders({ realm }: RealmConfiguration): readonly Json[] {
   return objects(settingsRepresentation({ realm }, 'masked')['identityProviders']);
 }

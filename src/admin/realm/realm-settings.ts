@@ -94,7 +94,7 @@ export function checkSettings(given: Json): Json {
   return checked;
 }
 
-/** The most patterns of one policy. All of them share one time limit when a new password is checked. */
+/** Maximum number of patterns in one policy. All of them share one time limit when a new password is checked. */
 const MOST_PATTERNS = 10;
 
 /** @throws RepresentationFault for too many patterns */

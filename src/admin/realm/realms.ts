@@ -68,7 +68,7 @@ export async function addRealm(context: AdminContext, caller: Caller, body: () =
   }
 }
 
-/** Keycloak 26 gives this one message for every invalid body. @throws AdminRefusal 400 */
+/** Parses the body. Like Keycloak 26, refuses every invalid body with the same message. @throws AdminRefusal 400 */
 function readRealm(body: () => unknown): Json {
   try {
     return checkRepresentation('RealmRepresentation', body());
@@ -139,7 +139,7 @@ export const ADDRESSED = [
   ['security-admin-console', 'admin'],
 ] as const;
 
-/** The addresses of the account pages and the console contain the realm's name, so renaming changes them. */
+/** Changes the addresses of the account pages and the console, which contain the realm's name. */
 async function renameAddresses(context: AdminContext, { id, name }: Realm, to: string): Promise<Change[]> {
   const changes: Change[] = [];
   for (const [clientId, below] of ADDRESSED) {
@@ -210,7 +210,11 @@ export async function algorithmKeys(
   return component === undefined ? [] : [{ do: 'create', component }];
 }
 
-/** Removes a realm with all its records and with its administrative client in master. @throws AdminRefusal for master */
+/**
+ * Removes a realm with all its records and with its administrative client in master.
+ *
+ * @throws AdminRefusal for master
+ */
 export async function deleteRealm(call: RealmCall): Promise<void> {
   const { context, configuration } = call;
   const { realm } = configuration;

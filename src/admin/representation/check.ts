@@ -3,12 +3,13 @@ import { RepresentationFault } from './fault.ts';
 import { FIELDS, type Kind, type RepresentationName } from './field-types.ts';
 import type { Json } from './json.ts';
 
-/** The limit of nested values. Real realms nest far less. */
+/** Maximum depth of nested values. Real realms are far less deep. */
 const MAX_DEPTH = 64;
 
 /**
- * Checks a parsed JSON value against the table of a representation and returns a clean copy. The copy has no null fields,
- * and its numbers and booleans have their type, as with Jackson: `"300"` becomes 300, and 5 becomes `"5"` for text.
+ * Checks a parsed JSON value against the table of a representation and returns a clean copy. The copy has no null
+ * fields, and its numbers and booleans have their type, as with Jackson: `"300"` becomes 300, and 5 becomes `"5"` for
+ * text.
  *
  * @throws RepresentationFault with the JSON path of the first fault
  */

@@ -19,8 +19,8 @@ const CLIENT_ATTRIBUTE = 'client.secret.rotated';
 const KEY_PUBLIC = ['certificate', 'kid'] as const;
 
 /**
- * Removes secrets that are masks or unresolved placeholders, and returns them separately. Without the field a client gets
- * a new random secret and a key component new keys. A user with a masked password gets no password.
+ * Removes secrets that are masks or unresolved placeholders, and returns them separately. Without the field a client
+ * gets a new random secret and a key component new keys. A user with a masked password gets no password.
  */
 export function takeOutMissingSecrets(representation: Json): { rest: Json; taken: readonly MissingSecret[] } {
   const taken: MissingSecret[] = [];
@@ -72,7 +72,10 @@ export function checkClientSecrets(client: Json, path: string): void {
   if (taken[0] !== undefined) throw new MissingSecretFault(taken[0]);
 }
 
-/** Removes masked secrets from a client, so that an update keeps the stored ones. See docs/keycloak/admin-api.md#masking. */
+/**
+ * Removes masked secrets from a client, so that an update keeps the stored ones. See
+ * docs/keycloak/admin-api.md#masking.
+ */
 export function withoutMaskedSecrets(client: Json): Json {
   const isMasked = (value: unknown): boolean => value === MASK;
   const drop = (object: Json, names: readonly string[]): Json =>

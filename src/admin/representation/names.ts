@@ -107,7 +107,7 @@ export class Unique {
   }
 }
 
-/** What `byName` needs to find the names of ids. */
+/** The records in which `byName` finds the names of ids. */
 export interface Labels {
   configuration: RealmConfiguration;
   clientIds: ReadonlyMap<string, string>;

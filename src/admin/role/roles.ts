@@ -70,7 +70,7 @@ export function getRoleById(call: RealmCall, id: string): Role {
   return role;
 }
 
-/** The path of a role below the realm, for admin events and `Location`. */
+/** Returns the path of a role below the realm, for admin events and `Location`. */
 export function rolePath(role: Role): string {
   const name = encodeURIComponent(role.name);
   return role.clientUuid === undefined ? `roles/${name}` : `clients/${role.clientUuid}/roles/${name}`;
@@ -206,7 +206,7 @@ export function listRoleUsers(call: RealmCall, role: Role, range: Range): Pages 
   );
 }
 
-/** A role. `full` adds its attributes, which Keycloak 26 includes when it returns a single role. */
+/** Returns a role as JSON. `full` adds its attributes, which Keycloak 26 includes when it returns a single role. */
 export function roleRepresentation(role: Role, full?: 'full'): Json {
   return {
     id: role.id,

@@ -31,7 +31,7 @@ const OWN: ReadonlySet<string> = new Set([
   'userProfileMetadata',
 ]);
 
-/** Where a user belongs. */
+/** What `buildUser` needs besides the representation. */
 export interface UserPlace {
   context: AdminContext;
   realmId: string;
@@ -69,7 +69,7 @@ export function buildUser(given: Json, { context, realmId, path }: UserPlace): U
   };
 }
 
-/** Where credentials belong. */
+/** What `buildCredentials` needs besides the representation. */
 export interface CredentialPlace {
   context: AdminContext;
   passwordPolicy: string | undefined;
@@ -79,8 +79,9 @@ export interface CredentialPlace {
 }
 
 /**
- * Builds the credentials of a user. Takes over stored hashes unchanged, and hashes a password in the clear with the
- * realm's policy. See docs/keycloak/users.md#password-hashes.
+ * Builds the credentials of a user. Keeps stored hashes unchanged, and hashes a password in the clear with the realm's
+ * policy. See docs/keycloak/users.md#password-hashes.
+ *
  *
  * @throws RepresentationFault for a credential without hash and password, and for a hash that is too expensive
  */

@@ -5,10 +5,10 @@ import { type Json, objects, strings, text } from '../representation/json.ts';
 import { found, type Names, Unique } from '../representation/names.ts';
 import { buildCredentials, buildUser } from './build-user.ts';
 
-/** The number of users to build before other work may run: a few milliseconds. */
+/** Number of users to build before other work may run. They take a few milliseconds. */
 const TURN = 500;
 
-/** Where the users of a new realm belong. */
+/** What `buildUsers` needs besides the representation. */
 export interface UsersPlace {
   realm: { id: string; settings: RealmSettings };
   clients: readonly Client[];
@@ -19,8 +19,8 @@ export interface UsersPlace {
 }
 
 /**
- * Builds the users of a realm's representation with exactly the roles and groups that it lists. Adds a service account for
- * each client that needs one if the representation has none.
+ * Builds the users of a realm's representation with exactly the roles and groups that it lists. Adds a service account
+ * for each client that needs one if the representation has none.
  *
  * @throws RepresentationFault for unknown and duplicate names
  */

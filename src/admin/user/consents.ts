@@ -37,8 +37,9 @@ async function offlineClients({ context }: RealmCall, userId: string): Promise<S
 }
 
 /**
- * Revokes a user's consent to a client with all tokens of the user for the client, including offline tokens. Notifies the
- * client that its client sessions have ended (Back-Channel Logout 1.0 §2.5), as Keycloak does.
+ * Revokes a user's consent to a client and all tokens of the user for the client, including offline tokens. Notifies
+ * the client that its client sessions have ended (Back-Channel Logout 1.0 §2.5), as Keycloak does.
+ *
  *
  * @throws AdminRefusal 404 for an unknown client, and if there is neither a consent nor an offline token
  */
@@ -62,8 +63,9 @@ export async function revokeConsent(call: RealmCall, userId: string, clientId: s
 }
 
 /**
- * A consent as UserConsentRepresentation, with the names of its scopes. A client that consented to itself appears with its
- * client id. Returns undefined if the client does not exist any more.
+ * Returns a consent as UserConsentRepresentation, with the names of its scopes. A consent to the client itself appears
+ * as its client id. Returns undefined if the client does not exist any more.
+ *
  *
  * @param nameOf returns the client id of a UUID
  */

@@ -128,7 +128,7 @@ export async function showGroupByPath(call: RealmCall, path: string): Promise<Js
   return await showGroup(call, group, 'plain');
 }
 
-/** Whether a group was created, or an existing one moved. */
+/** The result of `createGroup`: a new group, or an existing one that was moved. */
 export type GroupMade = { outcome: 'made' | 'moved'; group: Group };
 
 /** Creates a group at the top or below `parent`. If its id is that of an existing group, moves that group. */
@@ -217,7 +217,6 @@ export function listMembers(call: RealmCall, id: string, range: Range): Pages {
   return shown(members, (page) => page.map(briefUserRepresentation));
 }
 
-/** Lists the groups of a user. */
 export async function listUserGroups(call: RealmCall, userId: string): Promise<Json[]> {
   const user = await getUser(call, userId);
   return user.groupIds.flatMap((id) => {

@@ -27,7 +27,10 @@ async function represent(call: RealmCall, found: SessionWithClients): Promise<Js
   };
 }
 
-/** Whether a stored session is within the realm's idle time and maximum, see docs/keycloak/sessions.md#lifetimes. */
+/**
+ * Reports whether a stored session is within the realm's idle time and maximum, see
+ * docs/keycloak/sessions.md#lifetimes.
+ */
 function isLive({ context, configuration }: RealmCall, { session }: SessionWithClients): boolean {
   const { settings } = configuration.realm;
   const now = Math.floor(context.clock.now() / 1000);

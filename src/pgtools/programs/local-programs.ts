@@ -9,14 +9,16 @@ import type { PostgresPrograms, ProgramEnd, ProgramName, ProgramTarget, RunningP
 import { CONNECT_SECONDS, connectSeconds } from './programs.ts';
 import { openRelay } from './relay.ts';
 
-/** The directory where Debian installs the programs of each version. Those on its PATH only choose among them. */
+/** The directory where Debian installs the programs of each version. The programs on PATH only choose among them. */
 const DEBIAN = '/usr/lib/postgresql';
 const DEBIAN_CHOOSER = /\/pg_wrapper$/;
 /** The oldest major version of a server that idkit supports. */
 export const OLDEST_MAJOR = 13;
 const STDERR_BYTES = 64 * 1024;
 
-/** Variables that the programs inherit from this process: paths of the loader, and no secret of idkit's. */
+/**
+ * Variables that the programs inherit from this process. They include paths of the loader, and no secret of idkit's.
+ */
 const INHERITED = /^(PATH|HOME|TZ|LD_LIBRARY_PATH|PGTZ)$/;
 
 /** A program of this machine. */
@@ -53,8 +55,9 @@ export function parseProgramVersion(text: string): number | undefined {
 }
 
 /**
- * Chooses the newest release of the server's own major version if there is one: a newer `pg_dump` may write what an
+ * Chooses the newest release of the server's own major version if there is one. A newer `pg_dump` may write what an
  * older server does not read.
+ *
  *
  * @throws IDKIT_VERSION that names the package to install
  */
@@ -117,7 +120,7 @@ async function findExecutable(path: string): Promise<string | undefined> {
     await access(path, constants.X_OK);
     return await realpath(path);
   } catch {
-    // It is missing, or this user may not run it: continue with the next directory.
+    // The program is missing, or this user may not run it: continue with the next directory.
     return undefined;
   }
 }
@@ -147,7 +150,7 @@ async function isOfServer(directory: string, startedAt: number): Promise<boolean
     const started = (await readFile(join(directory, 'postmaster.pid'), 'utf8')).split('\n')[2];
     return Math.abs(Number(started) - startedAt) <= 2;
   } catch {
-    // It belongs to another machine, or this user may not read it.
+    // The directory belongs to another machine, or this user may not read it.
     return false;
   }
 }
@@ -197,7 +200,7 @@ async function run(
   };
 }
 
-/** Replaces the relay's socket in libpq's messages by the server that is meant. */
+/** Replaces the relay's socket in libpq's messages by the server. */
 function nameServer(stderr: string, { host, port }: PostgresHost): string {
   const server = host.startsWith('/') ? `on socket "${host}/.s.PGSQL.${port}"` : `at "${host}", port ${port}`;
   return stderr.replaceAll(

@@ -16,7 +16,7 @@ export interface ProgramTarget {
 
 /**
  * Runs `psql` and `pg_dump` on this machine, or inside the database's container over the server's own socket. Either
- * way the server gets the password only by a method of the address's `require_auth`.
+ * way, the server gets the password only through a method in the address's `require_auth`.
  */
 export interface PostgresPrograms {
   /**
@@ -27,9 +27,9 @@ export interface PostgresPrograms {
    */
   find(program: ProgramName, server?: number): Promise<FoundProgram>;
   /**
-   * Bytes that are free on the disk of a server's directory (`data_directory`, a tablespace); undefined if unknown.
-   * `startedAt` is the server's start as Unix time in seconds, which its `postmaster.pid` records: another server of
-   * this machine may use a directory of the same name.
+   * Returns the free bytes on the disk of a server's directory (`data_directory`, a tablespace), or undefined if
+   * unknown. `startedAt` is the server's start as Unix time in seconds, which its `postmaster.pid` records. It matters
+   * because another server of this machine may use a directory of the same name.
    */
   freeBytes(directory: string, options: { startedAt: number }): Promise<number | undefined>;
 }
@@ -50,8 +50,8 @@ export interface RunningProgram {
   /** Resolves once the program has ended and its streams are closed; never rejects. */
   ended: Promise<ProgramEnd>;
   /**
-   * Kills the program (SIGKILL). Inside a container this may kill only the client of the engine, so the caller must
-   * end what remains at the server by its application name.
+   * Kills the program (SIGKILL). Inside a container this may kill only the client of the engine. The caller must then
+   * end the remaining sessions at the server by their application name.
    */
   kill(): void;
 }
@@ -71,7 +71,7 @@ export interface ProgramEnd {
 /** Seconds that connecting to one host may take if the address has no `connect_timeout`. */
 export const CONNECT_SECONDS = 10;
 
-/** Seconds that connecting may take over all hosts of an address. */
+/** Returns the seconds that connecting may take over all hosts of an address. */
 export function connectSeconds({ hosts, connectTimeout }: PostgresAddress): number {
   return hosts.length * (connectTimeout ?? CONNECT_SECONDS);
 }

@@ -30,7 +30,7 @@ export function readFirstMessage(bytes: Buffer): FirstMessage {
   return { kind: 'start', parameters };
 }
 
-/** The messages of a server to a client that it has accepted. */
+/** Returns the messages of a server to a client that it has accepted. */
 export function renderWelcome(wire: Wire): Buffer {
   const accepted = Buffer.alloc(4);
   const key = Buffer.alloc(8);
@@ -44,7 +44,7 @@ export function renderWelcome(wire: Wire): Buffer {
   ]);
 }
 
-/** The message of a server to a client that it rejects. */
+/** Returns the message of a server to a client that it rejects. */
 export function renderRefusal(fault: {
   code?: string | undefined;
   message: string;

@@ -18,18 +18,18 @@ export interface Relay {
   readonly fault: IdkitError | undefined;
   /** The server that accepted the connection. */
   readonly host: Wire['host'] | undefined;
-  /** Breaks the connection off. */
+  /** Closes the connection immediately. */
   abort(): void;
   /** Waits until the connection of an ended program is closed, then removes the socket. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Connects a client program to the server. The program connects without a password to a socket that only this user
- * can reach. idkit then authenticates to the server on the connection that the program uses.
+ * Connects a client program to the server. The program connects without a password to a socket that only this user can
+ * reach. idkit then authenticates to the server on the connection that the program uses.
  *
  * libpq alone would send the password in the clear to a server that requests it. Up to version 15 this cannot be
- * disabled, and a server that reported its method in advance may choose another one on the next connection.
+ * disabled. A server that reported its method in advance may choose another one on the next connection.
  *
  * The relay accepts a single connection. The program ends with this process, because its connection does.
  */

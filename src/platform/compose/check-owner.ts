@@ -21,7 +21,7 @@ export async function checkOwner(engine: Engine, { dir, compose: { project } }: 
   const filter = `label=com.docker.compose.project=${project}`;
   const listed = await engine.call(['ps', '-aq', '--filter', filter]);
   const ids = listed.stdout.split('\n').filter((line) => line !== '');
-  // If the engine does not answer, the next call reports it.
+  // If the engine does not respond, the next call reports it.
   if (listed.code !== 0 || ids.length === 0) return;
   const format = `{{index .Config.Labels "${WORKING_DIRECTORY}"}}`;
   const inspected = await engine.call(['container', 'inspect', '--format', format, ...ids]);
@@ -43,8 +43,8 @@ export async function checkOwner(engine: Engine, { dir, compose: { project } }: 
 }
 
 /**
- * The platform whose definition was there, in its directory or staged in it by a restore; undefined if it was
- * deleted.
+ * Returns the platform whose definition was there, in its directory or staged in it by a restore. Returns undefined if
+ * it was deleted.
  */
 function findPlatform(place: string): string | undefined {
   if (!place.startsWith(sep)) return undefined;

@@ -9,19 +9,20 @@ const NO_ROOM = /no space left on device|disk quota exceeded/i;
 
 const PORT_TAKEN = /address already in use|port is already allocated/i;
 
-/** Phrases of engines and registries alone. Files, programs and networks are also "not found". */
+/** Phrases that only engines and registries use. A file, a program or a network may be "not found" as well. */
 const NO_IMAGE =
   /pull access denied|manifest unknown|no such image|image not known|failed to resolve reference|initializing source|short-name|invalid reference format|\/v2\//i;
 
 /**
- * Lines of compose programs that are not the fault: progress, warnings, a summary, and the queries of
+ * Lines of compose programs that do not describe the fault: progress, warnings, a summary, and the queries of
  * `podman-compose`.
  */
 const BESIDE_THE_FAULT =
   /^time="[^"]*" level=(warning|info)|^(Network|Volume|Container|Service|Image) \S+ +\w+$|^(Creating|Recreating|Starting|Pulling) .*\.\.\.|^Encountered errors while bringing up the project\.$|^Error: (inspecting object: no such|no container with name)/;
 
 /**
- * Finds the reason in the output of the compose program why a container was not created, changed or started.
+ * Finds, in the output of the compose program, the reason why a container was not created, changed or started.
+ *
  *
  * @param container the container that exists nevertheless
  */
@@ -73,7 +74,10 @@ function findLines(text: string): readonly string[] {
     .filter((line) => line !== '' && !BESIDE_THE_FAULT.test(line));
 }
 
-/** The last line of an error, with the line that introduces it. `podman-compose` prints its command after the error. */
+/**
+ * Returns the last line of an error, with the line that introduces it. `podman-compose` prints its command after the
+ * error.
+ */
 function findFault(lines: readonly string[]): string | undefined {
   const last = lines.findLastIndex((line) => /error|invalid|cannot|unknown/i.test(line));
   const leading = lines[last];

@@ -66,8 +66,8 @@ export async function readLog(engine: Engine, id: string, lines: number): Promis
 }
 
 /**
- * The error for a paused container. It does not respond, no engine starts it, and only its operator knows why it is
- * paused.
+ * Returns the error for a paused container. It does not respond, no engine starts it, and only its operator knows why
+ * it is paused.
  */
 export function pausedFault(engine: Engine, { id, service }: Pick<Container, 'id' | 'service'>): IdkitError {
   return new IdkitError('IDKIT_UNREACHABLE', `the container of ${service} is paused`, {
@@ -75,7 +75,7 @@ export function pausedFault(engine: Engine, { id, service }: Pick<Container, 'id
   });
 }
 
-/** The hint that resumes a paused container. */
+/** Returns the hint that resumes a paused container. */
 export function unpauseHint({ kind }: Engine, id: string): string {
   return `${kind} unpause ${id.slice(0, 12)} resumes it`;
 }

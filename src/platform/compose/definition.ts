@@ -18,7 +18,7 @@ export interface Definition {
 export interface DefinedService {
   name: string;
   role: ComponentRole;
-  /** As in the file, with variables. */
+  /** As written in the file, with variables. */
   image: string;
   /** The whole entry of the file, with variables. */
   definition: Readonly<Record<string, unknown>>;
@@ -61,7 +61,10 @@ export function readDefinition(settings: Settings, staged?: string): Definition 
   };
 }
 
-/** The database is the host of its address, the service is named after its kind, and `compose.proxy` names the proxy. */
+/**
+ * Returns the role of a component. The database has the host name of its address, the service has the name of its kind,
+ * and `compose.proxy` names the proxy.
+ */
 export function roleOf(settings: Settings, name: string): ComponentRole {
   if (name === nameOf(settings, 'database')) return 'database';
   if (name === settings.service) return 'service';
@@ -69,7 +72,8 @@ export function roleOf(settings: Settings, name: string): ComponentRole {
 }
 
 /**
- * The name of a component in compose.yaml.
+ * Returns the name of a component in compose.yaml.
+ *
  *
  * @throws IDKIT_SETTING if the address of the database names no host
  */

@@ -156,10 +156,11 @@ async function findCompose(kind: Engine['kind'], program: string): Promise<Compo
 }
 
 /**
- * Finds the engine of this platform: the one that idkit.yaml names, else the one that last started its containers,
- * else any that responds. Another engine would not have the platform's data.
+ * Finds the engine of this platform: the one that idkit.yaml names, else the one that last started its containers, else
+ * any that responds. Another engine would not have the platform's data.
  *
- * @throws as `findEngine`, with a hint at the engine that idkit expected and how to choose another
+ *
+ * @throws as `findEngine`, with a hint that names the expected engine and how to choose another
  */
 export async function findOwnEngine(settings: Settings): Promise<Engine> {
   const { engine: named } = settings.compose;

@@ -10,9 +10,9 @@ const STEERING =
   /^(?:LD_|DYLD_|DOCKER_|COMPOSE_|CONTAINERS?_|PODMAN_|BUILDKIT_|PYTHON|(?:PATH|HOME|TMPDIR|XDG_\w+)$)/i;
 
 /**
- * The variables of compose.yaml: those of `.env`, and the secrets under the names that containers expect. So
- * compose.yaml can name a variable without a value, and no secret is in a file or an argument. The process
- * environment takes precedence over `.env`.
+ * Returns the variables of compose.yaml: those of `.env`, and the secrets under the names that containers expect. So
+ * compose.yaml can name a variable without a value, and no file or argument contains a secret. The process environment
+ * takes precedence over `.env`.
  */
 export function composeEnvironment(settings: Settings): Readonly<Record<string, string>> {
   const { administrator, databasePassword, smoke, masterKey, masterKeyOld, baseUrl } = settings;
@@ -37,8 +37,8 @@ export function composeEnvironment(settings: Settings): Readonly<Record<string, 
 }
 
 /**
- * The variables of `.env` that the process environment does not override, for a compose program that must not read
- * the file itself: `docker compose` rejects some valid dotenv files and prints their contents.
+ * Returns the variables of `.env` that the process environment does not override, for a compose program that must not
+ * read the file itself: `docker compose` rejects some valid dotenv files and prints their contents.
  */
 export function readFileVariables(settings: Settings): Readonly<Record<string, string>> {
   const values = [...readEnvFile(platformPaths(settings.dir).env)];

@@ -68,7 +68,7 @@ function urlOf({ host, port }: PublishedPort, tls: boolean): string {
   return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Uses TCP: during its first start, Postgres of the public image accepts connections on its socket alone. */
+/** Uses TCP: during its first start, Postgres of the public image accepts connections only on its socket. */
 async function checkDatabase({ engine, container }: HealthCheck): Promise<Health> {
   const asked = await engine.call(['exec', container.id, 'pg_isready', '-q', '-h', '127.0.0.1'], {
     timeoutSeconds: 30,
@@ -83,7 +83,7 @@ async function checkService({ container, settings }: HealthCheck): Promise<Healt
   return expectUp(`${url}/health/ready`);
 }
 
-/** The proxy is UP if it leads to the service. Its certificate may be self-signed. */
+/** The proxy is UP if it forwards requests to the service. Its certificate may be self-signed. */
 async function checkProxy({ container, settings }: HealthCheck): Promise<Health> {
   const base = URL.parse(settings.baseUrl ?? '');
   const wanted = Number(base?.port || (base?.protocol === 'http:' ? 80 : 443));
@@ -162,7 +162,7 @@ function explain(error: Error): string {
   return systemErrorCode(error) ?? error.message;
 }
 
-/** The state of a container that does not run, for a message. */
+/** Returns the state of a container that does not run, for a message. */
 export function stateText({ state, exitCode, error }: Container): string {
   if (state === 'exited' || state === 'dead')
     return `it ended with exit code ${exitCode}${error === '' ? '' : `: ${error}`}`;

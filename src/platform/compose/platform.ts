@@ -11,7 +11,8 @@ import { ComposeService } from './service.ts';
 import { TunnelledStore } from './tunnelled-store.ts';
 
 /**
- * A platform in containers, with idkit's service or Keycloak.
+ * Returns a platform in containers, with idkit's service or Keycloak.
+ *
  *
  * @throws IDKIT_SETTING if the address of the database names no service of compose.yaml
  */

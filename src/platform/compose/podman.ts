@@ -8,8 +8,8 @@ import type { Called } from './call.ts';
 import type { DefinedService, Definition } from './definition.ts';
 import type { ComposeProgram } from './engine.ts';
 
-// Work that podman-compose leaves to idkit. It never changes an existing container, its exit code does not report a
-// container that failed to start, and up to 1.0.3 it prefers the values of .env to those of the process environment.
+// Work that podman-compose leaves to idkit. It never changes an existing container. Its exit code does not report a
+// container that failed to start. Up to 1.0.3, it prefers the values of .env to those of the process environment.
 
 /** Maps a container's id to the fingerprint of its definition. A cache: an unknown container counts as up to date. */
 type MadeBy = Readonly<Record<string, string>>;

@@ -121,8 +121,8 @@ const KNOWS_METHODS = 160_000;
 const NO_PASSWORD = /no password supplied/;
 
 /**
- * The environment of libpq. An older libpq gets no password, because it would send it by any method that the server
- * requests. On its own socket, the public image requests none.
+ * Returns the environment of libpq. An older libpq gets no password, because it would send it with any method that the
+ * server requests. On its own socket, the public image requests none.
  */
 function containerEnvironment(
   { address, password, applicationName }: ProgramTarget,
@@ -152,9 +152,9 @@ function cannotBeHeld(program: string, version: number, { address }: ProgramTarg
 }
 
 /**
- * Runs a program that reads no input, and kills it when its standard input ends, which happens when the calling
- * process ends. The shell waits for both of its children. An abandoned child would become a child of process 1, which
- * is Postgres itself, and Postgres mistakes the end of any child by a signal for a crash. `$0` marks the program.
+ * Runs a program that reads no input, and kills it when its standard input ends, which happens when the calling process
+ * ends. The shell waits for both of its children. An abandoned child would become a child of process 1, which is
+ * Postgres itself. If a signal ends such a child, Postgres mistakes that for a crash. `$0` marks the program.
  */
 const WATCHED = `exec 3<&0
 ${MARK}=$0 "$@" 3<&- </dev/null & run=$!
@@ -195,7 +195,7 @@ function run(
     // The program ends when this input does.
     stdin: isRead ? watched.stdin : new PassThrough().resume(),
     ended: watched.ended.then(async (end) => {
-      // A paused container ends nothing and returns nothing.
+      // In a paused container, no program ends and no call returns.
       if (/paused/.test((await killed)?.stderr ?? ''))
         return { ...end, unreached: pausedFault(engine, { id, service }) };
       if (NO_PASSWORD.test(end.stderr) && version < KNOWS_METHODS)

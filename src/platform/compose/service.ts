@@ -18,7 +18,7 @@ import { resolveImage } from './environment.ts';
 import { checkHealth, managementUrl, serviceUrl } from './health.ts';
 import { componentOf, type Project, startContainer } from './start.ts';
 
-/** Seconds that a container gets to end by itself; a database needs them for its checkpoint. */
+/** Seconds that a container has to end by itself. A database needs them for its checkpoint. */
 const GRACE_SECONDS = 60;
 
 /** The containers of a platform, idkit's or Keycloak's. The engine is looked up at the first call. */
@@ -33,7 +33,8 @@ export class ComposeService implements PlatformService {
   }
 
   /**
-   * The engine of this platform's containers.
+   * Finds the engine of this platform's containers.
+   *
    *
    * @throws IDKIT_VERSION, IDKIT_UNREACHABLE, IDKIT_SETTING if the project's containers belong to another platform
    */

@@ -15,20 +15,20 @@ import { checkPrecedence, endOfPodman, findMadeBy, fingerprint, putMadeBy } from
 /** Milliseconds between two checks of a component that starts. The pause grows with the time. */
 const POLL_PAUSE = { least: 300, most: 1000 };
 
-/** Checks until an ended container counts as ended: the engine may be about to restart it. */
+/** Number of checks before a container counts as ended, because the engine may be about to restart it. */
 const ENDED_CHECKS = 4;
 
-/** Restarts by the engine after which waiting is pointless. */
+/** Number of restarts by the engine after which waiting is pointless. */
 const MOST_RESTARTS = 3;
 
 /** Lines of a log that a message shows. */
 const LOG_LINES = 10;
 
-/** Keycloak logs each check that finds it not ready. So many lines could hide those that matter. */
+/** Keycloak logs each check that finds it not ready. These lines could hide the ones that matter. */
 const ECHOED_CHECK = /\bSRHCK01001\b/;
 const MOST_ECHOES = 500;
 
-/** Seconds that a container gets to end by itself before it is replaced. */
+/** Seconds that a container has to end by itself before it is replaced. */
 const GRACE_SECONDS = 60;
 
 /** Seconds that the compose program may take, because it may fetch an image. */
@@ -176,7 +176,7 @@ async function composeUp(project: Project, service: DefinedService, signal: Abor
   return called;
 }
 
-/** The error of a container that ran but did not become UP, with the last lines of its log. */
+/** Returns the error of a container that ran but did not become UP, with the last lines of its log. */
 async function ownFault(
   { engine }: Project,
   container: Container,

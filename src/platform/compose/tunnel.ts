@@ -7,8 +7,8 @@ import type { Engine } from './engine.ts';
 
 /**
  * Runs inside the container and connects the server to standard input and output. Bash is in the image. It waits for
- * both of its children: an abandoned child would become a child of process 1, which is Postgres itself, and Postgres
- * restarts after the end of any child by a signal.
+ * both of its children. An abandoned child would become a child of process 1, which is Postgres itself. If a signal
+ * ends such a child, Postgres restarts.
  */
 const JOIN =
   'exec 4<&0 3<>/dev/tcp/127.0.0.1/5432 || exit 1; cat <&4 >&3 & a=$!; cat <&3 & b=$!; wait -n; kill $a $b 2>/dev/null; wait; true';
@@ -17,10 +17,11 @@ const JOIN =
 const DIRECTORY = '/tmp/idkit-tunnel-';
 
 /**
- * Opens a socket on this machine that leads through the engine to the database in its container, while `work` runs.
- * No port of the database is published, and this machine cannot enter the networks of some engines. The public image
- * requests no password inside the container. So the socket is where only this user can reach it, and never on a
- * loopback port, which every user can reach.
+ * Opens a socket on this machine that leads through the engine to the database in its container, while `work` runs. No
+ * port of the database is published, and this machine cannot enter the networks of some engines. The public image
+ * requests no password inside the container. So the socket is in a directory that only this user can reach. Every user
+ * could reach a loopback port.
+ *
  *
  * @param work receives the socket's directory, which libpq accepts as a host
  */
@@ -42,7 +43,7 @@ export async function whileTunnelled<T>(
       socket.destroy();
       child.kill('SIGKILL');
     };
-    // The client notices each of these when its connection ends.
+    // The client notices each of these errors when its connection ends.
     for (const stream of [socket, child.stdin, child.stdout]) stream.on('error', end);
     child.on('error', end);
     child.on('close', end);

@@ -44,7 +44,7 @@ export class TunnelledStore implements StoreAccess {
   }
 }
 
-/** The settings with an address that leads through the tunnel. */
+/** Returns the settings with an address that leads through the tunnel. */
 function withSocket(settings: Settings, directory: string): Settings {
   const { database } = settings;
   if (database.kind !== 'postgres') return settings;

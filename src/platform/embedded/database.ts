@@ -108,7 +108,7 @@ export class SqliteDatabase implements PlatformDatabase {
     if (existsSync(this.#file)) await this.#store.readSnapshot();
   }
 
-  // The record of a running service, which `baseUrl` reads, answers this for a file.
+  // For a file, `baseUrl` already shows this: it reads the record of a running service.
   async checkUnused(): Promise<void> {}
 
   async keepServicesOut(): Promise<{ release(): Promise<void> }> {

@@ -113,7 +113,7 @@ export class EmbeddedService implements PlatformService {
     return [];
   }
 
-  /** The record of a service in another process. Trusts that service's certificate from now on. */
+  /** Reads the record of a service in another process. Trusts that service's certificate from now on. */
   async #readHolder(): Promise<LockHolder | undefined> {
     const file = serviceLockFile(this.#settings);
     const holder =
@@ -125,7 +125,7 @@ export class EmbeddedService implements PlatformService {
   }
 }
 
-/** The newest of the services that one directory runs on a Postgres database, among those that listen. */
+/** Returns the newest listening service among those that one directory runs on a Postgres database. */
 async function findNewest(file: string): Promise<LockHolder | undefined> {
   const holders = (await findHolders(file)).filter(({ baseUrl }) => baseUrl !== undefined);
   return holders.toSorted((one, other) => (one.startedAt < other.startedAt ? -1 : 1)).at(-1);

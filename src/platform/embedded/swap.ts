@@ -58,7 +58,7 @@ export async function swapFileBack(files: SwapFiles): Promise<void> {
     if (!existsSync(files.staged)) await removeDatabase(files.live);
     await rm(files.noPrevious, { force: true });
   } else if (existsSync(files.previous)) {
-    // Both names are the same file: rename would leave both (POSIX), and the live database was never replaced.
+    // Both names are the same file, so the live database was never replaced. A rename would leave both names (POSIX).
     if (await isSameFile(files.previous, files.live)) await rm(files.previous);
     else {
       await removeLog(files.live);
@@ -80,14 +80,14 @@ export async function discardFiles(files: SwapFiles, options: { previous: boolea
   if (existsSync(dirname(files.live))) await syncDirectory(files.live);
 }
 
-/** Bytes that `discardFiles` without `previous` frees. */
+/** Returns the number of bytes that `discardFiles` without `previous` frees. */
 export async function stagedBytes({ staged }: SwapFiles): Promise<number> {
   let bytes = 0;
   for (const file of filesOf(staged)) if (existsSync(file)) bytes += (await stat(file)).blocks * BLOCK;
   return bytes;
 }
 
-/** Gives the live database its second name, and its log if the log could not be checkpointed. */
+/** Adds a second name to the live database, and to its log if the log could not be checkpointed. */
 async function keepPrevious(files: SwapFiles): Promise<void> {
   if (!existsSync(files.live)) {
     if (existsSync(files.previous)) return;
@@ -152,7 +152,7 @@ async function removeDatabase(file: string): Promise<void> {
   for (const name of filesOf(file)) await rm(name, { force: true });
 }
 
-/** A database and the files that SQLite creates next to it. */
+/** Returns the paths of a database and of the files that SQLite creates next to it. */
 function filesOf(file: string): readonly string[] {
   return [file, logOf(file), `${file}-shm`, `${file}-journal`];
 }

@@ -19,7 +19,7 @@ export interface OperatorCommand {
   release(): void;
   /** Ends the command and its process group. */
   kill(): void;
-  /** The last lines that it wrote. */
+  /** Returns the last lines that it wrote. */
   tail(): string;
 }
 
@@ -76,8 +76,9 @@ export function runOperatorCommand(
 }
 
 /**
- * The environment of the operator's commands: this process's environment and the variables of `.env`, without idkit's
- * own. It also contains the current credentials under Keycloak's names, so that a restored `.env` reaches Keycloak.
+ * Returns the environment of the operator's commands: this process's environment and the variables of `.env`, without
+ * idkit's own. It also contains the current credentials under Keycloak's names, so that a restored `.env` reaches
+ * Keycloak.
  */
 function commandEnvironment(settings: Settings): NodeJS.ProcessEnv {
   const own = (name: string) => name.startsWith('IDKIT_');

@@ -8,7 +8,7 @@ import { databaseOptions } from '../postgres/platform.ts';
 import { KeycloakService } from './service.ts';
 import { KeycloakStore } from './store.ts';
 
-/** A Keycloak that the operator runs as a process, on a Postgres server. */
+/** Returns the platform of a Keycloak that the operator runs as a process, on a Postgres server. */
 export function openKeycloakPlatform(
   settings: Settings,
   { databasePasswords: otherPasswords = [], scratch }: OpenOptions,

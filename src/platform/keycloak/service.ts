@@ -22,9 +22,9 @@ const REQUEST_TIMEOUT = 5_000;
 const STOP_SECONDS = 120;
 
 /**
- * A Keycloak that the operator runs as a process. It answers at the address of `listen`, and the commands of
- * idkit.yaml start and stop it. It is ready when its management address says so. It is a single component, and a
- * restore leaves it running.
+ * A Keycloak that the operator runs as a process. It serves the address of `listen`, and the commands of idkit.yaml
+ * start and stop it. It is ready when its management address says so. It is a single component, and a restore leaves it
+ * running.
  */
 export class KeycloakService implements PlatformService {
   readonly #settings: Settings;
@@ -122,7 +122,7 @@ export class KeycloakService implements PlatformService {
       if (ran) throw keycloakRuns(this.#address);
       return [];
     }
-    // A Keycloak that is starting does not answer yet, so the command runs in any case. It may fail if none runs.
+    // A Keycloak that is starting does not respond yet, so the command always runs. It may fail if no Keycloak runs.
     await runOperatorCommand(this.#settings, 'stop', stop).ended.catch((error: unknown) => {
       if (ran) throw error;
     });
@@ -164,14 +164,14 @@ export class KeycloakService implements PlatformService {
     return this.#management !== undefined && answers(this.#management);
   }
 
-  /** Whether it is ready and serves its realms. */
+  /** Reports whether Keycloak is ready and serves its realms. */
   async #isUp(until: number): Promise<boolean> {
     if (this.#management !== undefined && !(await isReady(this.#management, until))) return false;
     return (await statusOf(`${this.#address}/realms/master`, until)) === 200;
   }
 }
 
-/** Whether a program accepts connections there, including one that accepts them and stays silent. */
+/** Reports whether a program accepts connections at the URL, even if it never responds. */
 async function answers(url: string): Promise<boolean> {
   const signal = AbortSignal.timeout(REQUEST_TIMEOUT);
   try {
@@ -191,7 +191,7 @@ async function statusOf(url: string, until: number): Promise<number | undefined>
     await response.arrayBuffer();
     return response.status;
   } catch {
-    // Whatever the fault, the service does not answer yet. The caller reports a timeout in the end.
+    // Whatever the fault is, the service does not respond yet. The caller reports a timeout in the end.
     return undefined;
   }
 }

@@ -26,7 +26,7 @@ export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport, { inPlace 
       { hints: ['restore it into a platform whose idkit.yaml sets a database of that kind'] },
     );
   if (dump.postgres?.unread === true) {
-    // The loaded database is checked before the swap. In place, the live database would be gone by then.
+    // The loaded database is checked before the swap. In place, the live database would already be lost by then.
     if (inPlace !== true) return;
     throw new IdkitError(
       'IDKIT_VERSION',

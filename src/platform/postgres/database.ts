@@ -42,7 +42,7 @@ import { checkVersionFit } from '../keycloak/version-fit.ts';
 import { checkDumpFits, checkSeals } from './check-dump.ts';
 import { checkUnused, type Gate } from './gate.ts';
 
-/** Bytes of a dump that contain idkit's own comments. */
+/** Bytes at the start of a dump that contain idkit's own comments. */
 const HEAD_BYTES = 64 * 1024;
 /** Seconds that counting the users of a large database may take. */
 const COUNT_SECONDS = 600;
@@ -54,7 +54,7 @@ const PATIENCE = 15;
 export interface PostgresDatabaseOptions extends ConnectionOptions {
   /** The address without its password, for people and journals. */
   location: string;
-  /** The server asks for no password, so a successful login does not show which password the role has. */
+  /** Whether the server requests no password. A successful login then does not show which password the role has. */
   asksNoPassword?: boolean;
   masterKey: Secret | undefined;
   masterKeyOld: Secret | undefined;
@@ -62,9 +62,9 @@ export interface PostgresDatabaseOptions extends ConnectionOptions {
   store?: StoreAccess;
   /** Absent if no service but the platform's own can reach the database. */
   gate?: Gate;
-  /** Services of other machines may use the database, so a restore checks for them and keeps them out. */
+  /** Whether services of other machines may use the database. A restore then checks for them and keeps them out. */
   sharedWithServices?: boolean;
-  /** Whether the database's container is stopped. Absent if the server always runs. */
+  /** Reports whether the database's container is stopped. Absent if the server always runs. */
   isStopped?(): Promise<boolean>;
 }
 
@@ -94,7 +94,7 @@ export class PostgresDatabase implements PlatformDatabase {
   }
 
   async checkDump(dump: DumpReport, swap: SwapOptions & { asks?: boolean } = {}): Promise<void> {
-    // The server of a stopped container is asked once the restore has started it, before the load.
+    // If the server's container is stopped, the restore starts it and checks the server before the load.
     if (swap.asks === false) checkDumpFits(this.#options, dump, swap);
     else await this.#unlessStopped(() => this.#checkDumpAtServer(dump, swap), undefined);
   }
@@ -208,13 +208,16 @@ export class PostgresDatabase implements PlatformDatabase {
     return this.#store.changeMasterKey(from, to);
   }
 
-  /** Whether a service has created its tables. */
+  /** Reports whether a service has created its tables. */
   async hasTables(): Promise<boolean> {
     const { database } = this.#context;
     return (await this.#exists()) && hasServiceTables(this.#schema, this.#ask(database));
   }
 
-  /** The schema of the live database in the form of a dump's `schemaVersion`; 0 without a database or tables. */
+  /**
+   * Returns the schema of the live database in the form of a dump's `schemaVersion`. Returns 0 without a database or
+   * tables.
+   */
   async readSchemaVersion(): Promise<number> {
     const { database } = this.#context;
     return (await this.#exists()) ? (await this.#readFacts(database)).schemaVersion : 0;
@@ -282,7 +285,7 @@ export class PostgresDatabase implements PlatformDatabase {
     }
   }
 
-  /** The password to change to, if the role does not have it. A query first finds out which one it has. */
+  /** Returns the password to set, if the role does not have it. A query first finds out which one it has. */
   async #passwordToSet(wanted: Secret | undefined): Promise<Secret | undefined> {
     const { administrator, psql } = this.#context;
     await queryBeside(this.#context, 'SELECT 1;', { patience: PATIENCE });

@@ -8,9 +8,9 @@ import {
 } from '../../postgres/index.ts';
 
 /**
- * Keeps services out of the live database during a restore, with the lock of services. The lock belongs to one
- * database and ends with its session before a swap. By then the server refuses connections, and the database that
- * gets the name keeps services out with its comment until the gate has locked it.
+ * Keeps services out of the live database during a restore, with the lock of services. The lock belongs to one database
+ * and ends with its session before a swap. By then the server refuses connections. The database that gets the name
+ * keeps services out with its comment until the gate has locked it.
  */
 export class Gate {
   readonly #location: PostgresLocation;
@@ -94,7 +94,7 @@ export async function lockAlone(location: PostgresLocation): Promise<PostgresLoc
   });
 }
 
-/** Whether the cause is ALTER DATABASE … ALLOW_CONNECTIONS false. */
+/** Reports whether the cause is ALTER DATABASE … ALLOW_CONNECTIONS false. */
 function refusesConnections({ cause }: IdkitError): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === '55000';
 }

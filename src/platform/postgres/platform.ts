@@ -10,7 +10,9 @@ import { Platform } from '../platform.ts';
 import { PostgresDatabase } from './database.ts';
 import { Gate, lockAlone } from './gate.ts';
 
-/** idkit's own service on a Postgres server, which services of other machines may use as well. */
+/**
+ * Returns the platform of idkit's own service on a Postgres server, which services of other machines may use as well.
+ */
 export function openPostgresPlatform(
   settings: Settings,
   { databasePasswords: otherPasswords = [], scratch }: OpenOptions,
@@ -35,7 +37,7 @@ export interface PostgresAccess {
   administrator?: ScratchAdministrator | undefined;
 }
 
-/** The options of a platform's database, as its settings name it. */
+/** Returns the options of a platform's database, as its settings name it. */
 export function databaseOptions(
   { database, databasePassword: password, service, masterKey, masterKeyOld }: Settings,
   { administrator, ...access }: PostgresAccess,
@@ -53,7 +55,7 @@ export function databaseOptions(
   };
 }
 
-/** idkit's own store in a Postgres database that this process can connect to. */
+/** Returns idkit's own store in a Postgres database that this process can connect to. */
 export function openPostgresStore(settings: Settings, access: PostgresAccess): StoreAccess {
   const location = locationOf(settings);
   const database = new PostgresDatabase(databaseOptions(settings, access));
@@ -71,7 +73,7 @@ export function openPostgresStore(settings: Settings, access: PostgresAccess): S
   });
 }
 
-/** The location for work that holds the lock of services itself. */
+/** Returns the location for work that holds the lock of services itself. */
 function locationOf({ database, databasePassword: password }: Settings): PostgresLocation {
   return { url: urlOf(database), password, withoutLock: true };
 }

@@ -14,8 +14,9 @@ import { drillMark, isDeadDrill } from '../drill-mark.ts';
 const PREFIX = 'idkit_drill_';
 
 /**
- * Returns a database of a new name on the platform's own server, for a drill without a temporary server. It is never
+ * Returns a database with a new name on the platform's own server, for a drill without a temporary server. It is never
  * the live database. The role keeps its password.
+ *
  *
  * @throws IDKIT_LOCKED if the settings name the database of a drill; IDKIT_UNREACHABLE, IDKIT_CREDENTIALS
  */
@@ -39,7 +40,7 @@ export async function openScratchBeside(settings: Settings, random: Random): Pro
     if (isDeadDrill(abandoned.slice(PREFIX.length))) await drop(context, abandoned);
   return {
     url: withName(database.url, name),
-    // The queries above have found the one that the server accepts.
+    // The queries above have found the password that the server accepts.
     password: context.psql.password,
     async close() {
       // A restore also creates databases whose names begin with this one.
@@ -48,7 +49,7 @@ export async function openScratchBeside(settings: Settings, random: Random): Pro
   };
 }
 
-/** The address with another database name. */
+/** Returns the address with another database name. */
 function withName(url: string, name: string): string {
   const [, start, , query = ''] = /^([a-z]+:\/\/[^/?#]*)(\/[^?#]*)?(\?.*)?$/.exec(url) ?? [];
   if (start === undefined || /[?&]dbname=/.test(query))

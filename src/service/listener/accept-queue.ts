@@ -13,7 +13,7 @@ export interface AcceptQueue {
 const LISTEN = '0A';
 const SYN_RECV = '03';
 
-/** The kernel's tables. IPv4 clients of a listener on every IPv6 address are in the first one. */
+/** The kernel's tables. The first one also contains IPv4 clients of a listener on all IPv6 addresses. */
 const TABLES = { 4: '/proc/net/tcp', 6: '/proc/net/tcp6' } as const;
 
 /** Reads the kernel's tables of connections; undefined on a system without them. */
@@ -33,7 +33,7 @@ export function readAcceptQueue({ address, port }: AddressInfo): AcceptQueue | u
 interface Row {
   local: string;
   state: string;
-  /** For a listener: how many connections wait. */
+  /** For a listener, the number of connections that wait. */
   receiveQueue: number;
 }
 

@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, Server, type Socket } from 'node:net';
 import { readAcceptQueue } from './accept-queue.ts';
 
-/** The number of own connections in one attempt, and how many of them are in the queue when the listener closes. */
+/**
+ * Number of connections that this process opens in one attempt, and how many of them are in the queue when the listener
+ * closes.
+ */
 const OWN = 6;
 const LEFT = 2;
 /** With this backlog the kernel drops new clients once `LEFT` connections wait (Linux, `sk_acceptq_is_full`). */
@@ -20,12 +23,12 @@ export interface ClosedListener {
 }
 
 /**
- * Closes a listener without losing a connection. `close` alone resets connections that the kernel has completed and
- * no process has accepted. Their clients may have sent a request that a proxy must not retry.
+ * Closes a listener without losing a connection. `close` alone resets connections that the kernel has completed and no
+ * process has accepted. Their clients may have sent a request that a proxy must not retry.
  *
- * So this fills the queue with connections of this process and makes it as short as possible. From then on the kernel
- * drops new clients. Such a client retries after a second and is refused, which is safe to retry elsewhere. Earlier
- * clients are accepted, and the listener closes when only own connections remain in the queue.
+ * So this function fills the queue with connections of this process and makes it as short as possible. From then on the
+ * kernel drops new clients. Such a client retries after a second and is refused, which is safe to retry elsewhere.
+ * Earlier clients are accepted. The listener closes when only connections of this process remain in the queue.
  *
  * Established connections stay open. Without the kernel's tables (not on Linux), or if no such state is reached in
  * time, the listener closes without this protection.
@@ -72,7 +75,7 @@ function tryToClose(server: Server, place: AddressInfo, acceptors: Acceptor[]): 
         acceptors.push(openAcceptor(server, FULL_BACKLOG, (socket) => server.emit('connection', socket)));
       resolve(outcome);
     };
-    // If own connections do not arrive, another process accepts from the queue too.
+    // If the connections of this process do not arrive, another process accepts from the queue too.
     const timer = setTimeout(end, ATTEMPT_MS, 'again');
     let seen = 0;
     const accept = (socket: Socket): void => {
@@ -96,7 +99,7 @@ function tryToClose(server: Server, place: AddressInfo, acceptors: Acceptor[]): 
 function connectTo({ address, family, port }: AddressInfo): Socket {
   const loopback = family === 'IPv6' ? '::1' : '127.0.0.1';
   const socket = connect({ host: address === '0.0.0.0' || address === '::' ? loopback : address, port });
-  // Those in the queue are reset when the listener ends.
+  // Connections in the queue are reset when the listener closes.
   socket.on('error', () => {});
   return socket;
 }

@@ -35,8 +35,10 @@ export interface ReservedPort extends SharedPort {
 }
 
 /**
- * Reserves a port for several processes; 0 chooses a free one. They share one socket, and an idle one accepts. A
- * Node.js that cannot hold a port (before 26.4) uses SO_REUSEPORT instead, where each process has its own queue.
+ * Reserves a port for several processes; 0 chooses a free one. They share one socket, from which an idle process
+ * accepts. A Node.js that cannot hold a port (before 26.4) uses SO_REUSEPORT instead, where each process has its own
+ * queue.
+ *
  *
  * @throws as `listen` does
  */
@@ -60,8 +62,9 @@ export async function reservePort(host: string, port: number, purpose: Purpose):
 }
 
 /**
- * Checks that a port is free before the start changes anything, and holds it if Node.js can (26.4 and newer). Port 0
- * always is free.
+ * Checks that a port is free before the start changes anything, and holds it if Node.js can (26.4 and newer). Port 0 is
+ * always free.
+ *
  *
  * @throws as `listen` does
  */

@@ -31,7 +31,7 @@ export interface SentError {
   hints: readonly string[];
 }
 
-/** The id of figures that a worker sends unasked, when it accepts no more. */
+/** The id of the figures that a worker sends by itself when it stops accepting connections. */
 export const LAST_FIGURES = -1;
 
 /** Messages from a worker to the process that started it. */
@@ -40,7 +40,7 @@ export type FromWorker =
   | { idkit: 'failed'; error: SentError }
   /** The worker received a signal to end, and serves until another one replaces it. */
   | { idkit: 'signalled' }
-  /** The worker accepts no more. */
+  /** The worker has stopped accepting connections. */
   | { idkit: 'left' }
   /** Requests the metrics of all workers as text. */
   | { idkit: 'scrape'; id: number }
@@ -49,7 +49,7 @@ export type FromWorker =
 
 /** Messages to a worker. */
 export type ToWorker =
-  /** The service ends: the readiness goes down, and requests are still accepted. */
+  /** The service ends: the worker reports that it is not ready, but still accepts requests. */
   | { idkit: 'stop' }
   /** The worker must stop accepting and end. Without an earlier `stop` the service continues. */
   | { idkit: 'leave'; to: Remaining }

@@ -12,7 +12,7 @@ export class WorkerFigures {
   #scrapes = 0;
   #running: Promise<string> | undefined;
 
-  /** Takes the reply of a worker to `collect`, or its last figures. */
+  /** Stores the reply of a worker to `collect`, or its last figures. */
   take(worker: number, id: number, figures: readonly MetricFigures[] | undefined): void {
     if (id === LAST_FIGURES && figures !== undefined) this.#totals.put(worker, figures);
     this.#waiting.get(`${worker} ${id}`)?.(figures);

@@ -22,13 +22,16 @@ export interface WorkerLink {
   siblings: Siblings;
   /** Resolves once the worker must end: it received a message, or the process that started it has ended. */
   stopped: Promise<void>;
-  /** Whether the service continues without this worker. */
+  /** Reports whether the service continues without this worker. */
   isReplaced(): boolean;
   /** Reports that this process received a signal to end. */
   signalled(): void;
-  /** Resolves once the worker must stop accepting; `drain` milliseconds after the process that started it has ended. */
+  /**
+   * Resolves once the worker must stop accepting. If the process that started it has ended, resolves `drain`
+   * milliseconds after that.
+   */
   leave(drain: number): Promise<Remaining>;
-  /** Reports that the worker accepts no more. */
+  /** Reports that the worker has stopped accepting connections. */
   left(): void;
   ready(service: RunningService, listening: Listening): void;
   /** Resolves once the message is sent. */

@@ -20,9 +20,9 @@ import { WorkerFigures } from './worker-figures.ts';
  */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
-/** Milliseconds after which the end of a worker does not mean that workers cannot run. */
+/** If a worker has run for this many milliseconds, its end does not mean that workers cannot run. */
 const LONG_LIFE_MS = 60_000;
-/** Milliseconds that workers get to end, which is longer than they need. */
+/** Milliseconds after which workers that have not ended are killed. They need less. */
 const LONGEST_DRAIN_MS = 330_000;
 /** A worker's first descriptor after its standard streams and the channel to this process. */
 const FIRST_FD = 4;
@@ -35,7 +35,7 @@ interface Worker {
   ready: boolean;
   /** The worker received a signal, and another one replaces it. */
   signalled: boolean;
-  /** Resolves once the worker accepts no more. */
+  /** Resolves once the worker has stopped accepting connections. */
   left: PromiseWithResolvers<void>;
   ended: PromiseWithResolvers<void>;
 }
@@ -93,9 +93,9 @@ export class Workers {
   }
 
   /**
-   * Ends all workers. The readiness goes down while they still accept requests for `drain` milliseconds. Then all but
-   * one leave the listener, this process closes its copy, and the last worker closes the listener. Workers that do
-   * not end are killed.
+   * Ends all workers. For `drain` milliseconds, they report that they are not ready, but still accept requests. Then
+   * all but one leave the listener, this process closes its copy, and the last worker closes the listener. Workers that
+   * do not end are killed.
    */
   async stop(drain: number, release: () => void): Promise<void> {
     this.#stopping = true;
@@ -159,7 +159,8 @@ export class Workers {
     else if (message.idkit === 'left') worker.left.resolve();
     else if (message.idkit === 'signalled' && !worker.signalled) {
       worker.signalled = true;
-      // With a delay, because a terminal and systemd signal all processes, and this process may be about to end them.
+      // The delay is needed because a terminal and systemd signal all processes, so this process may be about to end
+      // them.
       this.#startLater(FIRST_PAUSE_MS, () => send(worker.child, { idkit: 'leave', to: 'others' }));
     }
   }

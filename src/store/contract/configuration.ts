@@ -15,8 +15,8 @@ import type {
 } from '../../model/index.ts';
 
 /**
- * Everything of a realm that tokens need and that is small: settings, roles, scopes, groups, components.
- * The object is frozen. The store returns the same object until a part of it changes.
+ * The small records of a realm that tokens depend on: settings, roles, scopes, groups and components. The object is
+ * frozen. The store returns the same object until a part of it changes.
  */
 export interface RealmConfiguration {
   realm: Realm;
@@ -38,10 +38,14 @@ export type RecordKind =
   | 'credential';
 
 /**
- * One change of configuration or users. `create` fails if an identity or a name is taken. `put` replaces a record that
- * exists and has not changed since it was read. `remove` also removes what belongs to the record: all of a realm; the
- * roles, service account and families of a client; the credentials, sessions and login failures of a user; the
- * assignments of a role; the subgroups and memberships of a group.
+ * One change of configuration or users. `create` fails if an identity or a name exists already. `put` replaces a record
+ * that exists and has not changed since it was read. `remove` also removes what belongs to the record:
+ *
+ * - realm: all of its records
+ * - client: its roles, service account and families
+ * - user: its credentials, sessions and login failures
+ * - role: its assignments
+ * - group: its subgroups and memberships
  */
 export type Change =
   | { do: 'create' | 'put'; realm: Realm }
@@ -65,7 +69,7 @@ export type Change =
   | { do: 'endSessions'; userId: string; offlineToo: boolean }
   | { do: 'record'; adminEvent: AdminEvent };
 
-/** A value that must be unique is taken. The store applied no change of the list. */
+/** A value that must be unique exists already. The store applied no change of the list. */
 export interface Conflict {
   outcome: 'conflict';
   on:
@@ -77,7 +81,7 @@ export interface Conflict {
     | 'group.name'
     | 'user.username'
     | 'user.email';
-  /** The value that is taken. */
+  /** The value that exists already. */
   value: string;
 }
 
@@ -107,7 +111,7 @@ export interface ConfigurationStore {
   findRealmById(id: RealmId): Promise<RealmConfiguration | undefined>;
   findClient(realmId: RealmId, clientId: ClientId): Promise<Client | undefined>;
   findClientByUuid(realmId: RealmId, id: ClientUuid): Promise<Client | undefined>;
-  /** Sorted by clientId. `clientId` matches exactly, `search` as an infix. */
+  /** Sorted by clientId. `clientId` must match exactly; `search` matches any part of it. */
   listClients(query: {
     realmId: RealmId;
     clientId?: ClientId;
@@ -115,6 +119,6 @@ export interface ConfigurationStore {
     first?: number;
     max?: number;
   }): Promise<readonly Client[]>;
-  /** Every write of configuration and users. Atomic. */
+  /** Writes configuration and users. Atomic. */
   apply(changes: readonly Change[]): Promise<Applied>;
 }

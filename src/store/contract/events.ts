@@ -7,7 +7,7 @@ interface EventRange {
   to?: Milliseconds;
   first: number;
   max: number;
-  /** Returns only events that are older than the one at this place. */
+  /** Returns only events that are older than the event at this position. */
   before?: { time: Milliseconds; seq: number };
 }
 
@@ -25,7 +25,7 @@ export interface AdminEventQuery extends EventRange {
   realmId: RealmId;
   operationTypes?: readonly string[];
   resourceTypes?: readonly string[];
-  /** `*` stands for any text. */
+  /** `*` matches any text. */
   resourcePath?: string;
   authRealmId?: string;
   authClientId?: string;
@@ -33,7 +33,10 @@ export interface AdminEventQuery extends EventRange {
   authIpAddress?: string;
 }
 
-/** Events of users and of administrators. Lists are sorted newest first; `…Pages` are read as `userPages`. */
+/**
+ * Events of users and of administrators. Lists are sorted newest first. The `…Pages` methods return pages as
+ * `userPages` does.
+ */
 export interface EventStore {
   /** Ignores events of realms that do not exist. */
   appendEvents(events: readonly UserEvent[]): Promise<void>;

@@ -1,5 +1,5 @@
 // The persistence contract: one small port for each aggregate, joined into `Store`.
-// Decided here: which reads and writes exist, and what each of them guarantees. Not here: how a driver keeps it.
+// Decided here: which reads and writes exist, and what each of them guarantees. Not here: how a driver fulfils that.
 // Start at `Store`, then read the port of the aggregate that you need.
 import type { Clock, Seconds } from '../../core/index.ts';
 import type { ConfigurationStore } from './configuration.ts';
@@ -19,8 +19,8 @@ export interface Swept {
   /** The number of records that were removed. */
   removed: number;
   /**
-   * The number of records that were due: those removed, and sessions that continue. If it equals the limit, more records
-   * may be due.
+   * The number of due records in the batch: removed records, and sessions that continue. If it equals the limit, more
+   * records may be due.
    */
   handled: number;
 }
@@ -55,26 +55,27 @@ export interface StoreFigures {
  */
 export interface Store extends ConfigurationStore, UserStore, SessionStore, LoginStore, EventStore {
   /**
-   * The clock that decides whether something has expired. It is the machine's clock; if several services share the
-   * database, it follows the clock of the database server, so that all of them agree.
+   * The clock that decides whether something has expired. It is the machine's clock. If several services share the
+   * database, it follows the clock of the database server, so that they agree.
    */
   readonly clock: Clock;
 
   /**
-   * Waits until no other store of the database has the turn of this name. All changes of earlier turns are visible
-   * then. The returned function ends the turn; the loss of the connection ends it too. Calls of one store do not wait
-   * for each other: see core, `inTurn`.
+   * Waits until no other store of the database holds the turn with this name. By then, all changes of earlier turns are
+   * visible. The returned function ends the turn, and so does the loss of the connection. Calls of one store do not
+   * wait for each other: see `inTurn` in core.
    *
-   * @param within milliseconds to wait. Returns undefined if others had the turn for the whole time. Cached results
-   *   (see `findRealm`, `findUser`) may then be older than the turn. Default: waits for the turn
+   *
+   * @param within milliseconds to wait. Returns undefined if other stores held the turn for the whole time. Cached
+   * results (see `findRealm`, `findUser`) may then be older than the turn. Default: waits for the turn
    */
   takeTurn(name: string): Promise<() => Promise<void>>;
   takeTurn(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;
 
   /**
    * Removes expired sessions, families, logins, codes, claims, revocations and events, and works on at most `limit`
-   * records that are due. One store of each database does this until it closes or loses its connection; for the others
-   * nothing is due.
+   * records that are due. Only one store of each database does this, until it closes or loses its connection. In the
+   * other stores the call does nothing.
    */
   sweep(now: Seconds, limit: number): Promise<Swept>;
   figures(): Promise<StoreFigures>;

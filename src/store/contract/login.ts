@@ -15,8 +15,8 @@ import type {
 export type TakenCode =
   | { outcome: 'taken'; code: AuthorizationCode }
   /**
-   * An earlier call took the code. The same transaction has removed the client from the session. `code` lacks the
-   * parameters of the authorization request.
+   * An earlier call took the code. This call has removed the client from the session in the same transaction. `code`
+   * lacks the parameters of the authorization request.
    */
   | { outcome: 'used'; code: AuthorizationCode }
   /** The code was never issued, has expired, or is so old that its mark was removed. */
@@ -36,29 +36,32 @@ export type TakenCode =
  */
 export interface LoginStore {
   /**
-   * Creates an authentication session (`revision` 0), or replaces the stored one if its revision is `next.revision`. The
-   * stored record has revision + 1. `changed`: another form of the same tab came first, or the session is gone.
+   * Creates an authentication session (`revision` 0), or replaces the stored one if its revision is `next.revision`.
+   * The stored record has revision + 1. Returns `changed` if another form of the same tab was stored first, or if the
+   * session does not exist.
    */
   putAuthenticationSession(next: AuthenticationSession): Promise<'stored' | 'changed'>;
   /** Never returns an expired session. */
   findAuthenticationSession(id: string): Promise<AuthenticationSession | undefined>;
   removeAuthenticationSession(id: string): Promise<{ removed: boolean }>;
-  /** Removes the session only if it has no user and no password was proved in it. */
+  /** Removes the session only if it has no user and no password was verified in it. */
   removeUnprovedSession(id: string): Promise<{ removed: boolean }>;
   /**
-   * Keeps the newest `most` authentication sessions of a realm that have no user, and removes the others. A session
-   * with a proved password stays.
+   * Keeps the newest `most` authentication sessions of a realm that have no user, and removes the others. It keeps a
+   * session with a verified password.
    */
   boundAuthenticationSessions(realmId: RealmId, most: number): Promise<{ removed: number }>;
 
   /**
-   * One transaction: removes the authentication session (absent: the login needed no page), creates or continues the
-   * user session, and stores the consent and the code. A user session that continues takes the last use of `session`,
-   * and its notes if the note `auth_time` is later than the stored one.
+   * In one transaction, removes the authentication session, creates or continues the user session, and stores the
+   * consent and the code. The authentication session is absent if the login needed no page. A continued user session
+   * gets the last use of `session`. It also gets the notes of `session` if their `auth_time` is later than the stored
+   * one.
    *
-   * @returns `gone` if the authentication session has another revision or does not exist; if the user, a client or (with
-   *   `sessionMustExist`) the user session does not exist; or if the user session belongs to another user. Nothing is
-   *   written then.
+   *
+   * @returns `gone` if the authentication session has another revision, or if the user session belongs to another user.
+   * Also returns `gone` if the authentication session, the user, a client or (with `sessionMustExist`) the user session
+   * does not exist. Nothing is written then.
    */
   finishLogin(login: {
     authenticationSession?: { id: string; revision: number };
@@ -71,11 +74,14 @@ export interface LoginStore {
 
   /** Reads a code without taking it. Returns undefined if it was presented before, has expired or never existed. */
   findCode(hash: Buffer, now: Seconds): Promise<AuthorizationCode | undefined>;
-  /** Takes a code and starts nothing, for an exchange that fails. Its mark stays for an hour after its expiry. */
+  /**
+   * Takes a code without starting a family, for an exchange that fails. The store keeps the mark of the code for an
+   * hour after its expiry.
+   */
   takeCode(hash: Buffer, now: Seconds): Promise<TakenCode>;
   /**
-   * One transaction: takes the code if one is given, and stores its family, with the offline session if one is given.
-   * `used`: as in `takeCode`. `gone`: the code, the user session or the client does not exist.
+   * In one transaction, takes the code if one is given, and stores the family and any given offline session. Returns
+   * `used` as `takeCode` does. Returns `gone` if the code, the user session or the client does not exist.
    */
   startFamily(
     code: { hash: Buffer; now: Seconds } | undefined,
@@ -84,8 +90,8 @@ export interface LoginStore {
   ): Promise<'started' | 'used' | 'gone'>;
 
   /**
-   * Returns the notes of the client's newest family in the session that started at `startedBy` (Unix time in seconds) or
-   * earlier. Returns an empty object if there is no such family.
+   * Returns the notes of the client's newest family in the session that started at `startedBy` (Unix time in seconds)
+   * or earlier. Returns an empty object if there is no such family.
    */
   findClientNotes(
     sessionId: SessionId,
@@ -98,8 +104,8 @@ export interface LoginStore {
   /** Oldest first. */
   listConsents(userId: string): Promise<readonly Consent[]>;
   /**
-   * Removes the consent and, with it, all families that the client has of the user, including offline ones. Without a
-   * consent it removes the offline families only. `removed` is false if there was neither.
+   * Removes the consent and, with it, all families that the client has of the user, including offline ones. If there is
+   * no consent, it removes only the offline families. `removed` is false if there was neither.
    */
   removeConsent(userId: string, clientUuid: ClientUuid): Promise<{ removed: boolean }>;
   /**

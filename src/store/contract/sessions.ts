@@ -19,23 +19,24 @@ export interface Rotation {
   nextHash: TokenHash;
   /** Unix time in seconds of the refresh. */
   now: Seconds;
-  /** False: any token of the family may be used again. */
+  /** If false, any token of the family may be used again. */
   singleUse: boolean;
-  /** The number of further uses of one token while `singleUse` is true. 0 is strict. */
+  /** How often one token may be used again if `singleUse` is true. 0 permits no further use. */
   maxReuse: number;
 }
 
 /**
- * `rotated`: this presentation won, and `nextHash` is stored. `reused`: the token was used before. The same transaction
- * has ended the whole user session; `clientUuids` names the clients in it. The reason is `exceeded` if the token is the
- * parent of the newest token, otherwise `stale`. `gone`: the family is revoked, has ended or never existed.
+ * `rotated`: this call rotated the token, and `nextHash` is stored. `reused`: the token was used before. The same
+ * transaction has ended the whole user session; `clientUuids` names the clients in it. The reason is `exceeded` if the
+ * token is the parent of the newest token, otherwise `stale`. `gone`: the family is revoked, has ended or never
+ * existed.
  */
 export type RotationResult =
   | { outcome: 'rotated' }
   | { outcome: 'reused'; reason: 'stale' | 'exceeded'; clientUuids: readonly ClientUuid[] }
   | { outcome: 'gone' };
 
-/** A family with its session. The session's last access counts all its families. */
+/** A family with its session. The session's last access is the latest use of any of its families. */
 export interface FamilyInSession {
   family: TokenFamily;
   session: UserSession;
@@ -48,15 +49,15 @@ export interface SessionWithClients {
   clientUuids: readonly ClientUuid[];
 }
 
-/** User sessions and their token families, never cached; and what must be used only once. */
+/** User sessions and their token families, and claims of what may be used only once. None of them is cached. */
 export interface SessionStore {
-  /** One transaction: creates the session if it does not exist, and its family. */
+  /** In one transaction, creates the family, and the session if it does not exist. */
   startSession(session: UserSession, family: TokenFamily): Promise<void>;
   findSession(id: SessionId, offline: boolean): Promise<UserSession | undefined>;
   findFamily(id: FamilyId): Promise<FamilyInSession | undefined>;
   /**
-   * Reports whether the client still has a family in the session. `startedBy` (Unix time in seconds) ignores younger
-   * families: an access token that is older than all families belongs to one that was removed.
+   * Reports whether the client still has a family in the session. Ignores families that started after `startedBy` (Unix
+   * time in seconds). An access token that is older than every family belongs to a removed family.
    */
   hasFamily(
     sessionId: SessionId,
@@ -80,17 +81,19 @@ export interface SessionStore {
     first: number;
     max: number;
   }): Promise<readonly SessionWithClients[]>;
-  /** Sorted by id; read page by page, as `userPages`. */
+  /** Sorted by id. Returns pages as `userPages` does. */
   clientSessionPages(
     query: { clientUuid: ClientUuid; offline: boolean } & Range,
   ): AsyncIterable<readonly SessionWithClients[]>;
   countClientSessions(
     realmId: RealmId,
   ): Promise<readonly { clientUuid: ClientUuid; online: number; offline: number }[]>;
-  /** The access token with this `jti` is refused until `expiresAt` (Unix time in seconds). */
+  /** Makes the service refuse the access token with this `jti` until `expiresAt` (Unix time in seconds). */
   revokeAccessToken(jti: string, expiresAt: Seconds): Promise<void>;
   isAccessTokenRevoked(jti: string): Promise<boolean>;
-  /** Returns true to the first caller with this key, until `expiresAt` (Unix time in seconds). */
+  /**
+   * Returns true to the first caller with this key, and false to all others until `expiresAt` (Unix time in seconds).
+   */
   claimOnce(key: string, expiresAt: Seconds): Promise<boolean>;
   /** Reports whether a claim of this key is in force. */
   isClaimed(key: string): Promise<boolean>;

@@ -13,13 +13,13 @@ export interface Range {
  */
 export interface UserQuery {
   realmId: RealmId;
-  /** Words that must all match username, e-mail, first or last name: prefix, `*infix*`, `"exact"`. */
+  /** Words that must all match the username, e-mail, first or last name. Each is a prefix, `*infix*` or `"exact"`. */
   search?: string;
   username?: string;
   email?: string;
   firstName?: string;
   lastName?: string;
-  /** The four fields above match whole values instead of infixes. */
+  /** If true, the four fields above match whole values instead of infixes. */
   exact?: boolean;
   emailVerified?: boolean;
   enabled?: boolean;
@@ -35,22 +35,22 @@ export interface UserQuery {
 /** Users with their credentials and login failures. Only service accounts are cached, like configuration. */
 export interface UserStore {
   findUser(realmId: RealmId, id: string): Promise<User | undefined>;
-  /** `username` in lower case. */
+  /** `username` must be in lower case. */
   findUserByUsername(realmId: RealmId, username: string): Promise<User | undefined>;
-  /** `email` in lower case. Returns the first user by id if the realm allows duplicates. */
+  /** `email` must be in lower case. Returns the first user by id if the realm allows duplicates. */
   findUserByEmail(realmId: RealmId, email: string): Promise<User | undefined>;
   findServiceAccount(clientUuid: ClientUuid): Promise<User | undefined>;
   /** Sorted by username. */
   listUsers(query: UserQuery): Promise<readonly User[]>;
   countUsers(query: UserQuery): Promise<number>;
-  /** The number of enabled users for each required action. */
+  /** Returns the number of enabled users for each required action. */
   countRequiredActions(realmId: RealmId): Promise<ReadonlyMap<string, number>>;
   /** Sorted by username. Includes service accounts. */
   listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]>;
   listGroupMembers(groupId: string, first: number, max: number): Promise<readonly User[]>;
 
-  // Lists of any length are read page by page, so that the caller holds one page in memory. No page is empty. An entry
-  // that is added or removed during the walk may or may not appear; every other entry appears exactly once.
+  // Lists of any length are read page by page, so that the caller holds only one page in memory. No page is empty. An
+  // entry that is added or removed during the walk may or may not appear; every other entry appears exactly once.
   /** Sorted by username. */
   userPages(query: UserQuery & Range): AsyncIterable<readonly User[]>;
   /** Sorted by username. Includes service accounts. */

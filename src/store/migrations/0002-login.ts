@@ -1,9 +1,9 @@
 import type { Migration } from './index.ts';
 
 /**
- * The login in a browser: authentication sessions, authorization codes and consents. A code outlives its session, because
- * its mark detects a second use. The rows of a realm are removed with its clients. SQLite: consents that an older version
- * kept with the user become rows.
+ * The login in a browser: authentication sessions, authorization codes and consents. A code outlives its session,
+ * because its mark detects a second use. The rows of a realm are removed with its clients. On SQLite, consents that an
+ * older version kept with the user become rows.
  */
 export const LOGIN: Migration = {
   sqlite: `

@@ -6,7 +6,7 @@ import { LOGIN } from './0002-login.ts';
 import { USERS_OF_REALM } from './0003-users-of-realm.ts';
 
 /**
- * Raises a database by one version, in one transaction. On Postgres, replicas of the version before still run while a
+ * Raises a database by one version, in one transaction. On Postgres, replicas of the previous version still run while a
  * migration is applied.
  */
 export interface Migration {

@@ -7,10 +7,10 @@ interface Waiting<In, Out> {
 }
 
 /**
- * Gathers calls until the previous statement returns. Calls of the same turn of the event loop always travel together.
- * One batch is in flight at a time, and at most one call for each key is in progress; the others wait. If a batch
- * cannot reach the database, the calls that waited for it fail as well. Otherwise each of them would wait for its own
- * timeout, and their number would grow while the database is unavailable.
+ * Gathers calls until the previous statement returns. Calls of the same turn of the event loop are always sent
+ * together. One batch is in flight at a time, and at most one call for each key is in progress; the others wait. If a
+ * batch cannot reach the database, the calls that waited for it fail as well. Otherwise each of them would wait for its
+ * own timeout, and their number would grow while the database is unavailable.
  */
 export class Batches<In, Out> {
   readonly #largest: number;
@@ -23,9 +23,9 @@ export class Batches<In, Out> {
   #planned = false;
 
   /**
-   * @param run returns the results in the order of the inputs, each when it is ready; the next batch starts once it
-   *   resolves
-   * @param keyOf absent: calls do not wait for each other
+   * @param run returns the results in the order of the inputs, each when it is ready; the next batch starts once `run`
+   * resolves
+   * @param keyOf returns the key of a call; if absent, calls do not wait for each other
    */
   constructor(options: {
     largest: number;

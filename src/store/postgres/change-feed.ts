@@ -7,11 +7,11 @@ import type { AppliedRows, Touched } from '../verbs/verbs.ts';
 import type { SharedClock } from './shared-clock.ts';
 
 /**
- * Milliseconds between two reads of the table of changes, which find what no notification reported. With the time of
- * a response this is well under a second.
+ * Milliseconds between two reads of the table of changes, which find what no notification reported. Even with the
+ * response time, such a change is found well within a second.
  */
 const READ_MS = 750;
-/** Milliseconds until a lost connection is opened again. */
+/** Milliseconds before a lost connection is reopened. */
 const RETRY_MS = 250;
 /** Milliseconds without a response after which another connection is used as well. */
 const SLOW_MS = 150;
@@ -34,7 +34,7 @@ const LARGEST_PAYLOAD = 7_000;
 const KEPT = '15 minutes';
 const CHANNEL = 'idkit_configuration';
 
-/** The server's clock in milliseconds. The time of the start of a statement would be older. */
+/** The server's clock in milliseconds. The start time of the statement would be older. */
 const SERVER_TIME = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::text AS time';
 
 /** The columns that each read returns. */
@@ -48,7 +48,7 @@ export interface FeedParts {
   connections: Connections;
   /** Distinguishes this store's changes from those of others. */
   origin: string;
-  /** Learns the server's time with every read. */
+  /** The clock that every read corrects to the server's time. */
   clock: SharedClock;
 }
 
@@ -60,9 +60,9 @@ export interface ChangeSubscriber {
 }
 
 /**
- * Changes of configuration and users between the stores of one database. Each change is a row, written in its own
- * transaction, and a notification. The feed also reads the rows of every transaction that no earlier read can have
- * seen, so a lost notification does no harm.
+ * Distributes changes of configuration and users to the stores of one database. Each change is a row, written in its
+ * own transaction, and a notification. The feed also reads all rows that no earlier read can have seen, so a lost
+ * notification does no harm.
  */
 export class ChangeFeed {
   readonly #connections: Connections;
@@ -130,7 +130,7 @@ export class ChangeFeed {
   }
 
   /**
-   * Reports whether this store is the one that sweeps. The right belongs to the connection: once it is lost, the next
+   * Reports whether this store has the right to sweep. The right belongs to the connection: once it is lost, the next
    * store that calls gets it.
    */
   async claimSweep(): Promise<boolean> {
@@ -155,7 +155,7 @@ export class ChangeFeed {
     await this.#loop;
   }
 
-  /** Reads notifications and rows on its own connection until the end. */
+  /** Reads notifications and rows on its own connection until the feed closes. */
   async #follow(first: Client): Promise<void> {
     let client: Client | undefined = first;
     this.#listenTo(client);
@@ -175,7 +175,7 @@ export class ChangeFeed {
         if (client !== undefined) endInTime(client).catch(() => {});
         client = undefined;
         this.#client = undefined;
-        // Perhaps only this connection is lost or unavailable. Nothing changes while the server is unavailable.
+        // Perhaps only this connection is lost. If the whole server is unavailable, there is no change to read.
         await this.#readElsewhere().catch(() => {});
       }
     }
@@ -269,7 +269,8 @@ async function listen(client: Client, clock: SharedClock): Promise<string> {
 }
 
 /**
- * Checks that two parallel sessions are two: a pooler may give them one connection.
+ * Checks that two parallel sessions are separate: a pooler may put both on one connection.
+ *
  *
  * @throws IDKIT_SETTING
  */

@@ -94,12 +94,12 @@ function unprepared(place: string, version: number): IdkitError {
 
 /** Maximum number of connections of one store. More would only wait for each other's rows. */
 const LARGEST = 12;
-/** Minimum for requests. With fewer, one long write would delay every refresh. */
+/** Minimum number of connections for requests. With fewer, one long write would delay every refresh. */
 const SMALLEST = 2;
-/** The part of the server's connections that one store uses at most. */
+/** One store uses at most one fifth of the server's connections. */
 const PART = 5;
 
-/** The number for slow reads, if there are enough connections. Otherwise 1. */
+/** Number of connections for slow reads if there are `ENOUGH` in total. Otherwise 1. */
 const READS = 2;
 const ENOUGH = 8;
 

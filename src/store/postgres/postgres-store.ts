@@ -26,11 +26,11 @@ import { advance, runSteps, type TransactionOptions } from './transactions.ts';
 import { Turns } from './turns.ts';
 import { UnansweredRotations } from './unanswered.ts';
 
-/** Number of changes in one list above which tables grow while it is written, as in an import. */
+/** A list of more changes than this is expected to fill tables, as an import does. */
 const MANY_CHANGES = 200;
 /** Timeout of one statement of a change in milliseconds. Removing a realm removes all of its users. */
 const CHANGE_MS = 600_000;
-/** Statements that remove what may have grown for years. */
+/** Statements that remove rows that may have accumulated for years. */
 const LONG: ReadonlySet<QueryName> = new Set<QueryName>([
   'session.deleteOfRealm',
   'event.clear',
@@ -193,7 +193,7 @@ export class PostgresStore extends SqlStore {
     return this.#track(runSteps(this.#connections, () => stepsOf(verb, input), options));
   }
 
-  /** The options of the verbs that differ from the others. */
+  /** The options of the verbs that need other than the defaults. */
   readonly #options: {
     readonly [V in Verb]?: (input: Verbs[V]['in']) => TransactionOptions<Verbs[V]['out']>;
   } = {

@@ -37,7 +37,7 @@ export async function rowsOf<R>(connection: Connection, order: Order<R>): Promis
   return rows as R[];
 }
 
-/** @param milliseconds Timeout of the result. Default: that of the connection */
+/** @param milliseconds timeout of the result. Default: the timeout of the connection */
 export async function answer(
   connection: Connection,
   { how, query, values }: Ask,

@@ -89,7 +89,7 @@ export class AdministrativeReads {
       const pid = this.#connections.serverOf(client)?.pid;
       ending = this.#connections
         .use((other) => other.query('SELECT pg_cancel_backend($1)', [pid]))
-        // The statement's own timeout ends it then.
+        // If the cancellation fails, the statement's own timeout ends it.
         .catch(() => {});
     };
     if (signal.aborted) end();

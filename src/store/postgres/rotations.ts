@@ -32,8 +32,8 @@ interface Attempt {
 }
 
 /**
- * Rotates many families with one statement, which is durable when it returns. A family that it did not rotate (reuse,
- * no such family) goes through the whole verb in its own transaction. A family that another transaction has locked is
+ * Rotates many families with one statement, which is durable when it returns. If a family was not rotated (reuse, no
+ * such family), the whole verb runs for it in its own transaction. A family that another transaction has locked is
  * retried and delays no other.
  */
 export function openRotations(
@@ -91,15 +91,15 @@ export function openRotations(
 }
 
 /**
- * Runs again if the connection was lost. If the lost attempt rotated the family after all, the whole verb detects it
- * by the hash of the next token, which no other call has.
+ * Runs again if the connection was lost. If the lost attempt rotated the family after all, the whole verb detects this:
+ * no other call has the hash of the next token.
  */
 async function rotateAll(
   connections: Connections,
   calls: readonly Call[],
   unanswered: UnansweredRotations,
 ): Promise<Attempt> {
-  // The same order in every store, so that no two stores wait for each other's rows.
+  // Every store uses the same order, so that two stores never wait for each other's rows.
   const sorted = calls.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const bytes = (text: string) => Buffer.from(text, 'latin1');
   const query = prepared('family.rotateAll', {

@@ -8,7 +8,7 @@ import { checkProofs, type MasterKeyState, proofRow } from '../sealing/proofs.ts
 /** Oldest supported major version of the server. */
 const OLDEST_SERVER = 13;
 
-/** Timeout of one migration in milliseconds, and of the wait for another store's. */
+/** Timeout in milliseconds of one migration, and of the wait for a migration of another store. */
 const MIGRATION_MS = 1_800_000;
 
 type Queryable = Pick<Client, 'query'>;

@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/index.ts';
 
 /**
- * The clock of the database server, for all services that share the database: the machine's clock, corrected by its
- * difference to the server's. Machines with different clocks thus agree on what has expired.
+ * The clock of the database server, for all services that share the database. It is the machine's clock, corrected by
+ * its difference from the server's, so that all machines agree on what has expired.
  */
 export class SharedClock implements Clock {
   readonly #machine: Clock;
@@ -24,8 +24,9 @@ export class SharedClock implements Clock {
   }
 
   /**
-   * The server read its clock between the request and the response. A correction that fits stays, so that a slow
-   * response does not move the clock. Otherwise the correction changes by the least that makes it fit.
+   * The server read its clock between the request and the response. If the current correction agrees with that, it
+   * stays, so that a slow response does not move the clock. Otherwise it changes by the smallest amount that makes it
+   * agree.
    */
   #learn(server: number, sent: number, received: number): void {
     // This machine's clock was set back in the meantime.

@@ -13,24 +13,26 @@ const ATTEMPTS = 40;
 const PAUSE_MS = 4;
 
 /**
- * Number of checks of a transaction whose connection was lost and that still runs, and the milliseconds between them.
+ * How often the store checks a transaction that still runs after its connection was lost, and the milliseconds between
+ * two checks.
  */
 const LOOKS = 40;
 const BETWEEN_LOOKS_MS = 50;
-/** Milliseconds after a statement's timeout in which the server reports it. */
+/** Milliseconds after a statement's timeout in which the server must report it. */
 const SILENCE_MS = 5_000;
 const TRANSACTION_ID = 'SELECT pg_current_xact_id()::text AS id';
 
 export interface TransactionOptions<T> {
   /**
-   * `alone`: each statement is its own transaction. `repeatable`: likewise, and running it twice does no harm.
-   * Otherwise all statements are one transaction; `serializable` runs as if no other such transaction ran in
-   * parallel.
+   * `alone`: each statement is its own transaction. `repeatable`: likewise, and running it twice does no harm. The
+   * others run all statements in one transaction; `serializable` runs as if no other such transaction ran in parallel.
    */
   isolation: 'alone' | 'repeatable' | 'read committed' | 'serializable';
   /** Timeout of each statement in milliseconds. Default: that of the connection. */
   statementMilliseconds?: number | undefined;
-  /** The transaction fills tables. Plans that were made for small tables would read them whole for each row. */
+  /**
+   * Whether the transaction fills tables. Plans that were made for small tables would read whole tables for each row.
+   */
   fills?: boolean;
   /** Runs further statements in the transaction, before its commit. */
   finish?(client: PoolClient, value: T): Promise<void>;
@@ -78,10 +80,13 @@ export async function runSteps<T>(
 
 /** The progress of one attempt. */
 interface Progress<T> {
-  /** The commit was sent, or the only statement. */
+  /** Whether the commit, or the only statement, was sent. */
   mayBeDone: boolean;
   transaction: string | undefined;
-  /** The timeline of the server that ran it. After a promotion, the number may belong to another transaction. */
+  /**
+   * The timeline of the server that ran the transaction. After a promotion, its number may belong to another
+   * transaction.
+   */
   timeline: string | undefined;
   /** The result of the verb if the transaction is committed. */
   result: { value: T } | undefined;

@@ -14,25 +14,30 @@ const LONGEST_PAUSE_MS = 48;
 const PATIENCE_MS = 30_000;
 const LOST_PATIENCE_MS = 2_000;
 
-/** Turns with a time limit are short and numerous: a storm of password guesses at thousands of names. */
+/**
+ * Limits of turns with a time limit. Those are short and may be numerous, for example if an attacker guesses passwords
+ * of thousands of users.
+ */
 const BOUNDED = {
   longestPauseMs: 12,
   /**
-   * Each waiting turn lengthens the pauses of all by this much, so that together they make a thousand requests a
-   * second.
+   * Each waiting turn lengthens the pauses of all waiting turns by this much. Together they then send a thousand
+   * requests a second.
    */
   pauseForEachMs: 1,
   /**
-   * A store that had a turn leaves it to other stores for this long, so that a queue in one process does not keep it.
+   * After a turn, a store leaves the next one to other stores for this long. Otherwise a queue in one process could
+   * keep it.
    */
   yieldMs: 6,
   /**
-   * Maximum number held in parallel. The server's lock table has room for about 6,400 (`max_locks_per_transaction`).
+   * Maximum number of turns held in parallel. The server's lock table has room for about 6,400
+   * (`max_locks_per_transaction`).
    */
   most: 512,
 } as const;
 
-/** The turns of one store. They are locks of the feed's connection, so they cannot exhaust a pool. */
+/** The turns of one store. Each is a lock of the feed's connection, so that turns cannot exhaust a pool. */
 export class Turns {
   readonly #feed: ChangeFeed;
   readonly #place: string;
@@ -47,8 +52,8 @@ export class Turns {
   }
 
   /**
-   * Waits until no other store of the database has the turn of this name, and has then read the changes of earlier
-   * turns.
+   * Waits until no other store of the database holds the turn with this name, and reads the changes of earlier turns.
+   *
    *
    * @returns a function that ends the turn, which also ends with the connection
    * @throws IDKIT_UNREACHABLE
@@ -64,8 +69,9 @@ export class Turns {
   }
 
   /**
-   * Like `take`, for at most `within` milliseconds. Returns undefined if others had the turn for the whole time.
+   * Like `take`, for at most `within` milliseconds. Returns undefined if other stores held the turn for the whole time.
    * Cached results may be older than the turn.
+   *
    *
    * @throws IDKIT_UNREACHABLE
    */
@@ -113,7 +119,7 @@ export class Turns {
     return new IdkitError('IDKIT_UNREACHABLE', `the database at ${this.#place} ${what}`);
   }
 
-  /** Reserves a place while the server is asked. */
+  /** Counts the turn as held while the server tries the lock. */
   async #tryBounded(client: Client, lock: number[]): Promise<boolean | undefined> {
     if (this.#boundedHeld >= BOUNDED.most) return false;
     this.#boundedHeld++;
@@ -132,7 +138,8 @@ export class Turns {
    */
   async #try(client: Client, lock: number[], readsChanges: boolean): Promise<boolean | undefined> {
     try {
-      // Both are sent together. The second sees everything that was committed before the first one took its lock.
+      // Both statements are sent together. The second sees everything that was committed before the first took its
+      // lock.
       const [taken] = await Promise.all([
         client.query<{ taken: boolean }>({
           name: 'turn.take',

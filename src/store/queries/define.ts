@@ -29,8 +29,7 @@ export class Slot {
 }
 
 /**
- * @param type see `Slot`. Default: the column that the argument is compared with or written to. An argument inside raw
- *   SQL needs one
+ * @param type see `Slot`. Default: the column that the argument is compared with or written to. Required inside raw SQL
  */
 // biome-ignore lint/suspicious/noExplicitAny: it takes the place of a value of any column
 export function slot(name: string, type?: string): any {

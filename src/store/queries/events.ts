@@ -50,7 +50,7 @@ export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
         (eb) =>
           eb
             .selectFrom('account')
-            // An expression, so that SQLite reads the index of service accounts and not that of all accounts.
+            // This is an expression so that SQLite uses the index of service accounts and not that of all accounts.
             .select((account) => [
               account.fn.coalesce('realm_id', sql.lit('')).as('realm_id'),
               account.fn.countAll<number>().as('n'),
@@ -172,7 +172,7 @@ function between(query: { from?: number; to?: number }): Condition {
   return query.to === undefined ? from : sql`${from} and time <= ${query.to}`;
 }
 
-/** Continues after the last row of another page. */
+/** Matches the rows after the last row of the previous page. */
 function before({ before: last }: { before?: { time: number; seq: number } }): Condition {
   if (last === undefined) return undefined;
   return sql`time <= ${last.time} and (time < ${last.time} or seq < ${last.seq})`;

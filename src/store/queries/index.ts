@@ -1,6 +1,6 @@
 // Queries: every SQL statement of the store, written once with Kysely for both dialects.
 // Decided here: the text, the slots and the rows of each query. Not here: when a verb runs it.
-// Start at define.ts; compile.ts writes compiled/, which is all that a driver loads.
+// Start at define.ts; compile.ts writes compiled/, and drivers load nothing else.
 import { configurationQueries } from './configuration.ts';
 import { type Compilable, type CompiledQuery, compileQuery, compiler } from './define.ts';
 import { eventQueries } from './events.ts';

@@ -31,8 +31,8 @@ const CONSENT = ['user_id', 'client_uuid', 'scope_ids', 'created_date', 'last_up
 const EVERY_ROW = 2_147_483_647;
 
 /**
- * Matches the notes of a login with a proved password and an unproved second factor. No text of a request matches it,
- * because JSON escapes a quotation mark in text with a backslash.
+ * Matches the notes of a login whose password was verified and whose second factor was not. No text of a request
+ * matches it, because JSON escapes a quotation mark in text with a backslash.
  */
 const PROVED_PASSWORD = '%"passwordUser":%';
 
@@ -63,7 +63,7 @@ export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
     'authentication.deleteOfUser': db
       .deleteFrom('authentication_session')
       .where('user_id', '=', slot('user_id')),
-    /** Removes all but the newest `most` of a realm. A login with a proof stays. */
+    /** Removes all but the newest `most` of a realm. Keeps a login with a verified password. */
     'authentication.bound': db.deleteFrom('authentication_session').where('id', 'in', (eb) =>
       eb
         .selectFrom((inner) =>

@@ -67,7 +67,7 @@ export function sessionQueries(
       .insertInto('user_session')
       .values(slots(SESSION))
       .onConflict((conflict) => conflict.doNothing()),
-    // A session that was used in the current second needs no later use: it may have very many families.
+    // If the session was used in the current second, this skips its families, which may be very many.
     'session.find': db
       .selectFrom('user_session')
       .selectAll('user_session')
@@ -164,7 +164,7 @@ export function sessionQueries(
       .where('session_id', '=', slot('session_id'))
       .where('offline', '=', slot('offline'))
       .where('last_refresh_at', '<', slot('before')),
-    /** The newest token is presented and becomes the parent of the next. */
+    /** The presented token is the newest, and becomes the parent of the next one. */
     'family.rotate': db
       .updateTable('token_family')
       .set({
@@ -175,7 +175,7 @@ export function sessionQueries(
       })
       .where('id', '=', slot('id'))
       .where('current_hash', '=', slot('presented')),
-    /** The parent of the newest token is presented again, within the permitted uses. */
+    /** The presented token is the parent of the newest one and may be used again. */
     'family.rotateAgain': db
       .updateTable('token_family')
       .set({
@@ -238,7 +238,7 @@ export function sessionQueries(
   };
 }
 
-/** Selects families with their sessions and the last use of all families of these. */
+/** Selects families with their sessions, and the latest use of any family of each session. */
 export function selectFamilies(db: Kysely<Tables>) {
   return db
     .selectFrom('token_family')

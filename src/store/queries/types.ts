@@ -25,7 +25,7 @@ const EXPRESSIONS: Readonly<Record<string, string>> = {
 const database = new DatabaseSync(':memory:');
 migrate(database);
 
-/** The columns of each table: whether they may hold null. */
+/** The columns of each table, and whether each of them may hold null. */
 const CATALOG: ReadonlyMap<string, ReadonlyMap<string, { nullable: boolean }>> = new Map(
   database
     .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`)
@@ -91,7 +91,7 @@ export function namedRowType(columns: Readonly<Record<string, string>>): string 
   return objectType(Object.entries(columns).map(([name, type]) => ({ name, type: namedType(type) })));
 }
 
-/** Tables whose columns are all there are named whole, parts of others by `Pick`. */
+/** Names the whole table if all of its columns are present, otherwise a `Pick` of the columns. */
 function objectType(properties: readonly Property[]): string {
   const parts: string[] = [];
   for (const [table, columns] of Map.groupBy(properties, ({ table: own }) => own ?? '')) {
@@ -206,7 +206,7 @@ function columnUse(
   return table === undefined ? undefined : { table, column, written };
 }
 
-/** The tables that a query reads or writes, without those of its subqueries. */
+/** Returns the tables that a query reads or writes, without those of its subqueries. */
 function tablesOf(query: Node): readonly string[] {
   const joined = [query['joins']].flat().map((join) => child(join, 'table'));
   const froms = [child(query, 'from', 'froms')].flat();

@@ -28,7 +28,7 @@ export function selectUsers(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres') 
     ]);
 }
 
-/** The list of a user's required actions, as JSON text. */
+/** Returns the list of a user's required actions as JSON text. */
 function requiredActions(dialect: 'sqlite' | 'postgres'): RawBuilder<string> {
   return dialect === 'sqlite'
     ? sql`json_extract(doc, '$.requiredActions')`
@@ -144,13 +144,12 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
   };
 }
 
-/** Number of users that are read to find one password: most users have one. */
+/** Number of users to read in order to find one password. Most users have one. */
 const SOME = 8;
 const MOST_CREDENTIALS = 64;
 
 /**
- * Reads users from a position in the order of ids, then the first ones, because the position may be behind the last
- * id.
+ * Reads users from a position in the order of ids, then the first users, because the position may be after the last id.
  */
 function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Compilable {
   const first = db
@@ -185,7 +184,10 @@ function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): 
 /** Number of users from which a role or group counts as common. */
 const COMMON = 10_000;
 
-/** Pages of the users who have a role or are in a group, either sorted or by checking each user in order. */
+/**
+ * Selects pages of the users who have a role or are in a group. One query sorts them, the other checks every user in
+ * order.
+ */
 function usersOf(
   db: Kysely<Tables>,
   users: ReturnType<typeof selectUsers>,
@@ -254,7 +256,7 @@ function realmUserCount(db: Kysely<Tables>, realmId: string): Query<{ users: num
       accounts.where('realm_id', '=', realmId),
       accounts
         .where('service_account_client', 'is not', null)
-        // An expression, so that the index of service accounts is used and not that of all accounts.
+        // This is an expression so that the database uses the index of service accounts and not that of all accounts.
         .where(sql`coalesce(${sql.ref('realm_id')}, '')`, '=', realmId),
     ).as('users');
   });

@@ -15,8 +15,8 @@ import { sealSecrets, unsealSecrets } from '../sealing/seal.ts';
 import { revisionOf } from './revision.ts';
 
 /**
- * What converting records to rows needs. A row has columns for queries, `doc` for the rest, and one encrypted blob
- * for secrets.
+ * What the conversion of records to rows needs. A row has columns for queries, `doc` for the rest, and one encrypted
+ * blob for secrets.
  */
 export interface Sealing {
   keyring: Keyring;

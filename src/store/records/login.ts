@@ -55,7 +55,7 @@ export function codeRow(code: AuthorizationCode): NewCodeRow {
   };
 }
 
-/** @param hash the hash of the code, which the row is found by */
+/** @param hash the hash of the code, by which the row was found */
 export function readCode(row: Omit<CodeRow, 'hash'>, hash: Buffer): AuthorizationCode {
   return {
     hash,
@@ -90,7 +90,9 @@ export function readConsent(row: ConsentRow): Consent {
   };
 }
 
-/** Returns the name in the list of revoked tokens of a family whose client was removed from its session. */
+/**
+ * Returns the name under which a family is in the list of revoked tokens after its client was removed from its session.
+ */
 export function detachedName(familyId: FamilyId): string {
   return `family ${familyId}`;
 }

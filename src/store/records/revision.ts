@@ -6,8 +6,8 @@ const LISTS: ReadonlySet<string> = new Set(['role_ids', 'group_ids']);
 
 /**
  * Returns the revision of a record: a digest of its row, for a user including the assignments. It is not stored, so
- * every writer changes it by changing the row, including an older version of the service. If two revisions are equal,
- * a replacement loses nothing.
+ * every writer changes it with the row, including an older version of the service. If two revisions are equal, a
+ * replacement loses nothing.
  */
 export function revisionOf(row: Readonly<Row>): string {
   let whole = '';

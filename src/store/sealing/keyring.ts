@@ -8,7 +8,7 @@ export interface MasterKey {
   bytes: Buffer;
 }
 
-/** The available keys. `current` encrypts new blobs; `all` decrypt. */
+/** The available keys. `current` encrypts new blobs; any key of `all` may decrypt one. */
 export interface Keyring {
   current: MasterKey;
   all: ReadonlyMap<string, MasterKey>;

@@ -15,14 +15,14 @@ export interface ResealedPage {
 }
 
 /**
- * Proves the new key in addition to the old one. This comes first, so that an interrupted run is detected as
- * unfinished.
+ * Stores a proof of the new key in addition to that of the old one. This comes first, so that an interrupted run is
+ * detected as unfinished.
  */
 export function* beginReseal(keyring: Keyring, random: Random): Steps<void> {
   yield* run('meta.add', proofRow(keyring, random));
 }
 
-/** Encrypts with the current key those records of one page that have another key. One transaction. */
+/** Encrypts with the current key those records of one page that have another key. The page is one transaction. */
 export function* resealPage(
   table: SealedTable,
   after: string,

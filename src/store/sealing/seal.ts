@@ -22,7 +22,9 @@ export function seal(text: string, identity: string, keyring: Keyring, random: R
   return Buffer.concat([head, nonce, sealed, cipher.getAuthTag()]);
 }
 
-/** @throws IDKIT_MASTER_KEY_WRONG if its key is unavailable, IDKIT_DATABASE_DAMAGED if the blob is not authentic */
+/**
+ * @throws IDKIT_MASTER_KEY_WRONG if the blob's key is unavailable, IDKIT_DATABASE_DAMAGED if the blob is not authentic
+ */
 export function unseal(blob: Uint8Array, identity: string, keyring: Keyring): string {
   const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
   if (bytes.length < HEAD + NONCE + TAG || bytes[0] !== VERSION)

@@ -7,7 +7,7 @@ import { readUser } from '../records/users.ts';
 import type { Tables } from '../schema.ts';
 import { SqlLogin } from './login.ts';
 
-/** Maximum number of rows in a page: a few milliseconds of work, and little memory. */
+/** Maximum number of rows in a page. Reading one takes a few milliseconds and little memory. */
 const PAGE = 200;
 
 /** The start of a page: after a number of rows, or after the last row of the previous page. */
@@ -16,8 +16,8 @@ interface Place<R> extends Range {
 }
 
 /**
- * Lists that are read page by page with the key of their order, because skipping a million rows costs as much as
- * reading them.
+ * Lists that are read page by page. Each page starts after the last sort key of the previous one, because skipping a
+ * million rows costs as much as reading them.
  */
 export abstract class SqlLists extends SqlLogin {
   async *userPages(query: UserQuery & Range): AsyncIterable<readonly User[]> {
@@ -37,7 +37,7 @@ export abstract class SqlLists extends SqlLogin {
     return this.#usersOf('user.inGroup', groupId, range);
   }
 
-  /** Checks user by user in order if most users are in the list; sorts the list if few are. */
+  /** If most users are in the list, checks every user in order. If few are, sorts the list. */
   async *#usersOf(
     query: 'user.withRole' | 'user.inGroup',
     id: string,

@@ -45,7 +45,7 @@ import type { RowChange, Verbs } from '../verbs/verbs.ts';
 import type { ConfigurationCache } from './configuration-cache.ts';
 import { SqlLists } from './lists.ts';
 
-/** Number of changes that are converted into rows before other work gets its turn: a few milliseconds. */
+/** Number of changes to convert into rows before other work may run. They take a few milliseconds. */
 const ROWS_IN_A_TURN = 500;
 /** Maximum number of characters of a claim's key that is stored unchanged. */
 const LONGEST_KEY = 500;

@@ -12,7 +12,7 @@ interface Seat {
 
 /**
  * Runs at most `atOnce` operations in parallel and lets a limited number wait in their order. It rejects an operation
- * that finds no seat or waits too long, so that callers who never stop sending requests cost no more than this.
+ * that finds no seat or waits too long. This limits the cost of callers that never stop sending requests.
  */
 export class WaitingRoom {
   readonly #atOnce: number;

@@ -47,7 +47,7 @@ function faultCode(error: unknown): ErrorCode | undefined {
   }
 }
 
-/** Reports whether the error affects the whole transaction, not one statement of it. */
+/** Reports whether the error affects the whole transaction and not only one statement. */
 export function isStorageFault(error: unknown): boolean {
   const code = primaryCode(error);
   return code === FULL || code === IOERR || code === CORRUPT || code === NOTADB || code === READONLY;

@@ -13,7 +13,7 @@ import { checkKind } from './schema-state.ts';
 /** Files up to this size are checked completely at every start. */
 const CHECKED_BYTES = 16 * 1024 * 1024;
 
-/** Reports whether the file has a write-ahead log: a process has it open, or ended with it open. */
+/** Reports whether the file has a write-ahead log: a process has the file open, or ended without closing it. */
 export function hasLog(file: string): boolean {
   return existsSync(`${file}-wal`);
 }
@@ -49,7 +49,7 @@ export function inspectFile(file: string, keyring: Keyring): MasterKeyState {
   let database: DatabaseSync | undefined;
   try {
     checkLength(file);
-    // Without a log no process writes. `immutable` prevents SQLite from creating one for this check.
+    // If there is no log, no process writes. `immutable` prevents SQLite from creating one for this check.
     database = new DatabaseSync(hasLog(file) ? file : immutable(file), { readOnly: true, timeout: 5000 });
     checkKind(database, file);
     if (statSync(file).size <= CHECKED_BYTES) quickCheck(database, file);

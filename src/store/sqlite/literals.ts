@@ -39,7 +39,7 @@ function castLiterals(statement: Buffer, mustCast: (literal: Buffer) => boolean)
   return Buffer.concat(parts);
 }
 
-/** Returns the end of the literal that starts at `at` (after its last quote), or -1 if it has none. */
+/** Returns the end of the literal that starts at `at` (after its last quote), or -1 if the literal does not end. */
 export function endOfLiteral(bytes: Buffer, at: number): number {
   for (let end = bytes.indexOf(QUOTE, at + 1); end !== -1; end = bytes.indexOf(QUOTE, end + 2)) {
     if (bytes[end + 1] !== QUOTE) return end + 1;

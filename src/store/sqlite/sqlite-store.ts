@@ -24,7 +24,7 @@ export interface SqliteParts {
   file: string;
   database: DatabaseSync;
   reader: Reader;
-  /** The reader of administrators. */
+  /** The reader for administrators. */
   administration: Reader;
   writer: Writer | undefined;
   sealing: Sealing;
@@ -34,8 +34,8 @@ export interface SqliteParts {
 }
 
 /**
- * The store on SQLite. Point reads run on the main thread, long reads in a reader thread, those of administrators in
- * another one, and writes in the writer thread. A write returns after its commit, so every later read sees it.
+ * The store on SQLite. Point reads run on the main thread, and writes in the writer thread. Long reads run in a reader
+ * thread; administrators have a separate one. A write returns after its commit, so every later read sees it.
  */
 export class SqliteStore extends SqlStore {
   protected readonly dialect = 'sqlite';

@@ -99,7 +99,7 @@ function* writeRecord(change: WriteChange, touched: Touched): Steps<void> {
   const realmId = 'realm_id' in row ? row.realm_id : undefined;
   const names = namesOf(change);
   const [previous, realm, user, ...owners] = yield* getEach([
-    // A user including the assignments, which a `put` also replaces.
+    // Reads a user with its assignments, which a `put` also replaces.
     change.do === 'put' && change.table === 'account' ? ['user.find', change.row] : [`${table}.byId`, { id }],
     realmId === undefined ? undefined : ['realm.byId', { id: realmId }],
     change.table === 'credential' ? ['account.byId', { id: change.row.user_id }] : undefined,

@@ -8,7 +8,10 @@ import type { Verbs } from './verbs.ts';
 /** Duration in seconds for which a removed family is known as detached. */
 const DETACHED_FOR = 86_400;
 
-/** Stores a step of a login. Returns `changed` if another step came first, or if the client or the user is gone. */
+/**
+ * Stores a step of a login. Returns `changed` if another step was stored first, or if the client or the user does not
+ * exist.
+ */
 export function* putAuthenticationSession({
   now,
   row,
@@ -62,7 +65,7 @@ function provedAt(doc: string): number {
   return Number(notes?.['auth_time'] ?? 0);
 }
 
-/** Returns the code to the first caller. A later caller ends what the first one received. */
+/** Returns the code to the first caller. A later call ends everything that the first caller received. */
 export function* takeCode({ hash: text, now }: Verbs['takeCode']['in']): Steps<Verbs['takeCode']['out']> {
   const hash = Buffer.from(text, 'latin1');
   const stored = yield* get('code.find', { hash });

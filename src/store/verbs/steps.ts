@@ -8,9 +8,9 @@ export interface Ask {
 }
 
 /**
- * A verb as a generator: it yields statements and receives their results, so that the same logic runs on a database that
- * returns results immediately and on one that returns them later. An array of statements is sent in one go and answered
- * in its order. A verb must not catch errors: an error ends the whole verb.
+ * A verb as a generator, which yields statements and receives their results. The same logic runs on a database that
+ * returns results immediately and on one that returns them later. An array of statements is sent together, and its
+ * results have the same order. A verb must not catch errors: an error ends the whole verb.
  */
 export type Steps<T> = Generator<Ask | readonly Ask[], T, unknown>;
 
@@ -32,12 +32,12 @@ export function* get<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Steps<R
 /** A query with its values. */
 type Asked = { [Q in QueryName]: readonly [query: Q, values: SlotsOf<Q>] }[QueryName];
 
-/** The first row of each query, in its place. */
+/** The first row of each query, in the order of the queries. */
 type FirstRows<A extends readonly (Asked | undefined)[]> = {
   -readonly [I in keyof A]: RowOf<NonNullable<A[I]>[0]> | undefined;
 };
 
-/** Returns the first row of each query. Undefined instead of a query yields undefined. */
+/** Returns the first row of each query. For undefined instead of a query, returns undefined. */
 export function* getEach<const A extends readonly (Asked | undefined)[]>(queries: A): Steps<FirstRows<A>> {
   const asks = queries.flatMap((query) =>
     query === undefined ? [] : [{ how: 'get' as const, query: query[0], values: query[1] }],

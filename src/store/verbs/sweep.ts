@@ -14,7 +14,7 @@ interface Lifetimes {
 const HOUR = 3600;
 /** Duration in seconds for which an expired code is distinguished from one that never existed. */
 const CODE_MARK = HOUR;
-/** Keycloak's values if a realm's own is 0 or less (docs/keycloak/sessions.md#lifetimes). */
+/** Keycloak's values, which apply if a realm's own value is 0 or less (docs/keycloak/sessions.md#lifetimes). */
 const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 5_184_000 };
 
 /** Queries that remove at most `limit` rows. */
@@ -22,7 +22,8 @@ type SweepQuery = Extract<QueryName, `${string}.sweep`>;
 
 /**
  * Works on at most `limit` records that are due. A session is removed only if no setting of its realm or of any client
- * could still permit its use. Otherwise it is due again in the hour after its end, so that no second batch handles it.
+ * could still permit its use. Otherwise it is due again in the hour after its latest possible end, so that the next
+ * batch skips it.
  */
 export function* sweep({ now, limit }: Verbs['sweep']['in']): Steps<Swept> {
   const sessions = yield* sweepSessions(now, limit);
@@ -116,7 +117,7 @@ function* readLifetimes(realmId: string, offline: boolean): Steps<Lifetimes> {
   };
 }
 
-/** If the realm leaves the first value unset, the default applies and counts too. */
+/** If the realm does not set the first value, its default counts too. */
 function greatest(values: readonly number[], fallback: number): number {
   const known = values.filter((value) => Number.isFinite(value) && value > 0);
   const first = values[0];

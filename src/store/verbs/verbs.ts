@@ -34,7 +34,7 @@ export type WriteChange = RecordRow & {
   do: 'create' | 'put';
   /** The revision that the record replaced by a `put` had when it was read. */
   revision: string | undefined;
-  /** Of a user: replaces the previous assignments. */
+  /** For a user, replaces the previous assignments. */
   roleIds?: readonly string[];
   groupIds?: readonly string[];
 };
@@ -43,7 +43,7 @@ export type WriteChange = RecordRow & {
 export interface Touched {
   realms: string[];
   clients: string[];
-  /** Realms of which every client may have changed. */
+  /** Realms in which any client may have changed. */
   clientsOf: string[];
 }
 
@@ -105,7 +105,7 @@ export interface Verbs {
 
 export type Verb = keyof Verbs;
 
-/** Verbs whose statements are one transaction. Each statement of the others leaves whole rows. */
+/** Verbs whose statements form one transaction. In the other verbs, each statement leaves complete rows. */
 export const TOGETHER: ReadonlySet<Verb> = new Set([
   'apply',
   'startSession',

@@ -39,8 +39,8 @@ function check() {
 }
 
 /**
- * Checks that the tables and indexes are those of its version, as the dump's reader knows them: a dump may not add
- * its own.
+ * Checks that the tables and indexes are those of its version, as the dump's reader knows them. A dump must not add
+ * others.
  */
 function checkSchema(): void {
   const expected = new Set(definitionsOf(schemaVersion(database)).map(({ sql }) => sql));

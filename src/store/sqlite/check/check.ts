@@ -16,8 +16,9 @@ export interface CheckRequest {
 export type FromCheck = { summary: DatabaseSummary } | { fault: Fault };
 
 /**
- * Checks a loaded side file completely in its own thread: pages, foreign keys, schema (an older one is migrated), and
- * that the master key decrypts it. Returns a summary of its contents.
+ * Checks a loaded side file completely in its own thread: pages, foreign keys, schema and master key. Migrates an older
+ * schema. Returns a summary of the contents.
+ *
  *
  * @throws IDKIT_NOT_FOUND, IDKIT_DAMAGED, IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG, IDKIT_NO_SPACE
  */

@@ -4,7 +4,7 @@ const CHUNKS = 16;
 /** One counter: the number of chunks that the reader has not released. */
 const HEAD_BYTES = 64;
 
-/** Creates the memory that carries a dump from one thread to another. Reusing it leaves no garbage. */
+/** Creates the memory through which one thread sends a dump to another. The threads reuse it, which avoids garbage. */
 export function newRing(): SharedArrayBuffer {
   return new SharedArrayBuffer(HEAD_BYTES + CHUNKS * CHUNK_BYTES);
 }

@@ -13,8 +13,8 @@ type Piece = { literal: string } | { expression: string };
  * Returns the SQL expression of one row as text, `(1,'x')`. NUL, CR and bytes that are not UTF-8 stay in the literals
  * unchanged: the writer finds them faster than SQL does.
  *
- * Almost every row holds in each column a value of its declared type, and no quote. SQLite concatenates the values of
- * such a row directly, in half the time of `quote()`.
+ * In almost every row, each value has the declared type of its column and contains no quote. SQLite concatenates such
+ * values directly, in half the time of `quote()`.
  */
 export function rowText(columns: readonly WrittenColumn[]): string {
   const texts = columns.filter(isText).map(({ name }) => identifier(name));
@@ -39,15 +39,16 @@ function isInteger({ type }: WrittenColumn): boolean {
 }
 
 /**
- * Returns the expression of any value. `quote()` loses text after NUL. It writes infinite numbers as 9.0e+999, which
- * every reader accepts.
+ * Returns an expression that works for any value. `quote()` loses text after NUL. It writes infinite numbers as
+ * 9.0e+999, which every reader accepts.
  */
 function exactText(column: string): string {
   return `CASE WHEN typeof(${column}) = 'text' THEN concat('''', replace(${column}, '''', ''''''), '''') ELSE quote(${column}) END`;
 }
 
 /**
- * Returns the condition that the value has the declared type. Text sorts below every blob, numbers below every text.
+ * Returns the condition that the value has the declared type. Text sorts below every blob, and numbers below every
+ * text.
  */
 function plainGuard(column: WrittenColumn): string {
   const name = identifier(column.name);
@@ -70,7 +71,7 @@ function plainPieces(column: WrittenColumn): Piece[] {
   return [...quote, { expression: name }, ...quote];
 }
 
-/** Joins the row in one call, its constant text in as few arguments as possible. */
+/** Joins the row in one call. Merges constant text into as few arguments as possible. */
 function join(values: readonly Piece[][]): string {
   const parts: string[] = [];
   let fixed = '(';

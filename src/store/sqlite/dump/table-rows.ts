@@ -5,11 +5,11 @@ import { identifier, rowText } from './row-text.ts';
 export interface TableRows {
   /** `INSERT INTO "t"("a","b") VALUES` */
   insert: string;
-  /** One row each, `(1,'x')`: `$rows` rows (-1: all) after the first `$start`. */
+  /** Returns one row at a time, `(1,'x')`: `$rows` rows (-1: all) after the first `$start`. */
   single: string;
   /**
-   * Returns `$rows` rows at a time, separated by commas, all after the first `$start`. The position of a batch stays
-   * a value inside SQLite, whatever the type of the key. Undefined for a table whose rows have no key with a name.
+   * Returns `$rows` rows at a time, separated by commas, all after the first `$start`. The position of a batch stays a
+   * value inside SQLite, whatever the type of the key. Undefined for a table without a named key.
    */
   batches: string | undefined;
 }
@@ -63,7 +63,7 @@ export function tableRows(database: DatabaseSync, table: string): TableRows {
 
 /** Walks the key in steps of `$rows`. A separate query joins the rows of each step. */
 function batches(table: string, key: readonly string[], text: string): string {
-  // A name that differs from the table's, which it would hide.
+  // The name must differ from the table's, which it would hide.
   const place = identifier(`place in ${table}`);
   const from = `main.${identifier(table)}`;
   const columns = key.join(', ');

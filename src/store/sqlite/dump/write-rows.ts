@@ -2,15 +2,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { withoutFragileText } from '../literals.ts';
 import { tableRows } from './table-rows.ts';
 
-/** Approximate size of one INSERT in bytes: few statements to parse, and each fits any reader. */
+/** Approximate size of one INSERT in bytes. It keeps the number of statements low, and any reader can hold one. */
 const INSERT_BYTES = 64 * 1024;
-/** SQLite aborts a batch that grows beyond this size, so that memory is bounded whatever the rows are. */
+/** SQLite aborts a batch that grows beyond this size in bytes. This limits the memory, whatever the rows contain. */
 const LONGEST_BATCH = 2 * 1024 * 1024;
 const FIRST_BATCH_ROWS = 16;
 const MOST_BATCH_ROWS = 4096;
 /**
- * Maximum number of times that the batches of a table start again with another size. Each start skips the rows
- * before.
+ * Maximum number of times that the batches of a table start again with another size. Each start must skip the rows that
+ * are already written.
  */
 const BEGINNINGS = 24;
 /** SQLITE_TOOBIG (https://www.sqlite.org/rescode.html). */
@@ -32,8 +32,8 @@ type BatchesEnd =
   | { outcome: 'too long'; start: number };
 
 /**
- * Writes all rows of a table as INSERTs of about 64 KB, which SQLite itself joins: moving single rows costs more than
- * generating their text.
+ * Writes all rows of a table as INSERTs of about 64 KB, which SQLite itself joins: passing single rows to JavaScript
+ * costs more than generating their text.
  */
 export function writeRows(database: DatabaseSync, table: string, write: (bytes: Uint8Array) => void): void {
   const { insert, single, batches } = tableRows(database, table);

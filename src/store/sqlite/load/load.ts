@@ -16,7 +16,7 @@ export interface LoadOptions {
 export type ToLoad = { chunk: Uint8Array } | { end: true };
 export type FromLoad = { taken: number } | { done: true } | { fault: Fault };
 
-/** Maximum number of bytes on their way to the thread. */
+/** Maximum number of bytes that were sent to the thread and not yet loaded. */
 const BYTES_AHEAD = 4 * 1024 * 1024;
 
 /**

@@ -8,7 +8,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Milliseconds from the first write until the checkpoint thread starts: a start of the service does not need it. */
+/** Milliseconds from the first write until the checkpoint thread starts. The start of the service does not need it. */
 const CHECKPOINTS_AFTER = 1_000;
 
 /** The main thread's side of the writer and checkpoint threads of one database. */
@@ -56,8 +56,8 @@ export class Writer {
   }
 
   /**
-   * Resolves when the verb's transaction is durable. Calls of one turn of the event loop travel together: a message
-   * to a thread costs as much as several signatures.
+   * Resolves when the verb's transaction is durable. Calls of one turn of the event loop share a message, because a
+   * message to a thread costs as much as several signatures.
    */
   call<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
     if (this.#dead !== undefined) return Promise.reject(this.#dead);
