@@ -186,7 +186,7 @@ test('idkit admin uses the administrative API from the first realm to the last s
     appendFileSync(join(cwd, 'idkit', 'idkit.yaml'), `listen:\n  port: ${port}\n`);
     const ended = await runIdkit(['admin', 'realm', 'list'], { cwd });
     assert.equal(ended.code, 15, ended.stderr);
-    const message = `^error IDKIT_UNREACHABLE: http://127\\.0\\.0\\.1:${port} is unreachable: `;
+    const message = `^error IDKIT_UNREACHABLE: http://127\\.0\\.0\\.1:${port} cannot be reached: `;
     assert.match(ended.stderr, new RegExp(message, 'm'));
   });
 });
