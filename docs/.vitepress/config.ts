@@ -33,7 +33,7 @@ const page = (name: string) => ({ text: titleOf(`${name}.md`), link: `/${name}` 
 
 export default defineConfig({
   title: 'idkit',
-  description: 'A token service that answers as Keycloak 26 does, with the operator’s toolkit around it',
+  description: 'A token service that behaves like Keycloak 26, with a toolkit for its operator',
   lang: 'en',
   cacheDir: '../node_modules/.cache/vitepress',
   lastUpdated: false,

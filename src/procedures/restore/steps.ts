@@ -39,7 +39,7 @@ export const RESTORE_STEPS: readonly RestoreStep[] = [
   {
     id: 'preflight',
     title: 'Check that the service is stopped, the version and the master key fit and the disk has space',
-    why: 'a problem that is found before any change needs no roll back',
+    why: 'a problem that is found before any change needs no rollback',
     run: preflight,
     undo: 'nothing to undo',
     resumesAfter: ['nothing replaced'],
@@ -65,7 +65,7 @@ export const RESTORE_STEPS: readonly RestoreStep[] = [
   {
     id: 'check',
     title: 'Check the staged database against the manifest',
-    why: 'a database that its key does not open, or that lacks users, must not go live',
+    why: 'a database that its key cannot decrypt, or that lacks users, must not go live',
     run: checkStaged,
     undo: 'roll back',
     resumesAfter: ['nothing replaced', 'database emptied'],
