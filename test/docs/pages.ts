@@ -36,3 +36,24 @@ export function anchorsOf(markdown: string): ReadonlySet<string> {
   for (const [, id] of text.matchAll(/<a (?:id|name)="([^"]+)"/g)) anchors.add(id!);
   return anchors;
 }
+
+/** A part of a page between two headings. */
+export interface Section {
+  file: string;
+  heading: string;
+  /** Without the heading and the empty lines around it. */
+  text: string;
+}
+
+/** The sections of a page in order, with the text of each up to the next heading of any level. */
+export function sectionsOf({ file, text }: Page): readonly Section[] {
+  const sections: { heading: string; lines: string[] }[] = [];
+  let isCode = false;
+  for (const line of text.split('\n')) {
+    if (/^(?:```|~~~)/.test(line)) isCode = !isCode;
+    const heading = isCode ? undefined : /^#{1,6} (.+?)\s*$/.exec(line)?.[1];
+    if (heading !== undefined) sections.push({ heading, lines: [] });
+    else sections.at(-1)?.lines.push(line);
+  }
+  return sections.map(({ heading, lines }) => ({ file, heading, text: lines.join('\n').trim() }));
+}
