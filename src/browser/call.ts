@@ -28,8 +28,8 @@ export interface BrowserCall {
 }
 
 /**
- * Runs the common part of the login endpoints: checks the realm, the transport, and that no text contains a NUL
- * character. A violation is shown as a page (docs/keycloak/login.md#errors-shown-as-a-page).
+ * Runs `work` after the checks that all login endpoints share: the realm, the transport, and NUL characters in the
+ * parameters. If a check fails, returns an error page (docs/keycloak/login.md#errors-shown-as-a-page).
  *
  * @throws Refusal `realm-not-found`
  */
@@ -120,8 +120,8 @@ function holdsNul(values: ReadonlyMap<string, string>): boolean {
 }
 
 /**
- * Runs the common part of the logout endpoints: checks the realm and the transport. A disabled realm does not prevent a
- * logout (docs/keycloak/tokens.md#disabled-realm-or-client).
+ * Runs `work` after the checks that all logout endpoints share: the realm and the transport. A disabled realm does not
+ * prevent a logout (docs/keycloak/tokens.md#disabled-realm-or-client).
  *
  * @throws Refusal `realm-not-found`
  */

@@ -6,9 +6,9 @@ export interface BrowserRequest {
   /** The realm's name in the path. */
   realm: string;
   method: 'GET' | 'POST';
-  /** Parameters of the query. For a repeated one, the first value. */
+  /** Parameters of the query. If a parameter is repeated, only its first value. */
   query: ReadonlyMap<string, string>;
-  /** Fields of the form. For a repeated one, the first value. */
+  /** Fields of the form. If a field is repeated, only its first value. */
   form: ReadonlyMap<string, string>;
   /** All values of repeated parameters, in order. Some parameters are lists, and repeating any other is a mistake. */
   doubled: ReadonlyMap<string, readonly string[]>;
@@ -16,13 +16,13 @@ export interface BrowserRequest {
   cookies: ReadonlyMap<string, readonly string[]>;
   /** The header `Origin`. */
   origin?: string;
-  /** The header `Sec-Fetch-Site`, which names the sender's relation to this site. */
+  /** The header `Sec-Fetch-Site`, with which the browser says whether a page of another site sent the request. */
   fetchSite?: string;
   /** The header `Accept-Language`. */
   acceptLanguage?: string;
   /** The header `User-Agent`, truncated to 255 characters. */
   userAgent?: string;
-  /** The client's address. Behind a trusted proxy, the address that the proxy names. */
+  /** The client's IP address. If a trusted proxy forwarded the request, the address that the proxy reports. */
   remoteAddress: string;
   /** Whether the connection uses TLS, or a trusted proxy reports that it does. */
   secure: boolean;
@@ -41,7 +41,7 @@ export interface CookieChange {
   httpOnly: boolean;
   /** `None` becomes `Lax` if the browser's context is not secure. */
   sameSite: 'None' | 'Strict';
-  /** In seconds. Default: until the browser closes. */
+  /** Lifetime in seconds. By default, the cookie lasts until the browser closes. */
   maxAge?: number;
 }
 
@@ -59,7 +59,7 @@ export interface PageFrame {
   message?: Message & { kind: 'error' | 'warning' | 'info' | 'success' };
 }
 
-/** The pages of the login, in the order in which a user may see them. */
+/** The pages of the login, in the order in which a user can see them. */
 export type LoginPage =
   | {
       page: 'login';
@@ -96,7 +96,7 @@ export type LoginPage =
       page: 'consent';
       action: string;
       client: string;
-      /** What the client will receive, one line each. */
+      /** The consent texts of the scopes, one line for each. */
       scopes: readonly { text: string }[];
       /** The client's pages about its policy and terms. */
       links: { policy?: string; terms?: string };
@@ -109,7 +109,7 @@ export type StandalonePage =
   | { page: 'info'; backTo?: string }
   | { page: 'logout-confirm'; action: string; client?: string }
   | {
-      /** Frames of the clients, then a redirect (Front-Channel Logout 1.0 §2). */
+      /** Loads a frame for each client, then redirects (Front-Channel Logout 1.0 §2). */
       page: 'frontchannel-logout';
       frames: readonly { client: string; url: string }[];
       continueAt?: string;
@@ -117,7 +117,7 @@ export type StandalonePage =
 
 export type Page = LoginPage | StandalonePage | AccountPage;
 
-/** Why a page is shown. The HTTP room's table has the status for each name. */
+/** The reason for showing a page. src/http/responses/statuses.ts has the HTTP status for each reason. */
 export type PageAnswerName =
   /** The requested page, possibly with a message about its form. */
   | 'shown'
@@ -155,15 +155,15 @@ export type BrowserAnswer = { cookies: readonly CookieChange[] } & (
  * | `/login-actions/consent` | | `submitConsent` |
  * | `/login-actions/restart` | `restartLogin` | |
  *
- * A mistake of the user or the client results in an answer, not in an error.
+ * If the user or the client makes a mistake, the endpoint returns an answer and does not throw.
  *
  * @throws Refusal `realm-not-found`
  */
 export type BrowserEndpoint = (ctx: ProtocolContext, request: BrowserRequest) => Promise<BrowserAnswer>;
 
 /**
- * A text of the message files by its key, with the values to fill in. `MessageKey` of the pages lists all keys. Here
- * the keys are plain strings, because the rules do not depend on languages.
+ * A text of the message files by its key, with the values to fill in. src/http/pages lists all keys in its type
+ * `MessageKey`. Here they are plain strings, so that this room does not depend on the message files.
  */
 export interface Message {
   key: string;
@@ -177,6 +177,6 @@ export interface PageField {
   value: string;
   required: boolean;
   readOnly: boolean;
-  /** The fault of the submitted value. */
+  /** What is wrong with the submitted value. */
   fault?: Message;
 }

@@ -38,8 +38,9 @@ export function browserHashes(request: Pick<BrowserRequest, 'cookies'>): readonl
 }
 
 /**
- * Returns the browser that a new authentication session belongs to. The first of several values counts. An attacker who
- * planted a value knows it, but knows neither the tab nor the form code, which a login also needs.
+ * Returns the browser that a new authentication session belongs to. If the browser sent several values, the first valid
+ * one counts. An attacker may have planted it, but knows neither the tab id nor the form code, which a login also
+ * needs.
  */
 export function identifyBrowser(
   ctx: Pick<ProtocolContext, 'random'>,

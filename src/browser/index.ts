@@ -1,7 +1,7 @@
-// Browser: what a person sees of the service: the login, single sign-on, logout and the account pages.
+// Browser: the parts of the service that a person sees, which are login, single sign-on, logout and the account pages.
 // Owns: the authorization endpoint (authorize/), the stages of a login (login/), required actions (required-actions/),
 // the browser's own session (sso/), logout in the browser (logout/), the account pages (account/).
-// Must not know: HTTP, HTML, SQL, the wall clock.
+// Must not know: HTTP, HTML, SQL, the system clock.
 // Start at authorize/authorize.ts, then login/stage.ts.
 
 export { accountApplications } from './account/applications.ts';

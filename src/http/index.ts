@@ -1,8 +1,9 @@
 // HTTP: the Fastify apps of the service. Decides URLs, parsing, statuses, headers, pages, health and metrics.
-// Not decided here: what a request may do (src/protocol, src/browser, src/admin), and when the service listens (src/service).
+// Not decided here: what a request may do (src/protocol, src/browser, src/admin), and when the service listens
+// (src/service).
 // Must not know: store drivers, the service process.
-// Start at app/public-app.ts, which lists every route. A request passes url-table/, request/, its route's folder
-// (oidc/, browser/, admin/ or console/) and responses/; monitoring/ counts it.
+// Start at app/public-app.ts, which lists every route. A request passes through url-table/, request/, the folder of its
+// route (oidc/, browser/, admin/ or console/) and responses/. monitoring/ counts it.
 export { buildManagementApp, type ManagementOptions } from './app/management-app.ts';
 export { type AppOptions, buildApp } from './app/public-app.ts';
 export { readTls, type TlsFiles } from './app/tls.ts';

@@ -79,7 +79,7 @@ const value = fc.oneof(
 );
 const parameters = fc.dictionary(fc.constantFrom(...NAMES), value);
 
-/** Accepts only pages, and redirects to the service or to a registered URI of the client. */
+/** Fails unless the answer is a page, or a redirect to the service or to a registered URI of the client. */
 function checkAnswer(answer: BrowserAnswer): void {
   if (answer.show === 'page') {
     assert.ok(PAGE_STATUS[answer.name] < 500);
@@ -92,7 +92,7 @@ function checkAnswer(answer: BrowserAnswer): void {
 }
 
 describe('any request of a browser', () => {
-  it('the authorization endpoint responds with a page, or with an error for the registered client', async () => {
+  it('the authorization endpoint responds to random input with a page, or with an error for a registered client', async () => {
     await fc.assert(
       fc.asyncProperty(
         parameters,
@@ -110,7 +110,7 @@ describe('any request of a browser', () => {
     );
   });
 
-  it('the steps of the login respond with a page and never log a user in', async () => {
+  it('the steps of the login respond to random input with a page, and never log a user in', async () => {
     const paths = ['authenticate', 'required-action', 'consent', 'restart'] as const;
     await fc.assert(
       fc.asyncProperty(

@@ -25,7 +25,7 @@ import { BASE_URL, PASSWORD, type RealmInWorld, type World } from '../protocol/s
 
 export const CALLBACK = 'https://web.example.test/cb';
 
-/** Endpoints by method and path below the realm, as in the HTTP room. */
+/** The endpoints by method and path below the realm, as in src/http. */
 const ENDPOINTS: Readonly<Record<string, BrowserEndpoint>> = {
   'GET /protocol/openid-connect/auth': authorize,
   'POST /protocol/openid-connect/auth': authorize,
@@ -51,7 +51,7 @@ const ENDPOINTS: Readonly<Record<string, BrowserEndpoint>> = {
 type Fields = Readonly<Record<string, string>>;
 type PageOf<Name extends Page['page']> = Extract<Page, { page: Name }>;
 
-/** A browser with cookies, which follows responses as a user would. */
+/** A browser that calls the endpoints directly, without HTTP, and keeps their cookies. */
 export class Browser {
   readonly cookies = new Map<string, string[]>();
   readonly #world: World;
@@ -136,7 +136,7 @@ export function clientAnswer(answer: BrowserAnswer): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(url.hash === '' ? url.search : url.hash.slice(1)));
 }
 
-/** Returns the page of that name. Fails for any other response. */
+/** Returns the page with the given name. Fails for any other response. */
 export function pageOf<Name extends Page['page']>(answer: BrowserAnswer, name: Name): PageOf<Name> {
   assert.equal(answer.show, 'page', JSON.stringify(answer));
   const { page } = answer as Extract<BrowserAnswer, { show: 'page' }>;

@@ -1,6 +1,6 @@
 import { form, login, tokenUrl } from './service.ts';
 
-/** A response of the administrative API. `json` is the text if it is not JSON. */
+/** A response of the administrative API. If the body is not JSON, `json` is its text. */
 export interface AdminAnswer {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: responses have many shapes, and each test checks its own
@@ -8,7 +8,7 @@ export interface AdminAnswer {
   headers: Headers;
 }
 
-/** Calls paths below `/admin/realms` with one token. */
+/** A function that calls paths below `/admin/realms` with one token. */
 export type AdminApi = (
   method: string,
   path: string,
@@ -16,7 +16,7 @@ export type AdminApi = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<AdminAnswer>;
 
-/** Returns the administrative API with a token. A body of text or bytes is sent unchanged. */
+/** Returns a function that calls the administrative API with a token. It sends a body of text or bytes unchanged. */
 export function adminApi(service: { address: string }, token: string): AdminApi {
   return async (method, path, body, headers = {}) => {
     const raw = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
@@ -35,13 +35,13 @@ export function adminApi(service: { address: string }, token: string): AdminApi 
     try {
       json = JSON.parse(text);
     } catch {
-      // The body is text.
+      // The body is not JSON, so keep it as text.
     }
     return { status: answer.status, json, headers: answer.headers };
   };
 }
 
-/** Returns the administrative API as the administrator of master. */
+/** Returns a function that calls the administrative API as the administrator of the realm master. */
 export async function administrator(service: { address: string }): Promise<AdminApi> {
   return adminApi(service, (await login(service))['access_token']!);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { initPlatform, loadSettings, type SettingFlags, type Settings } from '../../src/config/index.ts';
 import { type RunningService, type ServeOptions, startService } from '../../src/service/index.ts';
 
-/** The secrets of every platform of a test. */
+/** The secrets in the .env file of every test platform. */
 export const SECRETS = {
   IDKIT_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   IDKIT_ADMIN_USERNAME: 'admin',
@@ -49,12 +49,12 @@ export interface LogLine {
 export interface TestService extends RunningService {
   platform: TestPlatform;
   log: readonly LogLine[];
-  /** The whole log as text. */
+  /** The whole log of the service as text. */
   logText(): string;
   stop(): Promise<void>;
 }
 
-/** Starts the real service on the given platform. Default: a new one. */
+/** Starts the real service on the given platform, or on a new one by default. */
 export async function startTestService(
   options: { platform?: TestPlatform; flags?: SettingFlags; serve?: ServeOptions } = {},
 ): Promise<TestService> {
@@ -86,7 +86,7 @@ export async function readMetrics({ managementUrl }: Pick<RunningService, 'manag
   return answer.text();
 }
 
-/** A POST request with a form. */
+/** Returns the options of fetch for a POST request with a form. */
 export function form(fields: Readonly<Record<string, string>>): RequestInit {
   return {
     method: 'POST',
@@ -100,7 +100,7 @@ export function tokenUrl(service: { address: string }, realm = 'master'): string
   return `${service.address}/realms/${realm}/protocol/openid-connect/token`;
 }
 
-/** Logs the administrator in with the password grant. */
+/** Requests tokens for the administrator with the password grant. */
 export async function login(service: { address: string }): Promise<Record<string, string>> {
   const answer = await fetch(
     tokenUrl(service),

@@ -11,7 +11,7 @@ import { ACCOUNT_CLIENT, rightsOfUser } from './rights.ts';
 
 /**
  * Returns the endpoint of an account page. A browser without a login is redirected to the login, which returns to the
- * page. A form is accepted only with the state checker of the login.
+ * page. A form must contain the state checker of the login (protection against CSRF).
  */
 export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
   return (ctx, request) =>
@@ -66,8 +66,8 @@ function sendToLogin(call: BrowserCall, page: AccountPageName): BrowserAnswer {
 }
 
 /**
- * Whether the URL still has the parameters of the login's response. They have no further use, and must not end up in a
- * bookmark.
+ * Whether the URL still has the parameters of the login's response. The endpoint then redirects to the URL without
+ * them, so that users do not bookmark them.
  */
 function isAfterLogin({ request }: BrowserCall): boolean {
   return request.query.has('session_state') || request.query.has('iss') || request.query.has('error');

@@ -31,7 +31,7 @@ export function accountFrame(account: AccountCall): AccountFrame {
   };
 }
 
-/** Shows an account page. Default message: the last change, if the URL names one. */
+/** Shows an account page. By default, its message reports the change that the URL names. */
 export function showAccountPage(
   account: AccountCall,
   page: AccountPage,
@@ -56,10 +56,10 @@ const DONE = [
 ] as const satisfies readonly RuleMessageKey[];
 
 /**
- * Redirects to the page after its form made a change, so that "reload" does not repeat the change. Only pages of this
- * login can create the mark in the URL, so no other site can show a false message.
+ * Redirects to the page after its form made a change, so that "reload" does not repeat the change. The URL contains a
+ * mark that only pages of this login can create, so another site cannot show a false message.
  *
- * @param options `stateChecker`: that of the new login, if there is one
+ * @param options `stateChecker`: the state checker of the new login, if the change started one
  */
 export function answerDone(
   account: AccountCall,
@@ -80,7 +80,9 @@ function doneMessage({ request, sso }: AccountCall): PageMessage | undefined {
     : undefined;
 }
 
-/** The mark is derived from the state checker, which no client knows. The session id is known to all clients. */
+/**
+ * Derives the mark from the state checker, which no client knows. The session id would not do: every client knows it.
+ */
 function doneMark(stateChecker: string, key: string): string {
   return sha256(`${stateChecker} ${key}`).toString('base64url').slice(0, 22);
 }
@@ -112,7 +114,7 @@ export interface AccountCall extends BrowserCall {
   page: AccountPageName;
 }
 
-/** How a page is shown after a form. */
+/** Options for showing a page again after its form. */
 export interface ShowOptions {
   name?: PageAnswerName;
   message?: PageMessage;

@@ -15,9 +15,9 @@ export interface AccountFrame {
   username: string;
   /** URL of each page. A page's form is posted to the page itself. */
   links: Readonly<Record<AccountPageName, string>>;
-  /** Every form sends it back as `stateChecker`, so that no other site can send one (CSRF). */
+  /** Secret text that every form sends back as `stateChecker`, so that no other site can send the form (CSRF). */
   stateChecker: string;
-  /** The login in this browser, which the button "Sign out" ends. */
+  /** Id of the session in this browser, which the button "Sign out" ends. */
   sessionId: string;
   /** Whether the user may change the data. If false, only an administrator may. */
   mayChange: boolean;
@@ -35,7 +35,7 @@ export interface AccountSession {
   ipAddress: string;
   /** Browser and system of the login. Absent if the login did not use a browser. */
   device?: string;
-  /** Names of the applications that use it. */
+  /** Names of the applications that use the session. */
   clients: readonly string[];
 }
 
@@ -45,11 +45,11 @@ export interface AccountApplication {
   id: string;
   name: string;
   description?: string;
-  /** Its first page, as configured. It need not be a web address. */
+  /** Home page of the application, as configured. It is not always a web address. */
   url?: string;
-  /** Whether it is part of a live session. */
+  /** Whether one of the user's live sessions includes the application. */
   inUse: boolean;
-  /** Whether it has access without a session. */
+  /** Whether the application has offline access. */
   offline: boolean;
   /** The user's consent. Absent if the application needs none. */
   consent?: {
@@ -57,7 +57,7 @@ export interface AccountApplication {
     /** Unix time in milliseconds. */
     givenAt: number;
   };
-  /** Whether the user can remove some of its access. */
+  /** Whether the user can remove the consent or the offline access. */
   removable: boolean;
 }
 

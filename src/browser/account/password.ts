@@ -96,7 +96,7 @@ async function proveCurrent(account: AccountCall, event: EventDraft): Promise<Cr
   }
 }
 
-/** Returns the context in which the user's hashes take turns with those of others. */
+/** Returns a context that queues the user's password hashes fairly with those of other users. */
 function onBehalfOfUser({ ctx, configuration, request, sso }: AccountCall) {
   const caller = { realmId: configuration.realm.id, address: request.remoteAddress, user: sso.user.id };
   return onBehalfOf(ctx, caller);

@@ -41,7 +41,7 @@ const rules: AccountRules = {
 /** `/account/`: the user's own data, with the rules of the realm's user profile. */
 export const accountProfile = accountEndpoint(rules);
 
-/** @param faults those of the submitted form, whose values are shown again */
+/** @param faults the faults of the submitted form, whose values the page shows again */
 function show(account: AccountCall, options?: ShowOptions, faults?: readonly FieldFault[]) {
   const fields = listShownFields(account, account.sso.user, faults).map((field) =>
     account.rights.change ? field : { ...field, readOnly: true },

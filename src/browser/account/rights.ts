@@ -1,7 +1,10 @@
 import { type Client, effectiveRoleIds, type User } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 
-/** The client of the account pages, which owns their roles (docs/keycloak/clients.md#built-in-clients). */
+/**
+ * The client that users log in to for the account pages. Its roles grant access to them
+ * (docs/keycloak/clients.md#built-in-clients).
+ */
 export const ACCOUNT_CLIENT = 'account';
 
 /** What a user may do with their own account. */

@@ -30,7 +30,7 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
       return errorPage(call.configuration, request, key, { hints, ...more });
     };
 
-    // 1. The client.
+    // 1. Find the client.
     const clientId = sent.values.get('client_id');
     if (clientId === undefined || sent.doubled.has('client_id'))
       return refuse('invalidRequestMessage', 'invalid_request');
@@ -40,7 +40,7 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
     const fault = findClientFault(client);
     if (fault !== undefined) return refuse(fault.key, fault.event, fault.more);
 
-    // 2. The parameters, outside and inside a request object.
+    // 2. Read the parameters, including those of a request object.
     const object = readRequestObject(call, client, sent);
     if (object?.outcome === 'refused') {
       event.details['reason'] = object.reason;
@@ -52,7 +52,7 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
     if (!/^\d{1,15}$/.test(parameters.values.get('max_age') ?? '0'))
       return refuse('invalidRequestMessage', 'invalid_request');
 
-    // 3. The redirect URI.
+    // 3. Check the redirect URI.
     const named = parameters.values.get('redirect_uri');
     if (named !== undefined) event.details['redirect_uri'] = named;
     const target = sent.doubled.has('redirect_uri')
@@ -79,7 +79,9 @@ function findClientFault(
   return undefined;
 }
 
-/** Maximum size of a stored request in bytes. Anyone may send one, and it is stored during the login. */
+/**
+ * Maximum size of a stored request in bytes. Anyone can send a request, and the service stores it until the login ends.
+ */
 const MOST_KEPT = 8192;
 
 async function answerRequest(

@@ -7,15 +7,16 @@ import type { ClientError } from './client-answer.ts';
 import type { RequestFacts } from './request-facts.ts';
 import { givesTokens, parseResponseMode, type ResponseType } from './response-type.ts';
 
-/** One rule for a request. A violation is an error for the client (RFC 6749 §4.1.2.1). */
+/** One rule for a request. The client receives an error if the request violates it (RFC 6749 §4.1.2.1). */
 interface Check {
-  /** The rule, in the present tense. */
+  /** The rule as a sentence in the present tense. The event logs it if the error has no description. */
   rule: string;
   refuse(facts: RequestFacts): (ClientError & { eventError?: string }) | undefined;
 }
 
 /**
- * Keycloak 26's checks in its order (docs/keycloak/login.md#errors-sent-to-the-client). The first failed check counts.
+ * Keycloak 26's checks in its order (docs/keycloak/login.md#errors-sent-to-the-client). The first check that fails
+ * determines the error.
  */
 const CHECKS: readonly Check[] = [
   {
@@ -145,7 +146,7 @@ function flowOff(name: 'Standard' | 'Implicit'): ClientError {
   return { error: 'unauthorized_client', description };
 }
 
-/** `error_description` may contain visible ASCII only (RFC 6749 §4.1.2.1). */
+/** `error_description` may contain only visible ASCII (RFC 6749 §4.1.2.1). */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?').slice(0, 500);
 }
@@ -155,7 +156,7 @@ const LEVEL = 1;
 
 /**
  * Whether a login can reach an essential `acr`, which must be one of the named values (OpenID Connect Core §5.5.1.1).
- * Values are levels as numbers, or their names in `acr.loa.map` of client or realm.
+ * Values are levels as numbers, or their names in the `acr.loa.map` of the client or realm.
  */
 function reachesLevel({ realm }: RealmConfiguration, client: Client, claims: string | undefined): boolean {
   const acr = asObject(asObject(parseJsonObject(claims ?? '{}')?.['id_token'])['acr']);

@@ -1,6 +1,6 @@
 import type { BrowserRequest } from '../contract.ts';
 
-/** The known parameters. Others are ignored, even if they are repeated (RFC 6749 §3.1). */
+/** The parameters that idkit knows. It ignores all others, even if they are repeated (RFC 6749 §3.1). */
 const KNOWN = [
   'client_id',
   'redirect_uri',

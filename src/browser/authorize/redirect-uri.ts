@@ -1,7 +1,7 @@
 import type { Client } from '../../model/index.ts';
 import { resolveRootUrl } from '../../protocol/client/index.ts';
 
-/** Schemes that execute or show their content instead of opening an application. */
+/** URL schemes with which a browser would run or show the content of the URL, instead of opening an application. */
 const NO_APPLICATION = new Set(['javascript', 'data', 'vbscript', 'file', 'blob', 'about', 'view-source']);
 /** Maximum length of a redirect URI in characters. */
 const MOST_CHARACTERS = 4096;

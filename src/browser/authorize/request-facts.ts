@@ -8,14 +8,14 @@ import {
   type ResponseType,
 } from './response-type.ts';
 
-/** The input of the checks, once the redirect URI is verified. */
+/** The input of the checks that run after the redirect URI is verified. */
 export interface RequestFacts {
   configuration: RealmConfiguration;
   client: Client;
   parameters: Parameters;
-  /** Undefined: missing or unknown. */
+  /** Undefined if the request names no response type, or an unknown one. */
   type: ResponseType | undefined;
-  /** The response mode of an error. */
+  /** The response mode, which errors use too. */
   mode: AuthorizationRequest['responseMode'];
 }
 

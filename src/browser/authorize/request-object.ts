@@ -12,7 +12,7 @@ import { audienceOf, numberClaim } from '../../protocol/index.ts';
 import type { BrowserCall } from '../call.ts';
 import type { Parameters } from './parameters.ts';
 
-/** The result for a parameter `request`. `reason` is for the event. */
+/** The result of reading the parameter `request`. The event logs `reason`. */
 export type RequestObject =
   | { outcome: 'read'; claims: Readonly<Record<string, unknown>> }
   | { outcome: 'refused'; reason: string };

@@ -1,6 +1,6 @@
 import type { AuthorizationRequest } from '../../model/index.ts';
 
-/** What a client requests, and how the service returns it. */
+/** What a client requests from the authorization endpoint: a code, an access token, an ID token, or several of them. */
 export interface ResponseType {
   /** Sorted words, for example `code id_token`. */
   name: string;

@@ -12,8 +12,8 @@ import { storeNewLogin } from './open-logins.ts';
 import { decideNextStep, mustLoginAgain, withStage } from './stage.ts';
 
 /**
- * Answers a valid authorization request: from the browser's existing login if that is recent enough, otherwise with the
- * login form. With `prompt=none`, never with a page (OpenID Connect Core §3.1.2.1, §3.1.2.3).
+ * Answers a valid authorization request. Uses the browser's existing login if it is recent enough, otherwise shows the
+ * login form. With `prompt=none`, it never shows a page (OpenID Connect Core §3.1.2.1, §3.1.2.3).
  */
 export async function beginLogin(
   call: BrowserCall,

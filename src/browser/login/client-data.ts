@@ -20,10 +20,13 @@ const NAMES = {
   ul: 'ui_locales',
 } as const;
 
-/** Maximum size in bytes of the text with all parameters. A page contains it several times and must stay small. */
+/**
+ * Maximum size in bytes of a `client_data` with all parameters. A page contains it several times and must stay small.
+ */
 const MOST_BYTES = 3000;
 /**
- * Maximum size in bytes of the text with the parameters of a response. This server, like others, rejects longer URLs.
+ * Maximum size in bytes of a `client_data` with only the parameters that a response to the client needs. Like most
+ * servers, idkit rejects much longer URLs.
  */
 const MOST_OF_AN_ANSWER = 6000;
 /** Maximum length of a text to parse, in characters. */
@@ -31,9 +34,10 @@ const MOST_READ = 16_384;
 const KEYCLOAKS = ['ru', 'rt', 'rm', 'st'] as const;
 
 /**
- * Returns the data that a login needs if its row is missing: where to send a response to the client, and the request to
- * restart. Anyone may write it, so it is trusted no more than an authorization request. Returns undefined if even the
- * redirect URI and the state are too long.
+ * Returns the parameter `client_data` for the URLs of a login. It contains the authorization request, so that a login
+ * whose database row was deleted can still be restarted or report an error to the client. Anyone can create such a
+ * text, so it is trusted no more than an authorization request. Returns undefined if even the redirect URI and the
+ * state are too long.
  */
 export function renderClientData(request: AuthorizationRequest): string | undefined {
   const all: Partial<Record<keyof typeof NAMES, string | undefined>> = {
@@ -54,10 +58,10 @@ export function renderClientData(request: AuthorizationRequest): string | undefi
   return answer.length <= MOST_OF_AN_ANSWER ? answer.toString('base64url') : undefined;
 }
 
-/** The content of `client_data`. */
+/** The content of `client_data`, parsed and checked. */
 export interface LeftOver {
   to: ReplyTo;
-  /** The URL of the same authorization request, which is checked again. */
+  /** URL that sends the same authorization request again. */
   restart: string;
   /** `ui_locales` of the request. */
   uiLocales: string | undefined;

@@ -8,7 +8,7 @@ import { moveStep, storeStep } from './login-row.ts';
 import { answerGone } from './open-login.ts';
 import { type LoginStage, stageOf, withStage } from './stage.ts';
 
-/** Asks for the code of the second factor, under a new tab id. Called once the password was verified. */
+/** Shows the form for the code of the second factor, under a new tab id, after the password was verified. */
 export async function askForCode(
   call: BrowserCall,
   login: ShownLogin,

@@ -16,9 +16,9 @@ export interface CodeSubject {
   userId: string;
   sessionId: string;
   request: AuthorizationRequest;
-  /** Notes for the family: `auth_time`, `acr` and others. */
+  /** Notes of the token family, such as `auth_time` and `acr`. */
   notes: Readonly<Record<string, string>>;
-  /** Unix time in seconds of its issue. */
+  /** Unix time in seconds at which the code is issued. */
   now: number;
 }
 

@@ -14,7 +14,7 @@ import {
   type StoredLogin,
 } from './progress.ts';
 
-/** Returns the page that asks the user for the consent. `${key}` in a text names a text of the pages. */
+/** Returns the page that asks the user for consent to the missing scopes. */
 export function consentPage(call: BrowserCall, login: StoredLogin, need: ConsentNeed): BrowserAnswer {
   const { client, user, row } = login;
   const { policyUri, tosUri } = client.attributes;
@@ -54,7 +54,7 @@ export const submitConsent: BrowserEndpoint = (ctx, request) =>
     // A user agrees to the scopes on the page. If the client now requests other scopes, the page is shown again.
     if (request.form.has('accept') && request.query.get('asked') !== markOf(need))
       return consentPage(call, found, need);
-    // The form counts once.
+    // The form is accepted only once.
     const row = await storeStep(call, open.row, 'action');
     if (row === undefined) return answerGone(call, open.client);
     const login = { ...found, row };
@@ -69,7 +69,7 @@ export const submitConsent: BrowserEndpoint = (ctx, request) =>
     return answer;
   });
 
-/** Returns a mark that changes with the listed scopes. */
+/** Returns a short hash of the listed scopes, which the form sends back. */
 function markOf({ missing }: ConsentNeed): string {
   const ids = missing.map(({ id }) => id).sort();
   return sha256(ids.join(' ')).toString('base64url').slice(0, 22);

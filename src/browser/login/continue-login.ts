@@ -33,8 +33,8 @@ export async function findNextStep(
 }
 
 /**
- * Continues a login whose user is authenticated: with a redirect to its next page, with an error for the client, or to
- * its end.
+ * Continues a login whose user is authenticated: redirects to its next page, sends an error to the client, or finishes
+ * the login.
  *
  * @param given the consent that the user gives in this request
  */

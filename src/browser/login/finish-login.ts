@@ -15,7 +15,7 @@ import { type LoginInProgress, provedAt, startProvedEvent } from './progress.ts'
 
 /**
  * Ends a login: uses the browser's session or creates a new one, stores the code, and sends the response to the client.
- * The proof of the login must still hold once the code is stored.
+ * If the password that proves the login becomes invalid in the meantime, the new session ends again.
  */
 export async function finishLogin(
   call: BrowserCall,
@@ -92,7 +92,8 @@ async function storeLogin(
     ...(code === undefined ? {} : { code: code.code }),
   });
   if (stored === 'finished') return { session, code };
-  // The browser's old session ended in the meantime. A password that was verified in this login starts a new session.
+  // The browser's old session has ended in the meantime. The user entered the password in this login, so create a new
+  // session.
   if (existing !== undefined && proof.by === 'password') return storeLogin(call, login, given, undefined);
   return undefined;
 }
@@ -122,7 +123,7 @@ function sessionOf(
 }
 
 /**
- * Returns the facts of this login for the client's tokens. A login through an existing session has level 0
+ * Returns when and how the user logged in, for the client's tokens. A login through an existing session has level 0
  * (docs/keycloak/tokens.md#access-token).
  */
 function loginNotes({ proof }: LoginInProgress): Record<string, string> {
@@ -184,7 +185,9 @@ function logLogin(
   event.succeeded();
 }
 
-/** Browsers by the part of the header that only they send. More specific ones come first. */
+/**
+ * Browsers by the part of `User-Agent` that identifies them. The first match counts, so more specific parts come first.
+ */
 const BROWSERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\/(\d+)/],
   ['Opera', /\b(?:OPR|OPT)\/(\d+)/],
@@ -205,8 +208,8 @@ const SYSTEMS: readonly (readonly [name: string, pattern: RegExp])[] = [
 ];
 
 /**
- * Returns a browser and its system in a few words, for example `Firefox 133, Linux`. People recognize their devices by
- * these. Returns undefined if both are unknown.
+ * Returns a short description of a browser and its system, for example `Firefox 133, Linux`, by which users recognize
+ * their devices. Returns undefined if both are unknown.
  */
 export function deviceName(userAgent: string | undefined): string | undefined {
   if (userAgent === undefined) return undefined;

@@ -21,7 +21,7 @@ export function startAttempt(call: BrowserCall, { client, row }: ShownLogin): Lo
   return { ctx, configuration, event, remoteAddress: request.remoteAddress };
 }
 
-/** Returns a text that identifies the user of a guess if no name was typed. */
+/** Returns a text that identifies the user on a form without a name field. */
 function nameOf(stage: LoginStage): string {
   return stage.at === 'password' ? (stage.renews ?? '') : stage.userId;
 }
@@ -38,7 +38,7 @@ export async function refuseForm(
   return show(error.case === 'account-disabled' ? 'accountDisabledMessage' : 'invalidUserMessage');
 }
 
-/** Continues the login of a user who has proved everything. */
+/** Continues a login after the user has proved the password and the second factor, if there is one. */
 export function continueProved(
   call: BrowserCall,
   { client, row }: ShownLogin,

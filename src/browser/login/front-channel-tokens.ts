@@ -30,8 +30,8 @@ interface Wanted {
 
 /**
  * Issues the tokens that reach the client through the browser (OpenID Connect Core §3.2.2.5, §3.3.2.5). The ID token
- * has hashes of the code and the access token. The tokens get their own family, without a refresh token. Returns an
- * empty list for response types without tokens, and undefined if the session has ended.
+ * has hashes of the code and the access token. The tokens get their own token family, without a refresh token. Returns
+ * an empty list for response types without tokens, and undefined if the session has ended.
  */
 export async function issueFrontChannelTokens(
   call: BrowserCall,
@@ -82,8 +82,8 @@ interface Stamp {
 }
 
 /**
- * Adds the client to the session, which then lists it and notifies it when it ends. The family never gets a refresh
- * token.
+ * Adds the client to the session, which then lists it and notifies it when it ends. The token family never gets a
+ * refresh token.
  */
 function joinSession(
   { ctx, configuration, now }: BrowserCall,

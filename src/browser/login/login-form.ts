@@ -94,8 +94,8 @@ async function submitPassword(
 }
 
 /**
- * Returns the user of the session that this login renews. Returns undefined if the session ended, or the login renews
- * none.
+ * Returns the user of the session that this login renews. Returns undefined if the session has ended, or if the login
+ * does not renew one.
  */
 async function findUserToReturn(call: BrowserCall, row: AuthenticationSession): Promise<User | undefined> {
   const stage = stageOf(row);

@@ -7,7 +7,10 @@ import { renderClientData } from './client-data.ts';
 const TAB_BYTES = 16;
 const CODE_BYTES = 32;
 
-/** Lifetimes of the steps (docs/keycloak/realms.md#defaults). */
+/**
+ * The realm setting and the default in seconds for the lifetime of each kind of step
+ * (docs/keycloak/realms.md#defaults).
+ */
 const LIFETIMES = {
   login: { setting: 'accessCodeLifespanLogin', usual: 1800 },
   action: { setting: 'accessCodeLifespanUserAction', usual: 300 },

@@ -2,8 +2,8 @@ import type { AuthenticationSession } from '../../model/index.ts';
 import type { Store } from '../../store/index.ts';
 
 /**
- * Maximum numbers of logins whose user is not authenticated. Anyone may begin one, and each is a row of up to eight
- * kilobytes.
+ * Maximum numbers of logins whose user is not authenticated. Anyone can begin one, and each takes up to eight kilobytes
+ * of the database.
  */
 const USUAL_MOST = {
   ofRealm: 20_000,
@@ -11,10 +11,13 @@ const USUAL_MOST = {
   ofSender: 2000,
 } as const;
 
-/** Number of new logins of a realm between two counts. A count takes as long as storing a few logins. */
+/**
+ * The number of new logins after which a process counts the stored logins of the realm. A count takes as long as
+ * storing a few logins.
+ */
 const BETWEEN_COUNTS = 256;
 
-/** Maximum number of logins, of all senders, that a process remembers. */
+/** Maximum number of logins that a process remembers, for all senders together. */
 const MOST_REMEMBERED = 100_000;
 
 type Begun = Pick<AuthenticationSession, 'id' | 'expiresAt'>;
@@ -54,7 +57,7 @@ export async function storeNewLogin(
   if (count === BETWEEN_COUNTS) await store.boundAuthenticationSessions(row.realmId, most.ofRealm);
 }
 
-/** @returns the sender's oldest login, if the sender has one too many */
+/** Adds a login to the memory. Returns the sender's oldest login if the sender now has too many. */
 function remember(
   memory: Memory,
   sender: string,

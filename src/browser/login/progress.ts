@@ -14,11 +14,11 @@ import { type BrowserCall, startLoginEvent } from '../call.ts';
 import { findSsoSession, type SsoSession } from '../sso/sso-session.ts';
 import { stageOf } from './stage.ts';
 
-/** The proof of the user's identity. */
+/** How the user proved their identity. */
 export type Proof =
-  /** A login that the browser had before. */
+  /** The session that the browser already had. */
   | { by: 'session'; sso: SsoSession }
-  /** The password of this login, and the second factor if the user has one. */
+  /** The password that the user entered in this login, with the second factor if the user has one. */
   | { by: 'password'; password: Credential; authenticatedAt: number };
 
 /** A login whose user is authenticated. */
@@ -86,7 +86,7 @@ export function addRequestDetails(event: EventDraft, request: AuthorizationReque
   event.details['response_mode'] = request.responseMode;
 }
 
-/** The consent that a client needs. */
+/** The scopes for which a client needs the user's consent. */
 export interface ConsentNeed {
   /** Scopes that the user has not agreed to. */
   missing: readonly ClientScope[];

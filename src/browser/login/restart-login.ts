@@ -9,9 +9,8 @@ import { addRequestDetails } from './progress.ts';
 import { stageOf } from './stage.ts';
 
 /**
- * `GET …/login-actions/restart`: restarts the login, and the user has to authenticate from the start. If the login
- * should renew an existing session, that session ends, because another person restarts the login. Keycloak does the
- * same.
+ * `GET …/login-actions/restart`: restarts the login, and the user has to authenticate from the start. A restart of a
+ * login that renews an existing session means that another user wants to log in. That session ends, as in Keycloak.
  */
 export const restartLogin: BrowserEndpoint = (ctx, request) =>
   withBrowserCall(ctx, request, async (call) => {

@@ -14,8 +14,8 @@ import { type LogoutRequest, readLogoutCode, renderLogoutCode } from './logout-c
 
 /**
  * RP-initiated logout, `GET|POST …/logout` (RP-Initiated Logout 1.0 §2; docs/keycloak/logout.md#logout-in-the-browser).
- * A client that presents an ID token of the session ends it without a confirmation. Otherwise the user has to confirm,
- * because otherwise any page could log users out.
+ * A client that presents an ID token of the session ends it without a confirmation. All other logouts need the user's
+ * confirmation, so that no other page can log users out.
  *
  * @throws Refusal `realm-not-found`
  */
@@ -45,7 +45,7 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
       );
     };
 
-    // 1. The client.
+    // 1. Find the client.
     const hinted = hint === undefined ? undefined : readIdTokenHint(call, hint);
     if (hint !== undefined && hinted === undefined)
       return refuse('invalidParameterMessage', 'invalid_token', 'id_token_hint');
@@ -59,7 +59,7 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
     // The event names only an existing client, because the metrics keep a series for each name.
     event.clientId = client?.clientId;
 
-    // 2. The redirect URI.
+    // 2. Check the redirect URI.
     if (redirectUri !== undefined && requesterId === undefined)
       return refuse('missingParametersMessage', 'invalid_request', 'id_token_hint');
     if (redirectUri !== undefined && !isLogoutRedirect(client, redirectUri, ctx.baseUrl))
@@ -70,7 +70,7 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
       ...(uiLocales === undefined ? {} : { uiLocales }),
     };
 
-    // 3. The sessions to end.
+    // 3. Find the sessions to end.
     const logins = await listSsoSessions(ctx, call.configuration, request);
     if (hinted?.sessionId !== undefined) {
       const session = await findSessionOf(call, hinted.sessionId, hinted.userId);
@@ -144,7 +144,10 @@ async function endAndLog(
   return ended;
 }
 
-/** Shows the clients' frames first, then redirects. Without either, shows a page that confirms the logout. */
+/**
+ * Shows the clients' frames first, then redirects. Without frames and redirect URI, shows a page that confirms the
+ * logout.
+ */
 function finishLogout(
   call: BrowserCall,
   logout: LogoutRequest,

@@ -7,10 +7,10 @@ import type { SsoSession } from '../sso/sso-session.ts';
 export interface LogoutRequest {
   /** `client_id` of the requesting client. */
   clientId?: string;
-  /** Checked when the request arrives, and again before it is used. */
+  /** The redirect URI, which is checked when the request arrives and again before the redirect. */
   redirectUri?: string;
   state?: string;
-  /** The languages of the client's pages, as sent. */
+  /** `ui_locales` of the request, as sent. */
   uiLocales?: string;
 }
 
@@ -23,7 +23,7 @@ const LIFETIME = 1800;
  * Returns the `session_code` of the confirmation page: the signed request, bound to this browser's login, so that no
  * other site can create the form (CSRF).
  *
- * @param logins the logins that the page concerns: one, none, or a mix of several
+ * @param logins the logins that the cookies of the browser prove: usually one, sometimes none or several
  */
 export function renderLogoutCode(
   { ctx, configuration, issuer, now }: BrowserCall,

@@ -20,7 +20,7 @@ export interface RequiredAction {
   message?: RuleMessageKey;
   /**
    * @param action the URL to which the form is posted
-   * @param faults those of the submitted form, whose values are shown again
+   * @param faults the faults of the submitted form, whose values the page shows again
    */
   show(
     call: BrowserCall,

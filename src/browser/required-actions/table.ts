@@ -4,8 +4,8 @@ import { updatePassword } from './update-password.ts';
 import { updateProfile } from './update-profile.ts';
 
 /**
- * Every required action of idkit by its alias. A user with any other action is rejected. An action is one file and one
- * row.
+ * Every required action of idkit by its alias. A user with any other action is rejected. A new action needs one file
+ * and one row here.
  */
 export const REQUIRED_ACTIONS: ReadonlyMap<string, RequiredAction> = new Map([
   ['UPDATE_PASSWORD', updatePassword],

@@ -24,7 +24,10 @@ export function readIdTokenHint(
   return { userId, clientId: textClaim(claims, 'azp'), sessionId: textClaim(claims, 'sid') };
 }
 
-/** Whether a token is an ID token. All other tokens of a realm have a `typ`, and lean ID tokens have none. */
+/**
+ * Whether a token is an ID token. Every other token of a realm has another `typ`. The ID tokens of some clients have no
+ * `typ`.
+ */
 function isIdToken(claims: Readonly<Record<string, unknown>>): boolean {
   if (claims['typ'] !== undefined) return claims['typ'] === 'ID';
   const client = textClaim(claims, 'azp');

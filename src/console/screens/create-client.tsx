@@ -30,7 +30,7 @@ const PRESETS = {
   },
 } as const;
 
-/** Asks for a few settings and chooses safe defaults for all others. */
+/** A dialog that asks for a few settings of a new client and chooses safe defaults for all others. */
 export function CreateClient(props: { realm: string; onClose: () => void }) {
   const api = useApi();
   const [, navigate] = useLocation();

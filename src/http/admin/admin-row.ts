@@ -4,14 +4,20 @@ import type { RecordKind } from '../../model/index.ts';
 import type { Route, Services } from '../url-table/route.ts';
 import type { AdminCall } from './call.ts';
 
-/** The records of one kind that a row replaces as a whole. */
+/** The records of one kind that a route replaces as a whole. */
 export interface Written {
   kind: RecordKind;
-  /** Their ids in the realm of the call. Omits records that do not exist, which the row itself reports. */
+  /**
+   * Returns the ids of the records in the realm of the call. Omits missing records, because the route's handler reports
+   * them.
+   */
   ids(call: AdminCall): readonly string[] | Promise<readonly string[]>;
 }
 
-/** The right that a row requires. `none`: every caller gets a response, or the response depends on the rights. */
+/**
+ * The right that a route requires. `none`: the route has no such check, because its response depends on the caller's
+ * rights or is the same for every caller.
+ */
 export type RowRight = Right | 'none';
 
 interface AnyRow {
@@ -29,22 +35,25 @@ interface AnyRow {
   handle(call: AdminCall): unknown;
 }
 
-/** A row that only reads. */
+/** A route that only reads. */
 export interface ReadingRow extends AnyRow {
   method: 'GET';
 }
 
 /**
- * A row that may change something. `writes` names the existing records that the row replaces, and those to which it
- * adds a part. The row runs in the turns of all of them. `writes` is empty if the row only creates separate records, or
- * changes sessions or events, which are not records.
+ * A route that can change something. `writes` names the existing records that the route replaces or to which it adds a
+ * part. The route runs while it holds the locks of all of them. `writes` is empty if the route only creates separate
+ * records, or changes sessions or events, which have no locks.
  */
 export interface WritingRow extends AnyRow {
   method: Exclude<Route['method'], 'GET' | 'HEAD' | 'OPTIONS' | 'PATCH'>;
   writes: readonly Written[];
 }
 
-/** One row of the administrative API below a realm. */
+/**
+ * A route of the administrative API below a realm: one row of its table, with the right that the route requires and the
+ * records that it writes.
+ */
 export type AdminRow = ReadingRow | WritingRow;
 
 /** A request of an authenticated caller at `/admin/realms`, outside of any realm. */
@@ -56,8 +65,9 @@ export interface RealmsCall {
 }
 
 /**
- * A row of `/admin/realms` itself. Its right is a role of the realm master. It takes the turns of its records itself,
- * because it shares code with the import of realm files. That code prepares a realm before it takes turns.
+ * A route of `/admin/realms` itself, whose right is a role of the realm master. Its handler takes the locks of the
+ * records itself, because it shares code with the import of realm files. That code prepares a realm before it takes a
+ * lock.
  */
 export type RealmsRow = { handle(call: RealmsCall): Promise<unknown> } & (
   | { method: 'GET'; right: 'none' }

@@ -5,7 +5,7 @@ import { corsHeaders } from '../responses/cors.ts';
 import type { Services } from '../url-table/route.ts';
 
 const callers = new WeakMap<FastifyRequest, Promise<Caller>>();
-/** Requests whose origin the client of the token allows. */
+/** Requests from pages of an origin that the token's client allows (CORS). */
 const allowedOrigins = new WeakSet<FastifyRequest>();
 
 /**
@@ -44,8 +44,8 @@ async function verifyCaller({ protocol }: Services, request: FastifyRequest): Pr
 }
 
 /**
- * Returns the headers that let a page read the response, `Location` included. As at the token endpoint, the client of
- * the token must allow the page's origin. Call it after `authenticate`.
+ * Returns the headers that let a page read the response, `Location` included. As at the token endpoint, the token's
+ * client must allow the page's origin. `authenticate` has to run first.
  */
 export function originHeaders(request: FastifyRequest): Record<string, string> {
   const { origin } = request.headers;

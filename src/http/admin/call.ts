@@ -26,7 +26,7 @@ export interface AdminCall extends RealmCall {
   query: Query;
 }
 
-/** The result of a handler that creates a record: a 201 with its location. */
+/** The result of a handler that created a record. The response has status 201 and the location of the record. */
 export class Created {
   readonly path: string;
   readonly body: Json | undefined;
@@ -75,7 +75,7 @@ export async function openCall(
   };
 }
 
-/** Sends the result of a row: `Created` as 201, undefined as 204, a list of pages or any other value as 200. */
+/** Sends the result of a handler: `Created` as 201, undefined as 204, a list of pages or any other value as 200. */
 export function sendResult(call: AdminCall, value: unknown): FastifyReply | Promise<FastifyReply> {
   const { reply, configuration, context } = call;
   if (value instanceof Created) {

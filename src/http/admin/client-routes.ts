@@ -37,7 +37,7 @@ const LISTS: readonly ScopeList[] = ['default', 'optional'];
 
 const findClient = (call: AdminCall) => getClient(call, call.param('client'));
 
-/** A row that reads a part of a client. */
+/** Creates a route that reads a part of a client. */
 function readingRow(below: string, handle: (call: AdminCall) => unknown): AdminRow {
   return { method: 'GET', path: `/clients/:client${below}`, of: findClient, right: 'viewClients', handle };
 }
@@ -48,7 +48,7 @@ function uncached(call: AdminCall): AdminCall {
   return call;
 }
 
-/** Clients with their secrets, scopes, mappers and sessions, and the client scopes of the realm. */
+/** The routes of clients with their secrets, scopes, mappers and sessions, and of the realm's client scopes. */
 export const clientRows: readonly AdminRow[] = [
   {
     method: 'GET',
@@ -154,7 +154,10 @@ export const clientRows: readonly AdminRow[] = [
   ...mapperRows('clientScope', '/client-scopes/:scope'),
 ];
 
-/** The rows of one list of scopes: that of a client, or that of the realm for new clients. */
+/**
+ * Creates the routes of one list of client scopes. The list belongs to a client, or to the realm as the default for new
+ * clients.
+ */
 function scopeListRows(list: ScopeList): AdminRow[] {
   const own = `/clients/:client/${list}-client-scopes`;
   const ofNewClients = `/default-${list}-client-scopes`;

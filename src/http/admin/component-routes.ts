@@ -11,7 +11,7 @@ import { texts } from './query.ts';
 import { readRepresentation } from './read-json.ts';
 import { theComponent } from './written-records.ts';
 
-/** Components, and the keys that they hold. */
+/** The routes of components, and of the keys that components contain. */
 export const componentRows: readonly AdminRow[] = [
   {
     method: 'GET',

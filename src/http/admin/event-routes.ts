@@ -12,7 +12,7 @@ import { type Query, texts } from './query.ts';
 import { readRepresentation } from './read-json.ts';
 import { theRealm } from './written-records.ts';
 
-/** Events and their settings. */
+/** The routes of events and their settings. */
 export const eventRows: readonly AdminRow[] = [
   {
     method: 'GET',
@@ -82,7 +82,10 @@ function list<K extends string>(
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** `dateFrom` and `dateTo`: a day or Unix time in milliseconds. If `dateTo` is a day, the whole day is included. */
+/**
+ * Reads `dateFrom` and `dateTo`, each of which is a date or a Unix time in milliseconds. A date in `dateTo` includes
+ * the whole day.
+ */
 function dates(query: Query): { from?: number; to?: number } {
   const from = date(query, 'dateFrom', 0);
   const to = date(query, 'dateTo', DAY - 1);

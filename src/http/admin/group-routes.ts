@@ -16,7 +16,7 @@ import { theGroup, theGroups, theMovedGroup } from './written-records.ts';
 
 const groupOf = (call: AdminCall) => getGroup(call, call.param('id'));
 
-/** Groups, their children and members. */
+/** The routes of groups, their children and members. */
 export const groupRows: readonly AdminRow[] = [
   {
     method: 'GET',

@@ -36,10 +36,15 @@ const NOT_BUILT = `
 
 /** Creates a refusal with 501 that names the path. */
 export function notBuilt(method: string, path: string): AdminRefusal {
-  return new AdminRefusal('not-built', { errorMessage: `this part is not built yet: ${method} ${path}` });
+  return new AdminRefusal('not-built', {
+    errorMessage: `idkit does not implement this yet: ${method} ${path}`,
+  });
 }
 
-/** The rest of the tree below a realm: 501 for the parts that idkit does not have yet, 404 for everything else. */
+/**
+ * Routes for all other paths below a realm. They return 501 for the parts of Keycloak that idkit does not have yet, and
+ * 404 otherwise.
+ */
 export const restRows: readonly AdminRow[] = [
   { method: 'GET', path: '/*', right: 'none', handle: refuse },
   ...(['POST', 'PUT', 'DELETE'] as const).map(
@@ -60,7 +65,7 @@ function refuse(call: AdminCall): never {
   throw notBuilt(method === 'HEAD' ? 'GET' : method, pathOf(call.request));
 }
 
-/** The parts of the API outside of realms. */
+/** Routes for the parts of the API outside of realms. They return 501. */
 export const serverInfoRoutes: readonly Route[] = ['/admin/serverinfo', '/admin/serverinfo/*'].map((url) => ({
   method: 'GET',
   url,
@@ -70,7 +75,7 @@ export const serverInfoRoutes: readonly Route[] = ['/admin/serverinfo', '/admin/
   },
 }));
 
-/** The preflight requests, and the parts of the API outside of realms. */
+/** Routes for preflight requests, and for the parts of the API outside of realms. */
 export const restRoutes: readonly Route[] = [
   preflight('/admin/realms', 'DELETE, GET, POST, PUT'),
   preflight('/admin/realms/:realm', 'DELETE, GET, POST, PUT'),

@@ -5,7 +5,7 @@ export interface Query {
   text(name: string): string | undefined;
   all(name: string): readonly string[];
   flag(name: string): boolean | undefined;
-  /** @throws AdminRefusal 404 for a text that is not a number, as in Keycloak; a negative number means no limit */
+  /** A negative number means no limit. @throws AdminRefusal 404 for a text that is not a number, as in Keycloak */
   number(name: string): number | undefined;
   /** Returns `first` and `max` of a list. `defaultMax` applies if the query has no `max`. */
   page(defaultMax: number): { first: number; max: number };
@@ -43,7 +43,7 @@ export function readQuery(request: FastifyRequest): Query {
   };
 }
 
-/** Returns the parameters that are given and not empty, under other names. */
+/** Returns the parameters of the query that are not empty, under the names of the keys in `names`. */
 export function texts<K extends string>(
   query: Query,
   names: Readonly<Record<K, string>>,

@@ -28,7 +28,7 @@ import {
   theRealm,
 } from './written-records.ts';
 
-/** The list of realms. */
+/** The routes of the list of realms. */
 export const realmsRows: readonly RealmsRow[] = [
   {
     method: 'GET',
@@ -49,7 +49,7 @@ export const realmsRows: readonly RealmsRow[] = [
   },
 ];
 
-/** A realm as a whole, its sessions, login failures and identity providers. */
+/** The routes of a whole realm, its sessions, login failures and identity providers. */
 export const realmRows: readonly AdminRow[] = [
   { method: 'GET', path: '', right: 'none', handle: showRealm },
   {

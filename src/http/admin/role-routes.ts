@@ -59,7 +59,7 @@ const GROUP_MAPPINGS = {
   holds: theGroup,
 };
 
-/** Roles of the realm and of clients, and their assignments to users and groups. */
+/** The routes of realm roles and client roles, and of their assignments to users and groups. */
 export const roleRows: readonly AdminRow[] = [
   ...OWNERS.flatMap(ownerRows),
   ...oneRoleRows('/roles-by-id/:id', {
@@ -88,7 +88,7 @@ function ownerRows({ path, kind, of, owner }: OwnerPath): AdminRow[] {
       path,
       ...ownerCheck,
       right: right('manage'),
-      // A new role belongs to the client's record.
+      // A client's roles are part of the client's record.
       writes: kind === 'client' ? [theClient] : [],
       handle: async (call) => {
         const representation = readRepresentation(call.request, 'RoleRepresentation');
@@ -124,7 +124,7 @@ interface RolePath {
   find(call: AdminCall): Role;
 }
 
-/** The rows of one role. */
+/** Creates the routes of one role. */
 function oneRoleRows(path: string, { of, writes, right, find }: RolePath): AdminRow[] {
   const ownerCheck = of === undefined ? {} : { of };
   const view = { method: 'GET', ...ownerCheck, right: right('view') } as const;
@@ -179,9 +179,9 @@ interface MappingPath {
   holds: Written;
 }
 
-/** The rows that read and change the roles of a user or group. */
+/** Creates the routes that read and change the roles of a user or group. */
 function mappingRows({ path, holder, holds }: MappingPath): AdminRow[] {
-  // Keycloak looks for a group only if the caller may view users.
+  // Like Keycloak, look for the group only if the caller may view users.
   const of = holds === theGroup ? (call: AdminCall) => call.rights.check('viewUsers') : holder;
   const owners: readonly [string, (call: AdminCall) => Promise<RoleOwner>][] = [
     [`${path}/realm`, async () => 'realm'],

@@ -16,7 +16,10 @@ import { roleRows } from './role-routes.ts';
 import { adminRoute, realmsRoute } from './run-row.ts';
 import { userRows } from './user-routes.ts';
 
-/** The first request of Keycloak's console. It is not below `/admin/realms`. */
+/**
+ * Returns the caller and their roles. Keycloak's console sends this request first. Its path is not below
+ * `/admin/realms`.
+ */
 const whoAmIRoute: Route = {
   method: 'GET',
   url: '/admin/:realm/console/whoami',
@@ -29,7 +32,10 @@ const whoAmIRoute: Route = {
   },
 };
 
-/** Every row below `/admin/realms/{realm}`. A new area adds its rows here (docs/keycloak/admin-api.md). */
+/**
+ * The table of all routes below `/admin/realms/{realm}` (docs/keycloak/admin-api.md). Routes of a new file have to be
+ * added here.
+ */
 export const adminRows: readonly AdminRow[] = [
   ...realmRows,
   ...userRows,
@@ -51,7 +57,7 @@ const rows: readonly Route[] = [
 /** The routes of the administrative API. */
 export const adminRoutes: readonly Route[] = rows.map(abortIfGone);
 
-/** Aborts a read whose caller disconnects before the response, so that the database does not search for it any longer. */
+/** Aborts the database queries of a read if its caller disconnects before the response. */
 function abortIfGone(route: Route): Route {
   if (route.method !== 'GET') return route;
   return {

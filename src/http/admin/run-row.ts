@@ -7,7 +7,7 @@ import type { AdminRow, RealmsRow, WritingRow } from './admin-row.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
 import { type AdminCall, authorizeInRealm, openCall, sendJson, sendResult } from './call.ts';
 
-/** Creates the route of a row of the administrative API. */
+/** Creates the route of one row of the administrative API's table. */
 export function adminRoute(row: AdminRow): Route {
   return {
     method: row.method,
@@ -45,7 +45,7 @@ export function realmsRoute(row: RealmsRow): Route {
   };
 }
 
-/** The only check of a row's right. @throws AdminRefusal */
+/** Checks the right that a route requires. No other function checks it. @throws AdminRefusal */
 async function checkRight(row: AdminRow, call: AdminCall): Promise<void> {
   await row.of?.(call);
   const right = typeof row.right === 'function' ? row.right(call) : row.right;
@@ -53,10 +53,10 @@ async function checkRight(row: AdminRow, call: AdminCall): Promise<void> {
 }
 
 /**
- * Runs a row in the turns of the records that it writes, from its first read to its last write. An unauthorized caller
- * does not wait for turns. A path may identify a record by a property that can change, such as the name of a role. The
- * call is therefore opened again once it has the turns. The store rejects a write to a record that changed without its
- * turn. The row then runs again on the current record.
+ * Runs a route that writes. It holds the locks of the records that it writes, from its first read to its last write.
+ * Unauthorized callers do not wait for locks. A path can identify a record by a property that changes, such as a role
+ * name, so the records are read again when the locks are held. The store rejects a write to a record that was changed
+ * without its lock. The route then runs again on the current record.
  *
  * @throws AdminRefusal, IDKIT_CHANGED
  */
@@ -66,13 +66,13 @@ async function change(row: WritingRow, open: () => Promise<AdminCall>): Promise<
     ({ what, id, call }) =>
       call?.services.log?.warn(
         { method: row.method, path: row.path, what, id },
-        `a change of ${what} ${id} is retried: another change came between its read and its write`,
+        `retrying a change of ${what} ${id}, because another request changed it in the meantime`,
       ),
   );
   return sendResult(call, value);
 }
 
-/** The outcome if a record has changed since it was read, or the path now names another record. */
+/** The outcome of an attempt if a record has changed since it was read, or if the path now names another record. */
 interface StaleAttempt {
   outcome: 'stale';
   what: string;

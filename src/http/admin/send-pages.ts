@@ -4,7 +4,7 @@ import type { Json, Pages } from '../../admin/index.ts';
 import { callerSignal } from '../../core/index.ts';
 import type { ServiceLog } from '../url-table/route.ts';
 
-/** How many bytes may wait for a slow reader before the next page is read. */
+/** Maximum number of bytes that wait for a slow caller before the next page is read from the database. */
 const AHEAD = 65_536;
 
 /**
@@ -28,7 +28,7 @@ export async function sendPages(
       for (let page = await rest.next(); page.done !== true; page = await rest.next())
         yield `,${items(page.value)}`;
     } catch (error) {
-      // A caller who has disconnected causes such errors itself.
+      // Not an error worth logging if the caller has disconnected, because that aborts the read.
       if (callerSignal()?.aborted !== true && !reply.raw.destroyed)
         log?.error({ err: error }, 'a list is incomplete because its next page could not be read');
       throw error;

@@ -26,7 +26,7 @@ import { theUser } from './written-records.ts';
 
 const findUser = (call: AdminCall) => getUser(call, call.param('id'));
 
-/** Users with their credentials, sessions, consents and groups. */
+/** The routes of users with their credentials, sessions, consents and groups. */
 export const userRows: readonly AdminRow[] = [
   {
     method: 'GET',

@@ -4,17 +4,20 @@ import type { Written } from './admin-row.ts';
 import type { AdminCall } from './call.ts';
 import { readJson } from './read-json.ts';
 
-/** Maximum number of records for which a partial import takes turns. Beyond that, only the store detects conflicts. */
+/**
+ * Maximum number of records of one kind that a partial import locks. If there are more, it locks none, and only the
+ * store detects conflicts.
+ */
 const MAX_IMPORTED = 24;
 
 type MaybeRecord = { id: string } | undefined;
 
-/** One record, which may be missing. */
+/** Locks the record that `find` returns, if there is one. */
 function written(kind: RecordKind, find: (call: AdminCall) => MaybeRecord | Promise<MaybeRecord>): Written {
   return writtenList(kind, async (call) => [await find(call)]);
 }
 
-/** Several records, of which some may be missing. */
+/** Locks the records that `find` returns. It returns undefined for a missing record. */
 function writtenList(
   kind: RecordKind,
   find: (call: AdminCall) => readonly MaybeRecord[] | Promise<readonly MaybeRecord[]>,
@@ -131,7 +134,7 @@ function rolesOfClients(body: Json): Json {
   return objectIn(objectIn(body['roles'])['client']);
 }
 
-/** Empty if there are too many records to take turns for. */
+/** The existing records of a kind that a partial import names. Empty if there are too many to lock. */
 function imported(
   kind: RecordKind,
   find: (call: AdminCall, body: Json) => readonly MaybeRecord[] | Promise<readonly MaybeRecord[]>,
@@ -154,7 +157,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null;
 }
 
-/** Returns the object of the body, or an empty one for an invalid body, which the row itself rejects. */
+/** Returns the object in the body, or an empty one if the body is invalid, because the route's handler rejects that. */
 function peek({ request }: Pick<AdminCall, 'request'>): Json {
   try {
     return objectIn(readJson(request));

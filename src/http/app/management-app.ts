@@ -15,11 +15,11 @@ import type { TlsFiles } from './tls.ts';
 export interface ManagementOptions extends ServiceFigures {
   log: ServiceLog;
   tls?: TlsFiles | undefined;
-  /** `listen.managementHost`: a host name that requests may use. */
+  /** The setting `listen.managementHost`: a host name that the listener accepts in the Host header. */
   host: string;
 }
 
-/** No route of this app reads a body. */
+/** Maximum size of a body in bytes. It is small, because no route of this app reads a body. */
 const BODY_BYTES = 1024;
 
 /** Host names that a stranger cannot register: those of this machine (RFC 6761 §6.3) and of private networks. */
@@ -56,10 +56,10 @@ const FOREIGN_NAME =
   'the management listener does not accept this host name: use its IP address, or set listen.managementHost to the name';
 
 /**
- * Whether the Host header names this listener. This prevents DNS rebinding: an attacker points a host name to this
- * machine, and a page under that name then reads the responses. The browser sends that name as the Host header. An
- * attacker cannot do this with addresses and private names. All browsers send the header, so a request without it
- * (HTTP/1.0) is accepted.
+ * Whether the Host header names this listener. The check prevents DNS rebinding, in which an attacker's host name
+ * resolves to this machine, so that the attacker's page can read the responses. The browser then sends the attacker's
+ * host name in the header. IP addresses and private names are accepted, because an attacker cannot own them. So are
+ * requests without the header (HTTP/1.0), because all browsers send it.
  */
 function isOwnName(header: string | undefined, own: string): boolean {
   if (header === undefined) return true;

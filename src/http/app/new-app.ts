@@ -10,7 +10,10 @@ const TIMES = { request: 120_000, headers: 30_000, idle: 75_000 } as const;
 /** Maximum size in bytes of all header lines of a request. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** Creates an app without routes: the limits of the server, and the responses to requests that Fastify rejects itself. */
+/**
+ * Creates an app without routes. It has the limits of the server, and the responses to requests that Fastify itself
+ * rejects.
+ */
 export function newApp(options: {
   tls?: TlsFiles | undefined;
   /** Addresses or CIDR blocks of the proxies whose X-Forwarded-For and X-Forwarded-Proto the app trusts. */
@@ -26,7 +29,7 @@ export function newApp(options: {
     return503OnClosing: false,
     exposeHeadRoutes: false,
     clientErrorHandler: sendClientError,
-    // No route has a JSON schema. Without the compilers Fastify loads only half as much code.
+    // No route has a JSON schema. Without its schema compilers Fastify loads only half as much code.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     routerOptions: { ignoreTrailingSlash: true },
     frameworkErrors: (_error, request, reply) => {
@@ -34,7 +37,7 @@ export function newApp(options: {
       sendGlobalError(request, reply, STATUS.badRequest);
     },
   };
-  // The type of an https app differs only in its server, which no code here uses.
+  // Only the type of the server differs between http and https, and no code here uses that type.
   const own = options.tls ? { https: { ...server, ...options.tls } } : { http: server };
   const app = Fastify({ ...common, ...own } as FastifyServerOptions);
   app.decorateRequest('served', null);
@@ -42,12 +45,12 @@ export function newApp(options: {
 }
 
 function noSchemas(): never {
-  throw new Error('no row of the URL table has a schema');
+  throw new Error('a route has a schema, but the app has no schema compilers');
 }
 
 /**
- * Responds to bytes that are not an HTTP request, and to headers that are too large or too slow. The response has the
- * shape of every other error, and the connection is closed after it.
+ * Responds to bytes that are not an HTTP request, and to headers that are too large or arrive too slowly. The response
+ * has the same JSON shape as other errors. The connection is closed after it.
  */
 function sendClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;

@@ -31,7 +31,7 @@ import {
 import { newApp } from './new-app.ts';
 import type { TlsFiles } from './tls.ts';
 
-/** Every route of the public port, except health and metrics, which the management listener serves too. */
+/** Every route of the public port except health and metrics, which are added separately. */
 export const ROUTES: readonly (readonly Route[])[] = [
   tokenRoutes,
   metadataRoutes,
@@ -73,7 +73,7 @@ export function buildApp(services: Services, options: AppOptions): FastifyInstan
   app.setNotFoundHandler(notFound);
   const { bodyBytes, adminBodyBytes } = services.limits;
   addCatchAll(app, ['/*'], METHODS, bodyBytes, notFound);
-  // Except for OPTIONS, every method here has a route that authorizes the caller before it reads a large body.
+  // Every administrative route with a body authorizes the caller before the service reads a large body.
   const authorized = METHODS.filter((method) => method !== 'OPTIONS');
   addCatchAll(app, ['/admin/realms', '/admin/realms/*'], authorized, adminBodyBytes, notFound);
   return app;
@@ -119,7 +119,7 @@ function addHooks(app: FastifyInstance, table: UrlTable, services: Services, not
 /** Delay in seconds that `Retry-After` suggests while the service imports realm files. */
 const RETRY_SECONDS = 5;
 
-/** Rejects all requests but those for health while the service imports realm files. */
+/** Rejects all requests except health checks while the service imports realm files. */
 function rejectWhilePreparing(app: FastifyInstance, health: Pick<Health, 'preparing'>): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!health.preparing || /^\/health(\/|\?|$)/.test(request.raw.url ?? '')) return done();
@@ -135,8 +135,8 @@ function rejectWhilePreparing(app: FastifyInstance, health: Pick<Health, 'prepar
 }
 
 /**
- * Closes each connection with its next response once the process is about to end. No request is then in flight when the
- * listener closes.
+ * Closes each connection after its next response if the process is about to end, so that no request is in flight when
+ * the listener closes.
  */
 export function closeConnectionsAtEnd(app: FastifyInstance, health: Pick<Health, 'leaving'>): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {
@@ -145,7 +145,7 @@ export function closeConnectionsAtEnd(app: FastifyInstance, health: Pick<Health,
   });
 }
 
-/** The response to a path that Keycloak rejects (docs/keycloak/errors.md#path-normalization). */
+/** The body of the response to a path that Keycloak rejects (docs/keycloak/errors.md#path-normalization). */
 interface PathFault {
   error: 'missingNormalization' | 'invalidCharacter';
   error_description: string;

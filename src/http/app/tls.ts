@@ -36,7 +36,7 @@ export async function readTls(listen: {
   );
   if (!certificate.checkPrivateKey(privateKey))
     throw new IdkitError('IDKIT_SETTING', `--tls-key ${tlsKey} is not the key of --tls-cert ${tlsCert}`);
-  // A service without https starts faster without this module.
+  // Loaded only for https, because a service without https starts faster without this module.
   const { createSecureContext } = await import('node:tls');
   attempt(`--tls-cert ${tlsCert} cannot be used for https`, () => createSecureContext({ cert, key }));
   return { cert, key };

@@ -26,7 +26,10 @@ const PAGES: Readonly<Record<AccountPageName, BrowserEndpoint>> = {
   applications: accountApplications,
 };
 
-/** The account pages, and at their root the profile that Keycloak's account API sends to programs. */
+/**
+ * The routes of the account pages. Programs that request their root get the user's profile, as from Keycloak's account
+ * API.
+ */
 export const accountRoutes: readonly Route[] = [
   ...(Object.keys(PAGES) as AccountPageName[]).flatMap((name) => {
     const url = `${account}/${ACCOUNT_PATHS[name]}`.replace(/\/$/, '');
@@ -59,8 +62,8 @@ function pageRoute(method: 'GET' | 'POST', url: string, endpoint: BrowserEndpoin
 }
 
 /**
- * Distinguishes programs as Keycloak does. A bearer token also identifies a program, because browsers request pages
- * without one.
+ * Whether a program, not a browser, sent the request. Checks the media types as Keycloak does. A bearer token also
+ * identifies a program, because browsers request pages without one.
  */
 function wantsJson({ headers }: FastifyRequest): boolean {
   const json = 'application/json';

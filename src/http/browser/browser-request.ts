@@ -10,7 +10,7 @@ type Values = ReadonlyMap<string, readonly string[]>;
 const NONE: Values = new Map();
 
 /**
- * Converts a browser's request below `/realms/{realm}/` to the value that the login's rules accept.
+ * Converts a browser's request below `/realms/{realm}/` to the form that src/browser accepts.
  *
  * @throws Refusal `malformed-form` for a malformed query or form
  */

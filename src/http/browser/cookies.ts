@@ -3,7 +3,7 @@ import type { CookieChange } from '../../browser/index.ts';
 
 /**
  * Returns every value of every cookie, in the order of the header. A parent domain or another port can add a cookie
- * with one of our names (cookie tossing). The reader of a cookie therefore has to check each value.
+ * with one of our names (cookie tossing). Callers therefore have to check each value of a cookie.
  */
 export function parseCookies(header: string | undefined): ReadonlyMap<string, readonly string[]> {
   const cookies = new Map<string, string[]>();
@@ -23,14 +23,14 @@ export function parseCookies(header: string | undefined): ReadonlyMap<string, re
 const valueShape = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
 
 /**
- * Writes a `Set-Cookie` line (docs/keycloak/pages.md#cookies). In an insecure context a browser accepts neither `Secure`
- * nor `SameSite=None`. An empty value clears the cookie.
+ * Returns the value of a `Set-Cookie` header (docs/keycloak/pages.md#cookies). In an insecure context a browser accepts
+ * neither `Secure` nor `SameSite=None`. An empty value clears the cookie.
  *
  * @param place `path` ends with a slash; `secure` says whether the browser's context is secure
  */
 export function serializeCookie(change: CookieChange, place: { path: string; secure: boolean }): string {
   const { name, value, httpOnly, sameSite, maxAge } = change;
-  // Only a bug could cause this, but the value must never inject another header.
+  // Only a bug could create such a value, but it must never inject another header.
   if (!valueShape.test(value)) throw new Error(`the value of cookie ${name} has invalid characters`);
   const parts = [`${name}=${value}`, `Path=${place.path}`];
   if (value === '') parts.push('Max-Age=0', 'Expires=Thu, 01 Jan 1970 00:00:00 GMT');

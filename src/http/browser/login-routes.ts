@@ -19,7 +19,7 @@ import { sendBrowserAnswer } from './send-answer.ts';
 const authorization = '/realms/:realm/protocol/openid-connect/auth';
 const actions = '/realms/:realm/login-actions';
 
-/** The authorization endpoint and the forms of the login. */
+/** The routes of the authorization endpoint and of the login's forms. */
 export const loginRoutes: readonly Route[] = [
   browserRoute('GET', authorization, authorize),
   browserRoute('POST', authorization, authorize),
@@ -31,13 +31,13 @@ export const loginRoutes: readonly Route[] = [
   browserRoute('GET', `${actions}/restart`, restartLogin),
 ];
 
-/** The statuses of a page about a malformed form. */
+/** The status of the error page for each refusal of a form that cannot be parsed. */
 const UNREADABLE: ReadonlyMap<RefusalCase, number> = new Map([
   ['malformed-form', STATUS.badRequest],
   ['form-too-large', STATUS.contentTooLarge],
 ]);
 
-/** A route that passes a browser's request to the rules of the login and sends their answer. */
+/** Creates a route that passes a browser's request to an endpoint of src/browser and sends the answer. */
 export function browserRoute(method: 'GET' | 'POST', url: string, endpoint: BrowserEndpoint): Route {
   return { method, url, handle: (services, request, reply) => answer(endpoint, services, request, reply) };
 }

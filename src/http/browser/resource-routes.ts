@@ -16,13 +16,13 @@ const KINDS = [
 interface Logo {
   file: string;
   contentType: string;
-  /** Changes whenever the file changes. */
+  /** A text that changes whenever the file changes. */
   version: string;
 }
 
 /**
  * Returns the logo of a realm, if it has one. A new file appears on the next page. The call is synchronous, because two
- * lookups in a local directory take less time than a switch to another thread.
+ * lookups in a local directory are faster than asynchronous ones.
  */
 export function findLogo(directory: string | undefined, realm: string): Logo | undefined {
   if (directory === undefined || !/^[^/\\\0.][^/\\\0]*$/.test(realm)) return undefined;
@@ -52,7 +52,10 @@ function statFile(file: string) {
   }
 }
 
-/** Serves the logos. The policy stops an SVG that is opened as a document from running scripts and loading files. */
+/**
+ * Serves the logos. The Content-Security-Policy prevents an SVG from running scripts and loading files if a user opens
+ * it as a document.
+ */
 const logoRoute: Route = {
   method: 'GET',
   url: '/resources/logos/:realm',
@@ -69,7 +72,10 @@ const logoRoute: Route = {
   },
 };
 
-/** The files that pages load: the stylesheet and the icon, which browsers cache for ever, and the logos of realms. */
+/**
+ * The routes of the files that pages load: the stylesheet and the icon, which browsers cache forever, and the logos of
+ * realms.
+ */
 export const resourceRoutes: readonly Route[] = [
   {
     method: 'GET',

@@ -11,13 +11,13 @@ const NO_STORE = 'no-store, must-revalidate, max-age=0';
 
 let pagesLoading: Promise<typeof import('../pages/index.ts')> | undefined;
 
-/** Loads the pages on first use and keeps the promise, because each `import()` takes time. */
+/** Loads the pages' code on first use. Keeps the promise, because every call of `import()` takes time. */
 function loadPages(): Promise<typeof import('../pages/index.ts')> {
   pagesLoading ??= import('../pages/index.ts');
   return pagesLoading;
 }
 
-/** Sends an answer of the rules with its cookies: a page, a redirect or a form that posts itself. */
+/** Sends an answer of src/browser with its cookies: a page, a redirect or a form that submits itself. */
 export async function sendBrowserAnswer(
   services: Services,
   request: FastifyRequest,
@@ -39,8 +39,9 @@ export async function sendBrowserAnswer(
       return reply.code(STATUS.found).header('location', headerUrl(answer.to)).send();
     case 'form-post': {
       const pages = await loadPages();
-      // The rules have already rejected such a URI. This is the last check.
-      if (pages.safeLink(answer.to) === undefined) throw new Error('the target of a form is a script');
+      // src/browser has already rejected such a URI. This check is a second line of defence.
+      if (pages.safeLink(answer.to) === undefined)
+        throw new Error('the target URL of a form_post response could run a script');
       const locale = request.headers['accept-language']?.slice(0, 2) ?? 'en';
       const page = pages.renderFormPost(answer, pages.findTexts(locale), { basePath: basePathOf(baseUrl) });
       return sendPage(reply, STATUS.ok, page);

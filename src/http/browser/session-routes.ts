@@ -13,8 +13,8 @@ const base = '/realms/:realm/protocol/openid-connect';
 const browserLogout = browserRoute('POST', `${base}/logout`, requestLogout);
 
 /**
- * The logout endpoint, and the pages that clients frame to watch the login: the session iframe, and the check
- * whether cookies work in frames.
+ * The routes of the logout endpoint, of the session iframe, and of the pages with which clients check whether cookies
+ * work in frames.
  */
 export const sessionRoutes: readonly Route[] = [
   browserRoute('GET', `${base}/logout`, requestLogout),

@@ -6,11 +6,11 @@ import { ownDirectory } from '../../config/index.ts';
 export interface ConsoleFile {
   contentType: string;
   content: Buffer;
-  /** The content, compressed once. */
+  /** The content, compressed with gzip. */
   gzipped: Buffer;
 }
 
-/** The built console: its page, and the files that it loads, by name. */
+/** The files of the built console: its page, and the files that the page loads, by name. */
 export interface ConsoleFiles {
   page: ConsoleFile;
   assets: ReadonlyMap<string, ConsoleFile>;

@@ -7,14 +7,14 @@ import type { Route } from '../url-table/route.ts';
 import { pathParameter } from '../url-table/url-table.ts';
 import { type ConsoleFile, consoleFiles } from './console-files.ts';
 
-/** The policy of the console: its own script and style, and the API of its origin. */
+/** The Content-Security-Policy of the console. It allows only scripts, styles and API calls of the same origin. */
 const CONSOLE_POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; " +
   "frame-ancestors 'self'; base-uri 'none'";
 
 const NOT_BUILT = 'The console was not built: run "npm run build:console" in the checkout';
 
-/** The redirects to the console, and the console itself at `/admin/{realm}/console/`. */
+/** The routes of the console at `/admin/{realm}/console/`, and of the redirects to it. */
 export const consoleRoutes: readonly Route[] = [
   {
     method: 'GET',

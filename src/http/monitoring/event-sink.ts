@@ -18,8 +18,8 @@ export interface EventSinkHandle extends EventSink {
 
 /**
  * Opens the sink of user events. It logs and counts each event, and stores it in batches if the realm stores events of
- * its type (docs/keycloak/realms.md#events). It never throws and never delays a request. If the store fails, the events of
- * the batch are lost and counted.
+ * its type (docs/keycloak/realms.md#events). It never throws and never delays a request. If the store fails, the batch
+ * is lost, and its events are counted as dropped.
  */
 export function openEventSink(options: {
   store: Pick<Store, 'appendEvents' | 'findRealmById'>;

@@ -8,11 +8,11 @@ const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 /** The text of `GET /metrics`. */
 export interface Exposition {
   contentType: string;
-  /** Loads prom-client at the first call. */
+  /** Returns the text. The first call loads prom-client, which takes time. */
   render(): Promise<string>;
 }
 
-/** @param siblings the other processes of the service, if any, whose figures the text then includes */
+/** @param siblings the other processes of the service, if there are any. The text includes their metrics. */
 export function openExposition(
   metrics: Metrics,
   store: Pick<Store, 'figures'>,
@@ -40,10 +40,10 @@ export interface MetricFigures {
   values: { metricName?: string; labels: Record<string, string | number>; value: number }[];
 }
 
-/** The processes of one service. Any of them returns the figures of all. */
+/** The processes of one service. Each of them can return the metrics of all. */
 export interface Siblings {
-  /** Registers the function that reads the figures of this process. */
+  /** Registers the function that reads the metrics of this process. */
   offer(read: () => Promise<readonly MetricFigures[]>): void;
-  /** The text of `GET /metrics` for all processes. */
+  /** Returns the text of `GET /metrics` for all processes. */
   scrape(): Promise<string>;
 }

@@ -1,6 +1,6 @@
 import type { Store } from '../../store/index.ts';
 
-/** Timeout of a check in milliseconds. A check that takes longer is DOWN. */
+/** Timeout of a check in milliseconds. A check that takes longer reports DOWN. */
 const CHECK_MILLISECONDS = 5_000;
 
 /** One check of a health response, in Keycloak's shape (docs/keycloak/realms.md#health). */
@@ -18,7 +18,7 @@ export interface HealthReport {
 
 /** The state of this process that the health endpoints report. */
 export interface Health {
-  /** Whether the service listens but has not started yet. */
+  /** Whether the service listens but is not ready for requests yet, because it imports realm files. */
   readonly preparing: boolean;
   /** Whether this process is about to end, so that each connection closes after its response. */
   readonly leaving: boolean;
@@ -26,20 +26,22 @@ export interface Health {
   started(): HealthReport;
   /** Reads and writes through the store. Parallel calls share one check. */
   ready(): Promise<HealthReport>;
-  /** The service listens but has not started yet. Every request gets 503, except those for health. */
+  /** Marks the service as listening but not started. Until then, every request except a health check gets 503. */
   markPreparing(): void;
-  /** From now on, `started` is UP, and `ready` may be. */
+  /** Marks the service as started. `started` then reports UP, and `ready` does so if the store works. */
   markStarted(): void;
-  /** The service is about to end. From now on, `ready` is DOWN. */
+  /** Marks the service as about to end. `ready` then reports DOWN. */
   markStopping(): void;
-  /** This process is about to end, but others of the service continue, so readiness does not change. */
+  /** Marks this process as about to end. Other processes of the service continue, so `ready` does not change. */
   markLeaving(): void;
 }
 
-/** An id that no record has, so that reading and removing it changes nothing. */
+/** An id that no record has, so that reading and removing it does not change any data. */
 const NO_RECORD = 'idkit-health-check';
 
-/** Opens the health of a service. Its check reads from the store and writes to it without a change. */
+/**
+ * Creates the health of a service. Its check reads from the store and sends it a write that does not change any data.
+ */
 export function openHealth(store: Pick<Store, 'isAccessTokenRevoked' | 'removeFamily'>): Health {
   let started = false;
   let stopping = false;

@@ -7,7 +7,9 @@ export class Metrics {
   readonly events = new EventCounter();
   readonly renewals = new RecentRenewals();
   readonly #reuseByRealm = new Map<string, number>();
-  /** The number of waiting password hashes, and of those rejected because too many were waiting. */
+  /**
+   * Returns the number of passwords that wait to be hashed, and of passwords rejected because too many were waiting.
+   */
   readonly hashing: () => HashingFigures;
   #droppedEvents = 0;
 
@@ -34,7 +36,7 @@ export class Metrics {
   }
 }
 
-/** What a scrape reads in addition to the counters. */
+/** The store's part of the metrics, which every scrape reads in addition to the counters. */
 export interface FigureSource {
   figures(): Promise<StoreFigures>;
 }
@@ -46,7 +48,7 @@ const MAX_SERIES = 10_000;
 interface EventSeries {
   /** The event type in lower case without `_error`. */
   event: string;
-  /** Empty for a success. All errors of users share one value. */
+  /** Empty for a success. The errors in `USER_ERRORS` share one value. */
   error: string;
   realm: string;
   /** `unknown` if the client does not exist. */
@@ -55,8 +57,8 @@ interface EventSeries {
 }
 
 /**
- * The errors of users that share one value. Separate values would reveal whether a user name exists, is locked or is
- * disabled. The events, which only administrators of the realm read, distinguish them.
+ * Errors of a login that share one label value. Separate values would reveal whether a user exists, is locked or is
+ * disabled. Events distinguish the errors, but only administrators of the realm can read events.
  */
 const USER_ERRORS: ReadonlySet<string> = new Set([
   'invalid_user_credentials',
@@ -108,7 +110,7 @@ interface RenewalFigures {
 }
 
 interface Slice {
-  /** The number of the slice since the start of the clock. */
+  /** The time of the slice, as a number of slices since the clock started. */
   number: number;
   good: number;
   failed: number;
@@ -136,7 +138,7 @@ export class RecentRenewals {
     slice[outcome]++;
   }
 
-  /** Every realm that ever had a refresh, with 0 if there was none recently. */
+  /** Returns the counts of every realm that has had a refresh since the process started. */
   figures(): readonly RenewalFigures[] {
     const oldest = Math.floor(this.#now() / SLICE_MILLISECONDS) - SLICES;
     return [...this.#byRealm].map(([realm, slices]) => {
@@ -155,7 +157,7 @@ export const REQUEST_BUCKETS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ] as const;
 
-/** Requests of one method, route and status. */
+/** Counts and times of the requests with the same method, route and status. */
 export interface RequestSeries {
   method: string;
   /** The route's pattern, never the path itself. */
@@ -168,13 +170,13 @@ export interface RequestSeries {
 }
 
 /**
- * Request times by route. With plain arrays instead of labelled metric objects, a request costs one map lookup and a
- * few additions. Only a scrape renders the metrics.
+ * Collects request times by route. It uses plain arrays instead of prom-client's histograms, so that a request costs
+ * only one map lookup and a few additions.
  */
 export class RequestHistogram {
   readonly #byRoute = new Map<string, Map<number, RequestSeries>>();
 
-  /** Returns the series of one route, which the route keeps. */
+  /** Returns the object to which one route reports its requests. */
   forRoute(method: string, uri: string): RouteTimes {
     const key = `${method} ${uri}`;
     let byStatus = this.#byRoute.get(key);
@@ -185,13 +187,13 @@ export class RequestHistogram {
     return new RouteTimes(method, uri, byStatus);
   }
 
-  /** Every series with at least one request. */
+  /** Returns the series of all routes that had at least one request. */
   series(): readonly RequestSeries[] {
     return [...this.#byRoute.values()].flatMap((byStatus) => [...byStatus.values()]);
   }
 }
 
-/** Times of one route. */
+/** Collects the request times of one route. */
 export class RouteTimes {
   readonly #method: string;
   readonly #uri: string;

@@ -41,7 +41,7 @@ export function addMetrics(table: UrlTable, exposition: Exposition): void {
   );
 }
 
-/** Adds a URL that the metrics do not count. Other methods get 404. */
+/** Adds a GET route whose requests the metrics do not count. Other methods get 404. */
 function addGet(table: UrlTable, url: string, handle: ServedUrl['handle']): void {
   table.add(url, ['GET'], () => ({ url, handle }));
 }

@@ -9,14 +9,14 @@ import { REQUEST_BUCKETS, type RequestSeries } from './metrics.ts';
 /** A metric whose values are computed at each scrape. */
 type RenderedMetric = Omit<MetricFigures, 'aggregator'>;
 
-/** How long the store's figures are reused, in seconds, because counting millions of sessions takes time. */
+/** Time in seconds for which the store's figures are reused, because counting millions of sessions takes long. */
 const FIGURES_SECONDS = 15;
 
 /** Renders the metrics of this process. */
 export interface Scraper {
   /** Returns the text of `GET /metrics` (Prometheus exposition format 0.0.4). */
   scrape(): Promise<string>;
-  /** Returns the same figures as data, to be added to those of other processes. */
+  /** Returns the same metrics as data, to be combined with those of other processes. */
   figures(): Promise<readonly MetricFigures[]>;
 }
 
@@ -34,7 +34,7 @@ export async function openScraper(metrics: Metrics, source: FigureSource): Promi
   }));
   register(registry, () => ({
     name: 'idkit_refresh_token_reuse_total',
-    help: 'Refresh tokens presented again; each ended its user session',
+    help: 'Reused refresh tokens, each of which ended its user session',
     type: 'counter',
     values: metrics.reuses().map(({ realm, count }) => ({ labels: { realm }, value: count })),
   }));
@@ -85,7 +85,7 @@ function register(registry: Registry, render: () => RenderedMetric): void {
   registry.registerMetric(registered as Metric);
 }
 
-/** The metrics of a registry as data. prom-client declares `type` as a number, but it is a text. */
+/** Returns the metrics of a registry as data. prom-client declares `type` as a number, although it is a string. */
 export async function figuresOf(
   registry: Pick<Registry, 'getMetricsAsJSON'>,
 ): Promise<readonly MetricFigures[]> {
@@ -112,23 +112,23 @@ function requestMetric(series: readonly RequestSeries[]): RenderedMetric {
     values.push({ metricName: `${name}_sum`, labels, value: entry.sumSeconds });
     values.push({ metricName: `${name}_count`, labels, value: entry.count });
   }
-  return { name, help: 'Time to answer requests', type: 'histogram', values };
+  return { name, help: 'Duration of HTTP requests', type: 'histogram', values };
 }
 
 const FIGURES: readonly (readonly [name: string, help: string, field: keyof StoreFigures])[] = [
   ['idkit_database_bytes', 'Size of the database', 'databaseBytes'],
   ['idkit_database_schema_version', 'Schema version of the database', 'schemaVersion'],
   ['idkit_realms', 'Realms', 'realms'],
-  ['idkit_users', 'Users of all realms', 'users'],
+  ['idkit_users', 'Users in all realms', 'users'],
   ['idkit_user_sessions', 'Online user sessions', 'userSessions'],
   ['idkit_offline_sessions', 'Offline user sessions', 'offlineSessions'],
   ['idkit_token_families', 'Token families', 'tokenFamilies'],
-  ['idkit_open_logins', 'Logins in a browser that are not finished', 'openLogins'],
+  ['idkit_open_logins', 'Browser logins in progress', 'openLogins'],
 ];
 
 /**
  * Registers the store's figures as gauges and returns the function that updates them. If the database is unavailable,
- * the gauges have no values. All other metrics remain.
+ * these gauges have no values, and all other metrics remain.
  */
 function figureGauges(registry: Registry, source: FigureSource): () => Promise<void> {
   let figures: StoreFigures | undefined;

@@ -1,7 +1,7 @@
 import type { MetricFigures } from './exposition.ts';
 import { figuresOf } from './prometheus-text.ts';
 
-/** The types whose values remain valid after a process has ended. A gauge describes only the present. */
+/** The types of metrics whose values count even after their process has ended. A gauge describes only the present. */
 const LASTING: ReadonlySet<string> = new Set(['counter', 'histogram']);
 
 /** The store's figures, which are the same in every process. */
@@ -9,8 +9,8 @@ const SHARED =
   /^idkit_(database_|realms$|users$|user_sessions$|offline_sessions$|token_families$|open_logins$)/;
 
 /**
- * Combines the figures of several processes into one text (Prometheus exposition format 0.0.4). It keeps the counters of
- * processes that have ended, so that a total never decreases.
+ * Combines the metrics of several processes into one text (Prometheus exposition format 0.0.4). It keeps the counters
+ * of processes that have ended, so that totals never decrease.
  */
 export class TotalFigures {
   readonly #startedAt: number;
@@ -22,12 +22,12 @@ export class TotalFigures {
     this.#startedAt = startedAt;
   }
 
-  /** Replaces the figures of one process. */
+  /** Replaces the metrics of one process. */
   put(id: number, figures: readonly MetricFigures[]): void {
     this.#latest.set(id, figures);
   }
 
-  /** Ends a process. Its last counters remain part of the totals. */
+  /** Removes a process that has ended. Its last counters remain part of the totals. */
   async end(id: number): Promise<void> {
     const last = this.#latest.get(id);
     this.#latest.delete(id);

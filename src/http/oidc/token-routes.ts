@@ -7,7 +7,7 @@ import type { Route } from '../url-table/route.ts';
 
 const base = '/realms/:realm/protocol/openid-connect';
 
-/** The endpoints that read a form and authenticate a client: token, revocation, introspection. */
+/** The routes that read a form and authenticate a client: token, revocation and introspection. */
 export const tokenRoutes: readonly Route[] = [
   {
     method: 'POST',

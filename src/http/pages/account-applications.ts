@@ -12,7 +12,7 @@ import { frameOrigin, type Html, html } from './html.ts';
 import type { PageContent } from './layout.ts';
 import type { Texts } from './messages/texts.ts';
 
-/** The applications that may access the user's data, with the access that each has. */
+/** The page that lists the applications with access to the user's data, and what each may access. */
 export function applicationsPage(
   page: AccountPageOf<'account-applications'>,
   frame: PageFrame,
@@ -37,7 +37,7 @@ function renderApplication(
 ): Html {
   const { consent, description } = application;
   const name = texts.stored(application.name);
-  // Without a consent, only the offline access can be removed. Users end current logins on the page of devices.
+  // Without a consent, only offline access can be removed. Users end their sessions on the page of devices.
   const remove = texts.text(consent === undefined ? 'accountRemoveOffline' : 'accountRemoveAccess');
   const scopes = consent?.scopes.map((text) => texts.stored(text)).join(', ') ?? '';
   return html`<li class="item"><div>

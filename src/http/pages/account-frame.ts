@@ -3,7 +3,7 @@ import { attribute, type Html, type HtmlValue, html, safeLink } from './html.ts'
 import type { PageContent } from './layout.ts';
 import type { MessageKey, Texts } from './messages/texts.ts';
 
-/** The data of the account page of that name. */
+/** The data of the account page with the given name. */
 export type AccountPageOf<Name extends AccountPage['page']> = Extract<AccountPage, { page: Name }>;
 
 const TITLES: Readonly<Record<AccountPageName, MessageKey>> = {
@@ -47,7 +47,7 @@ ${(Object.keys(TITLES) as AccountPageName[]).map(
 /**
  * A form of an account page, with a token against CSRF.
  *
- * @param id undefined if the page repeats the form
+ * @param id id of the element. Undefined if the page contains the form several times.
  */
 export function accountForm(
   id: string | undefined,
@@ -83,8 +83,8 @@ export function fact(name: string, value: HtmlValue): Html {
 }
 
 /**
- * A time in the reader's language. It is in UTC and names the time zone, because a page without a script does not know
- * that of the reader.
+ * Formats a time in the reader's language. The time is in UTC and names that time zone, because a page without scripts
+ * does not know the reader's time zone.
  *
  * @param milliseconds Unix time in milliseconds
  */

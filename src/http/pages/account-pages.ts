@@ -8,7 +8,7 @@ import type { PageContent } from './layout.ts';
 import type { Texts } from './messages/texts.ts';
 import { profileFields } from './profile-fields.ts';
 
-/** The content of any account page. */
+/** Returns the content of an account page. */
 export function accountPage(page: AccountPage, frame: PageFrame, texts: Texts): PageContent {
   switch (page.page) {
     case 'account-profile':
@@ -35,7 +35,10 @@ function profilePage(page: AccountPageOf<'account-profile'>, frame: PageFrame, t
   ]);
 }
 
-/** Asks for the old password too, so that an unattended browser is not enough to take over the account. */
+/**
+ * The page that changes the password. It also asks for the old one, so that an unattended browser is not enough to take
+ * over the account.
+ */
 function passwordPage(page: AccountPageOf<'account-password'>, frame: PageFrame, texts: Texts): PageContent {
   const { account } = page;
   if (!account.mayChange) return accountContent('password', account, frame, texts, readOnlyHint(texts));

@@ -12,7 +12,7 @@ import { type Html, html } from './html.ts';
 import type { PageContent } from './layout.ts';
 import type { Texts } from './messages/texts.ts';
 
-/** The sessions of the user, this browser's first. */
+/** The page that lists the user's sessions, with this browser's session first. */
 export function sessionsPage(
   page: AccountPageOf<'account-sessions'>,
   frame: PageFrame,

@@ -7,7 +7,7 @@ import { profileFields } from './profile-fields.ts';
 
 type PageOf<Name extends LoginPage['page']> = Extract<LoginPage, { page: Name }>;
 
-/** Asks for a new password, twice. */
+/** The page that asks for a new password, twice. */
 export function updatePasswordPage(
   page: PageOf<'update-password'>,
   frame: PageFrame,
@@ -46,7 +46,10 @@ export function updatePasswordPage(
   };
 }
 
-/** The fields of the user's profile. The first invalid field has the focus, or else the first empty one. */
+/**
+ * The page with the fields of the user's profile. The focus is on the first invalid field, or else on the first empty
+ * one.
+ */
 export function updateProfilePage(
   page: PageOf<'update-profile'>,
   frame: PageFrame,
@@ -65,7 +68,7 @@ export function updateProfilePage(
   };
 }
 
-/** The terms of the service. A user who declines them returns to the application. */
+/** The page with the terms of the service. A user who declines them returns to the application. */
 export function termsPage(page: PageOf<'terms'>, frame: PageFrame, texts: Texts): PageContent {
   return {
     heading: texts.text('termsTitle'),
@@ -88,7 +91,7 @@ export function termsPage(page: PageOf<'terms'>, frame: PageFrame, texts: Texts)
   };
 }
 
-/** Asks for consent to the scopes of a client (docs/keycloak/pages.md#form-and-field-names). */
+/** The page that asks for consent to the scopes of a client (docs/keycloak/pages.md#form-and-field-names). */
 export function consentPage(page: PageOf<'consent'>, frame: PageFrame, texts: Texts): PageContent {
   const { action, scopes, links } = page;
   const client = texts.stored(page.client);

@@ -16,7 +16,7 @@ export interface Field {
   required?: boolean;
   className?: string;
   numeric?: boolean;
-  /** The error that is shown below the field. */
+  /** The error message below the field. */
   fault?: string | undefined;
   /** The id of the element that describes the field. */
   describedBy?: string | undefined;
@@ -29,7 +29,7 @@ const PLAIN = html` autocapitalize="none" spellcheck="false"`;
 /** A labelled text field with its error below. */
 export function field(options: Field): Html {
   const { label, name, type = 'text', value, fault, readOnly = false } = options;
-  // A field that the user cannot change cannot be required either.
+  // A field that the user cannot change must not be required.
   const required = options.required === true && !readOnly;
   const id = options.id ?? name ?? '';
   const faultId = fault === undefined ? undefined : `input-error-${id}`;

@@ -6,8 +6,8 @@ import type { RenderedPage } from './render.ts';
 import { stylesheet } from './resources.ts';
 
 /**
- * The page that posts a response to the client automatically (Form Post Response Mode §2). Only browsers without scripts
- * show it, so only they load the stylesheet.
+ * The page that posts a response to the client automatically (Form Post Response Mode §2). Only browsers that do not
+ * run scripts display it, so only they load the stylesheet.
  */
 export function renderFormPost(
   answer: { to: string; fields: readonly (readonly [name: string, value: string])[] },

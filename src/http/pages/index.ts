@@ -1,5 +1,5 @@
 // Pages: the HTML of each page, its texts in every language, the stylesheet and the Content-Security-Policy.
-// Not decided here: which page a request gets (the rules of the login), and its status and headers (../browser).
+// Not decided here: which page a request gets (src/browser), and its status and headers (../browser).
 // Start at render.ts, which has the table of pages.
 export { renderFormPost } from './form-post.ts';
 export { safeLink } from './html.ts';

@@ -13,13 +13,13 @@ export interface PagePlace {
 
 /** The content of a page, which the layout puts into the frame of all pages. */
 export interface PageContent {
-  /** The title of the browser's tab. Default: the heading and the realm's name. */
+  /** The title of the browser tab. Default: the heading and the realm's name. */
   title?: string;
   heading: string;
   body: HtmlValue;
-  /** Whether the page is wider than a form. */
+  /** Whether the page needs more width than a form. */
   wide?: boolean;
-  /** Content above the card. */
+  /** Content above the card, such as the navigation of the account pages. */
   before?: HtmlValue;
   /** The message above the form. Undefined if the body shows it. */
   message?: PageFrame['message'];

@@ -12,7 +12,10 @@ const LABELS = {
   email: 'email',
 } as const;
 
-/** Asks for user name and password. A fixed user name is shown read-only (docs/keycloak/pages.md#form-and-field-names). */
+/**
+ * The page that asks for user name and password. A fixed user name is read-only
+ * (docs/keycloak/pages.md#form-and-field-names).
+ */
 export function loginPage(page: PageOf<'login'>, frame: PageFrame, texts: Texts): PageContent {
   const { action, username, fixed, usernameKind, rememberMe, restart } = page;
   const describedBy = errorId(frame);
@@ -72,7 +75,7 @@ export function loginPage(page: PageOf<'login'>, frame: PageFrame, texts: Texts)
   };
 }
 
-/** Asks for a one-time code, and for the device if the user has several. */
+/** The page that asks for a one-time code, and for the device if the user has several. */
 export function otpPage(page: PageOf<'otp'>, frame: PageFrame, texts: Texts): PageContent {
   const { action, devices } = page;
   const describedBy = errorId(frame);

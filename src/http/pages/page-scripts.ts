@@ -20,7 +20,7 @@ export function pagePolicy(options: { script?: PageScript; frames?: readonly str
   ].join('; ');
 }
 
-/** The policy of an invisible page with a script, which any origin may frame. */
+/** Returns the Content-Security-Policy of an invisible page with a script, which pages of any origin may frame. */
 export function framedScriptPolicy(script: PageScript, connects: boolean): string {
   return [
     "default-src 'none'",
@@ -37,7 +37,7 @@ export interface PageScript {
   source: string;
 }
 
-/** @param code constant, and without `</script` */
+/** @param code a constant that does not contain `</script` */
 export function pageScript(code: string): PageScript {
   const trimmed = code.trim();
   return {

@@ -211,9 +211,9 @@ ${ACCOUNT_STYLES}
 /** The stylesheet without optional whitespace. */
 const STYLESHEET = SOURCE.replace(/\s*\n\s*/g, '').replace(/\s*([{};,])\s*|(:) (?=[^ ])/g, '$1$2');
 
-/** A file that pages load. Its name changes with its content, so browsers may cache it for ever. */
+/** A file that pages load. Its name contains a hash of its content, so browsers may cache it forever. */
 export interface Resource {
-  /** The path below the base URL, from `/resources/`. */
+  /** The path below the base URL, beginning with `/resources/`. */
   path: string;
   contentType: string;
   content: string;

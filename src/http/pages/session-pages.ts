@@ -7,9 +7,9 @@ const STORAGE_ACCESS =
   'function access(){return document.hasStorageAccess?document.hasStorageAccess():Promise.resolve(true)}';
 
 /**
- * Replies to a client's page that sends `client_id session_state` (Session Management 1.0 §3.2). The reply is `unchanged`
- * while the browser's login has that `session_state`, and `changed` otherwise. It is `error` if cookies are blocked or the
- * page is not one of the client. The cookie has only the SHA-256 of the session state.
+ * Replies to a client's page that sends `client_id session_state` (Session Management 1.0 §3.2). The reply is
+ * `unchanged` while the browser's login has that `session_state`, and `changed` otherwise. It is `error` if the browser
+ * blocks cookies or the page does not belong to the client. The cookie contains only the SHA-256 of the session state.
  */
 const statusScript = pageScript(`
 (function () {

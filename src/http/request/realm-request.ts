@@ -5,7 +5,7 @@ import { corsHeaders } from '../responses/cors.ts';
 import { pathParameter } from '../url-table/url-table.ts';
 
 /**
- * Converts a request below `/realms/{realm}/` to the value that the protocol's endpoints accept.
+ * Converts a request below `/realms/{realm}/` to the form that the endpoints of src/protocol accept.
  *
  * @throws Refusal `malformed-form`
  */
@@ -25,12 +25,12 @@ export function protocolRequest(request: FastifyRequest): ProtocolRequest {
   };
 }
 
-/** Frees the bytes of a parsed body, because the request may wait for a password hash. */
+/** Frees the memory of a body that is already parsed, because the request may have to wait for a password hash. */
 export function releaseBody(request: FastifyRequest): void {
   request.body = undefined;
 }
 
-/** The `{realm}` of the path. */
+/** Returns `{realm}` of the path. */
 export function realmOf(request: FastifyRequest): string {
   return pathParameter(request, 'realm');
 }
@@ -46,7 +46,7 @@ export function sendEmpty(reply: FastifyReply, status: number, answer: Answer<un
   return reply.code(status).headers(corsHeaders(answer.allowOrigin)).send();
 }
 
-/** Adds the realm of the path to a refusal, for the header `WWW-Authenticate`. */
+/** Adds the realm of the path to a refusal of `work`, because the header `WWW-Authenticate` names it. */
 export function nameRealm<T>(request: FastifyRequest, work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     if (error instanceof Refusal && error.realm === undefined) error.realm = realmOf(request);
@@ -65,8 +65,8 @@ const EMPTY: Form = { fields: new Map(), duplicated: false };
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Parses the form of a raw body. Any content type but `application/x-www-form-urlencoded` is an empty form, as in
- * Keycloak (docs/keycloak/errors.md#content-types).
+ * Parses the form of a raw body. For any content type except `application/x-www-form-urlencoded`, returns an empty
+ * form, as Keycloak does (docs/keycloak/errors.md#content-types).
  *
  * @throws Refusal `malformed-form` for a broken %-escape, bytes that are not UTF-8, or a NUL character
  */
@@ -85,7 +85,7 @@ export function parseForm(body: unknown, contentType: string | undefined): Form 
 /**
  * Returns every value of each field of a query or a form, in order.
  *
- * @param text one byte per character, without `?`
+ * @param text the query without `?`, or the form, with one character for each byte
  * @throws Refusal `malformed-form` in the same cases as `parseForm`
  */
 export function parseFields(text: string): ReadonlyMap<string, readonly string[]> {
@@ -98,7 +98,10 @@ export function parseFields(text: string): ReadonlyMap<string, readonly string[]
   return fields;
 }
 
-/** Whether a content type is that of a form. The comparison is case-sensitive, and parameters are ignored. */
+/**
+ * Whether a content type is `application/x-www-form-urlencoded`. The comparison is case-sensitive, and parameters are
+ * ignored.
+ */
 export function isForm(contentType: string | undefined): boolean {
   return contentType?.split(';', 1)[0]?.trim() === 'application/x-www-form-urlencoded';
 }
@@ -107,7 +110,7 @@ export function isForm(contentType: string | undefined): boolean {
 const MAX_FIELD_BYTES = 128 * 1024;
 const MAX_FIELDS = 1000;
 
-/** The decoded pairs of a form. A pair without `=` is a name with an empty value. */
+/** Yields the decoded names and values of a form. A name without `=` has an empty value. */
 function* listPairs(text: string): Generator<readonly [name: string, value: string]> {
   let count = 0;
   for (const pair of text.split('&')) {
@@ -130,11 +133,11 @@ const PASSWORDS: ReadonlySet<string> = new Set(['password', 'password-new', 'pas
 /** Shortens a password that is too long to one byte above the limit, because it may wait in memory for its check. */
 function shortPassword(value: string): string {
   if (!isPasswordTooLong(value)) return value;
-  // A slice would keep the whole text in memory, so this copies.
+  // A slice would keep the whole text in memory, so copy it.
   return Buffer.from(value.slice(0, MOST_PASSWORD_BYTES + 1)).toString();
 }
 
-/** Decodes a name or value of a form, strictly (WHATWG URL §5.1). `text` has one byte per character. */
+/** Decodes a name or value of a form, strictly (WHATWG URL §5.1). `text` has one character for each byte. */
 function decodeFormText(text: string): string {
   if (!/[%+\x00\x80-\xff]/.test(text)) return text;
   const bytes = Buffer.allocUnsafe(text.length);

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../protocol/index.ts';
 import type { Route, Services } from '../url-table/route.ts';
 
-/** Maximum number of bytes of a rejected body to discard, and for how many milliseconds. */
+/** Limits for discarding the rest of a rejected body: size in bytes and time in milliseconds. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
 const DISCARD_MILLISECONDS = 10_000;
 
@@ -37,22 +37,22 @@ export function replaceMalformedType(request: FastifyRequest): void {
   headers['content-type'] = 'application/octet-stream';
 }
 
-/** The part of a route that authorizes the caller of a large body; see `Route`. */
+/** A route that may authorize the caller before a large body is read; see `Route`. */
 interface Guarded {
   authorize?: Route['authorize'] | undefined;
 }
 
-/** Size in bytes up to which bodies are not counted. A form of a login page is far smaller. */
+/** Maximum size in bytes of a body that is not counted as large. The forms of the login are far smaller. */
 const ORDINARY_BYTES = 64 * 1024;
-/** Maximum number of larger bodies of unauthorized callers, each of which may be in memory until its response. */
+/** Maximum number of large bodies of unauthorized callers. Each of them can be in memory until its response. */
 const MOST_LARGE = 32;
 
-/** Limits the large bodies of unauthorized callers. */
+/** Limits the number of large bodies that unauthorized callers send in parallel. */
 export class LargeBodies {
   #open = 0;
 
   /**
-   * Counts a body that declares a large size, until the response.
+   * Counts a body that declares a large size. The count ends with the response.
    *
    * @throws Refusal `service-busy` if there are too many
    */
@@ -61,8 +61,8 @@ export class LargeBodies {
   }
 
   /**
-   * Counts a body of unknown length once it is large. If it counted such bodies from the start, a few that never end
-   * would block every caller who sends one.
+   * Counts a body of unknown length once it is large. If such bodies were counted from their start, a few bodies that
+   * never end would block all other callers who send one.
    *
    * @returns the stream from which the body is read
    */
@@ -98,8 +98,8 @@ function bodyLimit({ authorize }: Guarded, { limits }: Services): number {
 }
 
 /**
- * Rejects a body before it is read if it declares a larger size than the route accepts. Also rejects a body that may be
- * large if its caller is not authorized.
+ * Rejects a body before the service reads it: if it declares a larger size than the route accepts, or if it may be
+ * large and its caller is not authorized.
  *
  * @throws BodyTooLarge, or an error of the route's `authorize`
  */
@@ -123,8 +123,8 @@ export function declaredLength(request: FastifyRequest): number | undefined {
 }
 
 /**
- * Discards the rest of a rejected body for a while, then closes the connection. A caller often loses the response if the
- * connection closes while it is still writing.
+ * Discards the rest of a rejected body for a while, then closes the connection. Callers often lose the response if the
+ * connection closes while they are still sending.
  */
 export function discardRest(request: FastifyRequest): void {
   const raw = request.raw;
@@ -139,7 +139,7 @@ export function discardRest(request: FastifyRequest): void {
   });
   raw.once('close', () => clearTimeout(timer));
   raw.once('end', () => clearTimeout(timer));
-  // From here on, no other consumer reads the body.
+  // Detach the other readers of the body, so that this function alone reads the rest.
   raw.unpipe();
   raw.resume();
 }

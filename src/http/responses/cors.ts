@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Route } from '../url-table/route.ts';
 import { STATUS } from './statuses.ts';
 
-// Keycloak's rules are in docs/keycloak/errors.md#cors.
+// The CORS headers follow Keycloak's rules (docs/keycloak/errors.md#cors).
 
 /** Returns the headers that let a page of `origin` read the response. Returns none without an origin. */
 export function corsHeaders(
@@ -17,7 +17,7 @@ export function corsHeaders(
   };
 }
 
-/** Lets pages of any origin read a public document. Caches keep one copy for each origin. */
+/** Returns the headers that let pages of any origin read a public document. Caches keep one copy for each origin. */
 export function allowAnyOrigin(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { origin } = request.headers;
   reply.header('vary', 'Origin');
@@ -28,7 +28,10 @@ export function allowAnyOrigin(request: FastifyRequest, reply: FastifyReply): Fa
 const ALLOWED_HEADERS =
   'Accept, Access-Control-Request-Headers, Access-Control-Request-Method, Authorization, Content-Type, DPoP, Origin, X-Requested-With';
 
-/** The OPTIONS route of a URL. It allows preflight requests of any origin. Without an origin, it sends an empty 200. */
+/**
+ * Creates the OPTIONS route of a URL. It allows preflight requests from any origin, and sends an empty 200 to a request
+ * without an origin.
+ */
 export function preflight(url: string, methods: string): Route {
   return {
     method: 'OPTIONS',
@@ -48,7 +51,7 @@ export function preflight(url: string, methods: string): Route {
   };
 }
 
-/** The OPTIONS route of a URL without CORS. */
+/** Creates the OPTIONS route of a URL that does not support CORS. */
 export function plainOptions(url: string, methods: string): Route {
   return {
     method: 'OPTIONS',

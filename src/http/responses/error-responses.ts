@@ -5,7 +5,7 @@ import type { ServiceLog } from '../url-table/route.ts';
 import { STATUS, statusClass, statusText } from './statuses.ts';
 import { renderRefusal } from './wire-errors.ts';
 
-/** Keycloak's response to its own faults (docs/keycloak/errors.md#server-faults). */
+/** The body with which Keycloak responds to an internal error (docs/keycloak/errors.md#server-faults). */
 const SERVER_FAULT = {
   error: 'unknown_error',
   error_description: 'For more on this error consult the server log.',
@@ -13,7 +13,7 @@ const SERVER_FAULT = {
 
 /**
  * Failures of the database that may be temporary or affect only this replica. The database is unreachable, full, locked
- * by a restore or closed to this role, or conflicting changes were always faster.
+ * by a restore or closed to this role, or every attempt conflicted with other changes.
  */
 const TEMPORARY_CODES: readonly ErrorCode[] = [
   'IDKIT_UNREACHABLE',
@@ -40,7 +40,7 @@ export function wantsPage(request: FastifyRequest): boolean {
 }
 
 /**
- * Sends a page with an error message. The response follows after this function has returned, because the pages are
+ * Sends a page with an error message. This function returns before it sends the page, because the code of the pages is
  * loaded on first use. Fastify allows that if the handler returns the reply.
  */
 export function sendErrorPage(reply: FastifyReply, status: number, message: string): FastifyReply {
@@ -54,7 +54,10 @@ export function sendErrorPage(reply: FastifyReply, status: number, message: stri
   return reply;
 }
 
-/** The relative path from a request up to the base URL, because a proxy may strip a prefix of the path. */
+/**
+ * Returns the relative path from the URL of a request to the base URL. It is relative, because a proxy may strip a
+ * prefix of the path.
+ */
 function pathToRoot(url: string): string {
   const [path = ''] = url.split('?', 1);
   const slashes = path.split('/').length - 1;
@@ -75,7 +78,7 @@ export function sendGlobalError(
   return reply.code(status).send({ error });
 }
 
-/** Adds the handler of every error that a route throws. */
+/** Adds the handler for all errors that routes throw. */
 export function addErrorHandler(app: FastifyInstance, log: ServiceLog): void {
   app.setErrorHandler((error, request, reply) => {
     if (sendRefusal(error, request, reply) || sendTransportFault(error, request, reply)) return;
@@ -85,14 +88,14 @@ export function addErrorHandler(app: FastifyInstance, log: ServiceLog): void {
   });
 }
 
-/** @returns false if the error is not a refusal, and leaves the reply untouched */
+/** Sends the response to a refusal. For any other error, returns false and sends nothing. */
 function sendRefusal(error: unknown, request: FastifyRequest, reply: FastifyReply): boolean {
   const refusal = renderRefusal(error);
   if (refusal === undefined) return false;
   const { status, headers, body } = refusal;
   discardRest(request);
   const { error: text, error_description: description }: Record<string, unknown> = Object(body);
-  // Browsers get a page for a missing thing and for an overload (docs/keycloak/errors.md#unknown-realms-and-paths).
+  // Browsers get a page for 404 and for 503 (docs/keycloak/errors.md#unknown-realms-and-paths).
   if (status === STATUS.notFound && typeof text === 'string' && wantsPage(request)) {
     sendErrorPage(reply, status, text);
     return true;
@@ -105,9 +108,9 @@ function sendRefusal(error: unknown, request: FastifyRequest, reply: FastifyRepl
 }
 
 /**
- * Sends a fault of the HTTP layer itself: a body that is too large, incomplete or malformed.
+ * Responds to an error of the HTTP layer itself: a body that is too large, incomplete or malformed.
  *
- * @returns false if the error is another one, and leaves the reply untouched
+ * @returns false for any other error, and then sends nothing
  */
 export function sendTransportFault(error: unknown, request: FastifyRequest, reply: FastifyReply): boolean {
   if (error instanceof BodyTooLarge || codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') {
@@ -121,19 +124,24 @@ export function sendTransportFault(error: unknown, request: FastifyRequest, repl
   if (codeOf(error) === undefined || typeof statusCode !== 'number') return false;
   if (statusClass(statusCode) !== 'CLIENT_ERROR') return false;
   const cutOff = codeOf(error) === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH';
-  sendInterfaceError(request, reply, statusCode, cutOff ? 'Request body is cut off' : statusText(statusCode));
+  sendInterfaceError(
+    request,
+    reply,
+    statusCode,
+    cutOff ? 'Request body is truncated' : statusText(statusCode),
+  );
   return true;
 }
 
-/** The code of a Fastify error, or of a connection that broke while its body was read. */
+/** Returns the code of an error by Fastify, or of a connection that was lost while its body was read. */
 function codeOf(error: unknown): string | undefined {
   const { code }: { code?: unknown } = Object(error);
   return typeof code === 'string' && (code.startsWith('FST_') || code === 'ECONNRESET') ? code : undefined;
 }
 
 /**
- * Sends an error in the shape of the interface that the path belongs to. OpenID Connect has `error` and
- * `error_description`, the administrative API `errorMessage`, and everything else `error`.
+ * Sends an error in the shape of the interface that the path belongs to. The body has `error` and `error_description`
+ * for OpenID Connect, `errorMessage` for the administrative API, and only `error` for other paths.
  */
 function sendInterfaceError(
   request: FastifyRequest,
@@ -151,7 +159,7 @@ function sendInterfaceError(
  * Responds with 503 if the database is unavailable, so that a proxy or client retries later or elsewhere. The error
  * code is that of RFC 6749 §4.1.2.1.
  *
- * @returns false if the error is another one, and leaves the reply untouched
+ * @returns false for any other error, and then sends nothing
  */
 function sendUnavailable(error: unknown, request: FastifyRequest, reply: FastifyReply): boolean {
   if (!isDatabaseUnavailable(error)) return false;

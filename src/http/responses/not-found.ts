@@ -5,7 +5,7 @@ import { sendGlobalError } from './error-responses.ts';
 import { STATUS } from './statuses.ts';
 
 /**
- * Responds to a path without a route as Keycloak 26 does: it reports an unknown realm first. Otherwise the response
+ * Responds to a path without a route as Keycloak 26 does. An unknown realm is reported first. Otherwise the response
  * depends on the part of the tree that contains the path (docs/keycloak/errors.md#unknown-realms-and-paths).
  */
 export async function sendNotFound(
@@ -31,13 +31,13 @@ export async function sendNotFound(
 }
 
 /**
- * Refuses a request for a part of Keycloak that idkit does not have yet.
+ * Rejects a request for a part of Keycloak that idkit does not have yet.
  *
  * @param part the subject of the message, such as `SAML`
  * @throws Refusal `not-built-yet` with the path
  */
 export function refuseNotBuilt(request: FastifyRequest, part: string): never {
-  throw new Refusal('not-built-yet', { description: `${part} is not built yet: ${pathOf(request)}` });
+  throw new Refusal('not-built-yet', { description: `${part} is not implemented yet: ${pathOf(request)}` });
 }
 
 /** The path of a request, without its query. */

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { RealmConfiguration } from '../../store/index.ts';
 import { STATUS, statusClass } from './statuses.ts';
 
-/** Header name, its key in the realm's settings, and its default. Sent with every response. */
+/** The security headers of every response: the name, the key in the realm's settings and the default value. */
 const ALWAYS = [
   ['x-frame-options', 'xFrameOptions', 'SAMEORIGIN'],
   ['x-content-type-options', 'xContentTypeOptions', 'nosniff'],
@@ -12,13 +12,13 @@ const ALWAYS = [
 ] as const;
 
 /**
- * The policy of pages, of redirects and of 204 responses to forms. It replaces the realm's own `contentSecurityPolicy`,
- * which idkit stores but does not send (docs/keycloak/pages.md#content-security-policy).
+ * The Content-Security-Policy of pages, of redirects and of 204 responses to forms. It replaces the realm's own
+ * `contentSecurityPolicy`, which idkit stores but does not send (docs/keycloak/pages.md#content-security-policy).
  */
 const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'self'; base-uri 'none'";
 
-/** Visible ASCII and spaces: no character that could end a header line. */
+/** Allows visible ASCII and spaces, but no character that could end a header line. */
 const safeValue = /^[\x20-\x7e]*$/;
 
 type Headers = Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ function securityHeaders(configuration: RealmConfiguration | undefined): Headers
   return headers;
 }
 
-/** An empty value in the realm omits a header (docs/keycloak/errors.md#security-headers). */
+/** If the realm sets a header to an empty value, the header is omitted (docs/keycloak/errors.md#security-headers). */
 function computeHeaders(own: Readonly<Record<string, string>>): Headers {
   const headers: Record<string, string> = {};
   for (const [name, key, standard] of ALWAYS) {
@@ -54,7 +54,10 @@ function computeHeaders(own: Readonly<Record<string, string>>): Headers {
   return headers;
 }
 
-/** Adds the pages' policy to a page, a redirect or the 204 response to a form, unless the response has its own. */
+/**
+ * Adds the Content-Security-Policy to a page, a redirect or the 204 response to a form, unless the response already has
+ * one.
+ */
 export function addPagePolicy(reply: FastifyReply, answersForm: boolean): void {
   if (reply.hasHeader('content-security-policy')) return;
   const status = reply.statusCode;

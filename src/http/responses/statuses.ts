@@ -2,8 +2,8 @@ import type { AdminRefusalKind } from '../../admin/index.ts';
 import type { PageAnswerName } from '../../browser/index.ts';
 
 /**
- * Every status that a handler responds with, by its name in RFC 9110 §15. The refusals of the protocol have theirs in
- * the table of wire-errors.ts. The architecture test checks that no other file contains the number of a status.
+ * Every status that a handler responds with, by its name in RFC 9110 §15. The statuses of the protocol's refusals are
+ * in the table of wire-errors.ts. The architecture test checks that no other file contains a status as a number.
  */
 export const STATUS = {
   ok: 200,

@@ -4,23 +4,23 @@ import { Refusal, type RefusalCase } from '../../protocol/index.ts';
 import { corsHeaders } from './cors.ts';
 import { ADMIN_STATUS, STATUS, statusText } from './statuses.ts';
 
-/** The response to one case of a refusal. */
+/** The response to a refusal of the protocol. */
 export interface WireError {
   status: number;
-  /** The OAuth error code, or the whole text if there is no description. */
+  /** The OAuth error code, or the whole message if the response has no description. */
   error: string;
-  /** The `error_description` of a refusal that does not have its own. Default: no such field. */
+  /** The `error_description`, unless the refusal itself has one. By default, the response has no such field. */
   description?: string;
-  /** `bearer`: an empty body, and the error in `WWW-Authenticate` (RFC 6750 §3). */
+  /** `bearer`: the response has an empty body and names the error in `WWW-Authenticate` (RFC 6750 §3). */
   shape?: 'bearer';
   headers?: Readonly<Record<string, string>>;
-  /** The standard, or the page that says what Keycloak responds. */
+  /** The specification of the response: a standard, or the page of docs/ that describes Keycloak's response. */
   source: string;
 }
 
 const credentials = 'Invalid client or Invalid client credentials';
 
-/** The table of the protocol's refusals: each case with its status, its body and where that is specified. */
+/** The responses to the protocol's refusals: the status, the body and their specification. */
 export const WIRE_ERRORS: Readonly<Record<RefusalCase, WireError>> = {
   'realm-not-found': {
     status: 404,
@@ -338,7 +338,7 @@ export const WIRE_ERRORS: Readonly<Record<RefusalCase, WireError>> = {
   },
 };
 
-/** A response that reports an error. */
+/** The rendered response to a refusal. */
 export interface ErrorResponse {
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -374,7 +374,10 @@ function bearerChallenge(realm: string, error: string, description: string | und
   return `Bearer ${parts.join(', ')}`;
 }
 
-/** Replaces every character but visible ASCII, because others break the header line. Escapes quotes and backslashes. */
+/**
+ * Escapes a text for a quoted string in a header. Replaces all characters except visible ASCII, because others would
+ * break the header.
+ */
 function quoted(value: string): string {
   return value.replace(/[^\x20-\x7e]/g, '?').replace(/[\\"]/g, '\\$&');
 }

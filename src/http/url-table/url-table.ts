@@ -7,23 +7,23 @@ import { UrlTree } from './url-tree.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The handler of the request. Null if its URL is not in the table. */
+    /** The route that handles the request. Null if the table does not contain its URL. */
     served: ServedUrl | null;
   }
 }
 
 /** One method of one URL, ready to handle requests. */
 export interface ServedUrl {
-  /** The URL of the route, which names the parameters of the path. */
+  /** The URL of the route, with the names of its parameters. */
   url: string;
   handle(request: FastifyRequest, reply: FastifyReply): unknown;
   /** See `Route`. */
   authorize?: Route['authorize'] | undefined;
-  /** Counts the responses. Health and metrics are not counted. */
+  /** Counts the responses. Absent for health and metrics, which are not counted. */
   times?: RouteTimes;
 }
 
-/** The handler of a request, and the parameters of its path by name. */
+/** The route that handles a request, and the parameters in the path by name. */
 export interface FoundUrl {
   served: ServedUrl;
   params: Readonly<Record<string, string>>;
@@ -32,11 +32,11 @@ export interface FoundUrl {
 interface Row {
   methods: readonly Route['method'][];
   serve(method: Route['method']): ServedUrl;
-  /** The handlers by method. Each is created at its first request. */
+  /** The handlers by method. A handler is created at the first request for it. */
   served: Map<Route['method'], { url: ServedUrl; names: readonly string[] }>;
 }
 
-/** Every URL of an app. A handler is created at its first request, because most of them are not needed at the start. */
+/** All URLs of an app. A handler is created at the first request for it, because that makes the start faster. */
 export class UrlTable {
   readonly #tree = new UrlTree<Row>((row, method) => findMethod(row, method) !== undefined);
 
@@ -66,21 +66,21 @@ export class UrlTable {
   }
 }
 
-/** The method of the row that handles a request: the same one, or GET for HEAD. */
+/** Returns the method whose route handles a request: the request's own method, or GET for HEAD. */
 function findMethod({ methods }: Row, method: string): Route['method'] | undefined {
   for (const own of methods) if (own === method) return own;
   return method === 'HEAD' && methods.includes('GET') ? 'GET' : undefined;
 }
 
-/** `realm` and `*` of `/realms/:realm/*`. */
+/** Returns the names of the parameters in a URL, for example `realm` and `*` for `/realms/:realm/*`. */
 function parameterNames(url: string): readonly string[] {
   const segments = url.split('/').filter((segment) => segment === '*' || segment.startsWith(':'));
   return segments.map((segment) => segment.replace(':', ''));
 }
 
 /**
- * Looks the request up in the table and stores the result in the request. Fastify's own router has catch-all routes
- * only.
+ * Looks the request up in the table and stores the result in the request. Fastify's own router contains only catch-all
+ * routes.
  */
 export function findRoute(table: UrlTable, request: FastifyRequest): FoundUrl | undefined {
   if (request.is404) return undefined;
@@ -90,17 +90,17 @@ export function findRoute(table: UrlTable, request: FastifyRequest): FoundUrl | 
   return found;
 }
 
-/** A parameter of the path. The URL of a route has every parameter that its handler reads. */
+/** Returns a parameter of the path. The URL of the route has to contain it. */
 export function pathParameter(request: FastifyRequest, name: string): string {
   return (request.params as Readonly<Record<string, string>>)[name] ?? '';
 }
 
-/** The methods that a request may use. Any other method gets 404. */
+/** The methods that the service accepts. Requests with any other method get 404. */
 export const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
 
 /**
- * Adds one route of Fastify's router for everything below `urls`. Adding each URL to that router would slow down the
- * start more than a lookup here slows down a request. Fastify enforces the limit for bodies of unknown length.
+ * Adds one catch-all route to Fastify's router for all paths below each of `urls`. If each URL of the table were added
+ * to that router, the service would start more slowly. Fastify enforces the limit for bodies of unknown length.
  *
  * @param limit maximum size of a body in bytes
  */
@@ -121,7 +121,7 @@ export function addCatchAll(
     });
 }
 
-/** One URL with its routes, and every method that it handles or rejects. */
+/** One URL with its routes, and all methods that it handles or rejects with 405. */
 export interface UrlEntry {
   url: string;
   routes: readonly Route[];
@@ -129,7 +129,7 @@ export interface UrlEntry {
 }
 
 /**
- * The methods that every URL knows in addition to those of its routes. Without a route the response is 405
+ * The methods that every URL responds to. If the URL has no route for such a method, the response is 405
  * (docs/keycloak/errors.md#unknown-realms-and-paths).
  */
 const KNOWN_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
@@ -146,7 +146,7 @@ export function joinRoutes(...lists: readonly (readonly Route[])[]): readonly Ur
       return added;
     });
     for (const other of entry.routes)
-      if (other.method === method) throw new Error(`two rows of the URL table for ${method} ${url}`);
+      if (other.method === method) throw new Error(`two routes have the method and URL ${method} ${url}`);
     entry.routes.push(route);
     if (!entry.methods.includes(method)) entry.methods.push(method);
   }
@@ -154,8 +154,8 @@ export function joinRoutes(...lists: readonly (readonly Route[])[]): readonly Ur
 }
 
 /**
- * Creates the handler of a method: its route, or 405 if the URL does not have one. Below the administrative API only
- * authorized callers learn about the 405.
+ * Creates the handler of a method: its route, or 405 if the URL does not have one. In the administrative API, only
+ * authorized callers get 405.
  */
 export function serveMethod(
   { url, routes }: UrlEntry,

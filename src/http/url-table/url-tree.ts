@@ -1,21 +1,21 @@
-/** The entry of a path, and the values of its `:name` and `*` segments in order. */
+/** The entry for a path, and the values of the path's `:name` and `*` segments in order. */
 export interface FoundEntry<T> {
   entry: T;
   values: readonly string[];
 }
 
 interface Step<T> {
-  /** The child steps, by the text of their segment. */
+  /** The next steps for literal segments, by their text. */
   named: Map<string, Step<T>>;
-  /** The child step for any other segment. */
+  /** The next step for any other segment, which matches `:name`. */
   any: Step<T> | undefined;
   /** The entry of the URL that ends here. */
   here: T | undefined;
-  /** The entry of the URL that matches the rest of the path, which is at least one segment. */
+  /** The entry of the URL that ends in `*` here. It matches one or more further segments. */
   rest: T | undefined;
 }
 
-/** Maximum length in characters of a segment that matches `:name`. A longer one is not found. */
+/** Maximum length in characters of a segment that matches `:name`. A longer one does not match. */
 const MAX_SEGMENT = 2048;
 
 /**
@@ -35,8 +35,8 @@ export class UrlTree<T> {
   }
 
   /**
-   * Returns the entry of a URL, which `create` creates if there is none yet. `url` is a path of `text`, `:name` and, at
-   * the end, `*`. URLs that differ only in their names have the same entry.
+   * Returns the entry of a URL. Calls `create` if the URL does not have one yet. `url` is a path of `text`, `:name`
+   * and, at the end, `*`. URLs that differ only in their parameter names share one entry.
    */
   getOrAdd(url: string, create: () => T): T {
     let step = this.#root;
@@ -103,7 +103,7 @@ function newStep<T>(): Step<T> {
 
 const SLASH = 47;
 
-/** The decoded segments of a request target. `/` has none. */
+/** Returns the decoded segments of a request target. `/` has no segments. */
 function segmentsOf(rawUrl: string): readonly string[] {
   const start = rawUrl.charCodeAt(0) === SLASH ? 0 : lengthOfAuthority(rawUrl);
   let end = rawUrl.length;
@@ -117,7 +117,7 @@ function segmentsOf(rawUrl: string): readonly string[] {
   return segments.some((segment) => segment.includes('%')) ? segments.map(decodeURIComponent) : segments;
 }
 
-/** The length of `http://host` at the start of an absolute target (RFC 9112 §3.2.2). */
+/** Returns the length of `http://host` at the start of an absolute target (RFC 9112 §3.2.2), or 0. */
 function lengthOfAuthority(rawUrl: string): number {
   return /^https?:\/\/[^/?#]*/i.exec(rawUrl)?.[0].length ?? 0;
 }

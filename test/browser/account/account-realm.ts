@@ -5,7 +5,7 @@ import type { Client, User } from '../../../src/model/index.ts';
 import type { RealmInWorld, World } from '../../protocol/support/world.ts';
 import { Browser, pageOf, redirectOf } from '../browser.ts';
 
-/** Paths below `/account/`, as Keycloak 26's account console has them. */
+/** The paths of Keycloak 26's account console below `/account/`. */
 const PATHS: Readonly<Record<AccountPageName, string>> = {
   profile: '',
   password: 'account-security/signing-in',
@@ -14,7 +14,8 @@ const PATHS: Readonly<Record<AccountPageName, string>> = {
 };
 
 /**
- * A realm with the client `account` and its roles, as a new realm has it (docs/keycloak/clients.md#built-in-clients).
+ * A realm with the client `account` and the roles that this client has in a new realm
+ * (docs/keycloak/clients.md#built-in-clients).
  */
 export interface AccountRealm {
   realm: RealmInWorld;
@@ -69,7 +70,7 @@ export async function realmWithAccount(
   };
 }
 
-/** A person in a browser who manages their account. */
+/** The browser of a user who manages their account. */
 export class AccountBrowser extends Browser {
   readonly #realm: string;
 
@@ -93,14 +94,14 @@ export class AccountBrowser extends Browser {
     return this.follow(await this.follow(back));
   }
 
-  /** Sends a form of a page with the page's state checker. */
+  /** Opens a page and sends its form with the page's state checker. */
   async change(page: AccountPageName, form: Readonly<Record<string, string>>): Promise<BrowserAnswer> {
     const { stateChecker } = accountOf(await this.open(page));
     return this.send('POST', this.url(page), { stateChecker, ...form });
   }
 }
 
-/** The account frame of a page. */
+/** Returns the account frame of a page. Fails if the page is not an account page. */
 export function accountOf(answer: BrowserAnswer): AccountPage['account'] {
   assert.equal(answer.show, 'page', JSON.stringify(answer));
   const { page } = answer as Extract<BrowserAnswer, { show: 'page' }>;
@@ -108,7 +109,7 @@ export function accountOf(answer: BrowserAnswer): AccountPage['account'] {
   return page.account;
 }
 
-/** The message key of a finished change. */
+/** Returns the key of the message about a finished change. */
 export function doneOf(answer: BrowserAnswer): string | null {
   return redirectOf(answer).searchParams.get('done');
 }

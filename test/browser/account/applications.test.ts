@@ -24,7 +24,7 @@ async function consented(realm: RealmInWorld, clientId: string, userId: string, 
 }
 
 describe('the page of applications', () => {
-  it('shows clients with sessions, offline access or consents, and the scopes of each consent', async () => {
+  it('lists clients with sessions, offline access or consents, and the scopes of each consent', async () => {
     const { realm, user } = await realmWithAccount(world, 'list');
     const alice = await user('alice');
     const bob = await user('bob');
@@ -63,7 +63,7 @@ describe('the page of applications', () => {
     const alice = await user('alice');
     const scopes = realm.fixture.scopes.map(({ name }) => name);
     const shop = await consented(realm, 'shop', alice.id, ...scopes);
-    // The password grant rejects clients that need a consent.
+    // The password grant rejects clients that need a consent, so the client needs none while the test gets tokens.
     await realm.put({ do: 'put', client: { ...shop, consentRequired: false } });
     const form = { client_id: 'shop' };
     const tokens = await realm.login('alice', form);
@@ -94,7 +94,7 @@ describe('the page of applications', () => {
     assert.deepEqual(await world.store.listUserSessions(alice.id, true), []);
   });
 
-  it('keeps the consents of other users, and reports an unknown client', async () => {
+  it('never removes the consent of another user, and reports an unknown client', async () => {
     const { realm, user } = await realmWithAccount(world, 'mine');
     await user('alice');
     const bob = await user('bob');

@@ -23,7 +23,7 @@ after(async () => {
 
 describe('access to the account pages', () => {
   for (const page of PAGES)
-    it(`redirects a browser without a login to the login page, and afterwards back to ${page}`, async () => {
+    it(`redirects a browser without a login to the login page, and back to ${page} after the login`, async () => {
       const browser = new AccountBrowser(world, acme.realm);
       const sent = redirectOf(await browser.open(page));
       assert.equal(sent.pathname, '/realms/acme/protocol/openid-connect/auth');
@@ -39,7 +39,7 @@ describe('access to the account pages', () => {
       assert.equal(accountOf(await browser.send('GET', clean.href)).username, 'alice');
     });
 
-  it('accepts the existing login of another client', async () => {
+  it('shows an account page without a new login if the user is logged in to another client', async () => {
     await acme.realm.client('web', {
       redirectUris: ['https://web.example.test/cb'],
       standardFlowEnabled: true,
@@ -49,14 +49,14 @@ describe('access to the account pages', () => {
     assert.equal(accountOf(await browser.open('profile')).username, 'alice');
   });
 
-  it('reports that no user is logged in after a refused login, instead of restarting the login endlessly', async () => {
+  it('reports a refused login instead of redirecting to the login endlessly', async () => {
     const browser = new AccountBrowser(world, acme.realm);
     const answer = await browser.open('sessions', '?error=access_denied&iss=x');
     assert.equal(errorOf(answer), '400 accountNotLoggedInMessage');
     assert.equal(pageOf(answer, 'error').backTo, `${BASE_URL}${browser.url('sessions')}`);
   });
 
-  it('ignores a form without a login', async () => {
+  it('ignores the form of an account page if the browser is not logged in', async () => {
     const browser = new AccountBrowser(world, acme.realm);
     for (const page of PAGES)
       assert.match(
@@ -65,7 +65,7 @@ describe('access to the account pages', () => {
       );
   });
 
-  it('rejects a realm with an unenforced demand, as the login does (docs/keycloak/tokens.md#demands)', async () => {
+  it('shows no account pages if the realm has a demand that idkit does not enforce, as for a login (docs/keycloak/tokens.md#demands)', async () => {
     const executions = [{ authenticator: 'x', requirement: 'REQUIRED' }];
     const flow = { alias: 'mine', authenticationExecutions: executions };
     const { realm, user } = await realmWithAccount(world, 'own-flow');
@@ -77,7 +77,7 @@ describe('access to the account pages', () => {
     assert.equal(world.events.at(-1)!.type, 'LOGIN_ERROR');
   });
 
-  it('rejects a disabled or missing client account, and a disabled realm', async () => {
+  it('shows no account pages if the realm or the client account is disabled, or the client is missing', async () => {
     const { realm, account, user } = await realmWithAccount(world, 'off');
     await user('alice');
     const browser = new AccountBrowser(world, realm);
@@ -90,7 +90,7 @@ describe('access to the account pages', () => {
     assert.equal(errorOf(await browser.open('profile')), '400 realmNotEnabledMessage');
   });
 
-  it('requires the same roles as Keycloak (docs/keycloak/pages.md#account)', async () => {
+  it('requires the same roles as Keycloak’s account console (docs/keycloak/pages.md#account)', async () => {
     const { realm, roles, user } = await realmWithAccount(world, 'roles');
     await user('nobody', { roleIds: [] });
     await user('viewer', { roleIds: [roles['view-profile']!] });
@@ -124,7 +124,7 @@ describe('access to the account pages', () => {
 });
 
 describe('a form of the account pages', () => {
-  it('has no effect without the login’s own state checker, on any page (CSRF)', async () => {
+  it('rejects a form of any account page without the state checker of the login (CSRF)', async () => {
     const { realm, user } = await realmWithAccount(world, 'csrf');
     const victim = await user('victim');
     await user('mallory');
@@ -157,7 +157,7 @@ describe('a form of the account pages', () => {
     await realm.login('victim');
   });
 
-  it('shows the stored data again, never the values of a forged form', async () => {
+  it('shows the stored data after a forged form, never the values that the form contained', async () => {
     const browser = new AccountBrowser(world, acme.realm);
     await browser.enter('alice');
     const answer = await browser.send('POST', browser.url('profile'), { email: 'mallory@example.test' });
@@ -165,7 +165,7 @@ describe('a form of the account pages', () => {
     assert.equal(email?.value, 'alice@example.test');
   });
 
-  it('reports the change on a page that can be reloaded, and no other site can forge the report', async () => {
+  it('reports a change on a page that the user can reload, and accepts no report that another site forges', async () => {
     const browser = new AccountBrowser(world, acme.realm);
     await browser.enter('alice');
     const done = await browser.change('profile', { firstName: 'Alice' });

@@ -68,7 +68,7 @@ describe('the password page', () => {
     assert.ok(!JSON.stringify(world.events).includes(NEXT));
   });
 
-  it('rejects the cookie of the earlier session', async () => {
+  it('rejects the cookie of the earlier session after the password was changed', async () => {
     const { realm, browser } = await realmOf('old-cookie');
     const stolen = new Map(browser.cookies);
     await browser.change('password', change);
@@ -77,7 +77,7 @@ describe('the password page', () => {
     assert.ok(await findSsoSession(world.ctx, configuration, browser));
   });
 
-  it('requires a password that is typed twice and that the policy allows', async () => {
+  it('requires the new password twice, and rejects one that the password policy does not allow', async () => {
     const { user, browser } = await realmOf('policy', {
       passwordPolicy: 'length(10) and passwordHistory(2)',
     });
@@ -123,7 +123,7 @@ describe('the password page', () => {
     assert.equal(await world.store.findLoginFailures(user.realmId, user.id), undefined);
   });
 
-  it('compares no more parallel guesses than the realm allows (docs/keycloak/login.md#brute-force-protection)', async () => {
+  it('compares no more parallel guesses at the current password than the realm allows (docs/keycloak/login.md#brute-force-protection)', async () => {
     const { user, browser } = await realmOf('guesses', {
       bruteForceProtected: true,
       failureFactor: 3,

@@ -29,7 +29,7 @@ async function enter(where = acme): Promise<{ user: User; browser: AccountBrowse
 }
 
 describe('the page of the user’s own data', () => {
-  it('shows and changes the data, and marks a new e-mail address as unverified', async () => {
+  it('shows and changes the user’s data, and marks a new e-mail address as unverified', async () => {
     const { user, browser } = await enter();
     const fields = pageOf(await browser.open('profile'), 'account-profile').fields;
     assert.deepEqual(
@@ -97,7 +97,7 @@ describe('the page of the user’s own data', () => {
   it('the default profile rejects a username with letters that look like Latin ones', async () => {
     const free = await realmWithAccount(world, 'lookalike', { editUsernameAllowed: true });
     const { user, browser } = await enter(free);
-    // The first name has Cyrillic letters, and the second has its ring as a separate character.
+    // The first username contains Cyrillic letters. The second one contains the ring of an å as a separate character.
     for (const username of ['\u0440\u0430\u0443\u0440\u0430l', 'a\u030angstrom'])
       await browser.change('profile', { username });
     assert.equal((await current(user)).username, user.username);

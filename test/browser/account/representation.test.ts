@@ -34,7 +34,7 @@ const ask = (token: string | undefined, more: Record<string, unknown> = {}, wher
 const caseOf = async (work: Promise<unknown>) => (await refusalOf(work)).case;
 
 describe('the account API’s own representation (keycloak-js loadUserProfile)', () => {
-  it('returns the data that users may see of themselves, by default with the metadata of the profile', async () => {
+  it('returns the data that users may see about themselves, by default with the metadata of the profile', async () => {
     const { access_token: token } = await acme.realm.login('alice');
     const { body, allowOrigin } = await ask(token);
     assert.equal(allowOrigin, ORIGIN);
@@ -60,7 +60,7 @@ describe('the account API’s own representation (keycloak-js loadUserProfile)',
     assert.ok(!('userProfileMetadata' in (await ask(token, { metadata: false })).body));
   });
 
-  it('requires an active token of a person in this realm', async () => {
+  it('requires an active token of a user in this realm, not of a service account', async () => {
     const unauthorized = 'account-unauthorized';
     assert.equal(await caseOf(ask(undefined)), unauthorized);
     assert.equal(await caseOf(ask('nonsense')), unauthorized);
@@ -76,7 +76,7 @@ describe('the account API’s own representation (keycloak-js loadUserProfile)',
     assert.equal(await caseOf(ask(token)), unauthorized);
   });
 
-  it('requires the audience account and one of its roles, even for a lightweight token', async () => {
+  it('requires a token for the client account with one of its roles, even if the token is lightweight', async () => {
     await acme.user('nobody', { roleIds: [] });
     const nobody = await acme.realm.login('nobody');
     assert.equal(await caseOf(ask(nobody.access_token)), 'account-unauthorized');
@@ -92,7 +92,7 @@ describe('the account API’s own representation (keycloak-js loadUserProfile)',
     assert.equal((await ask(light.access_token, { origin: undefined })).body.username, 'alice');
   });
 
-  it('allows pages of the client’s own origins (CORS)', async () => {
+  it('allows pages of the client’s own origins to read the response (CORS)', async () => {
     const { access_token: token } = await acme.realm.login('alice');
     assert.equal(await caseOf(ask(token, { origin: 'https://evil.example' })), 'invalid-origin');
     const refused = await refusalOf(ask('nonsense'));
@@ -100,7 +100,7 @@ describe('the account API’s own representation (keycloak-js loadUserProfile)',
     assert.ok(web.webOrigins.includes(ORIGIN));
   });
 
-  it('is unavailable if the client account is disabled', async () => {
+  it('returns no account data if the client account is disabled', async () => {
     const { realm, account, user } = await realmWithAccount(world, 'off');
     await realm.client('web', { webOrigins: [ORIGIN] });
     await user('alice');

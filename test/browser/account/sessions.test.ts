@@ -31,7 +31,7 @@ async function realmOf(name: string) {
 }
 
 describe('the sessions page', () => {
-  it('shows start, last use, address, device and clients, with this browser’s session first', async () => {
+  it('shows the start, last use, address, device and clients of each session, with this browser’s session first', async () => {
     const { realm, browser } = await realmOf('list');
     const began = Math.floor(world.clock.now() / 1000);
     world.clock.pass(60);
@@ -75,7 +75,7 @@ describe('the sessions page', () => {
     assert.ok(began >= START);
   });
 
-  it('leaves out expired sessions, other users and offline access', async () => {
+  it('does not show expired sessions, offline sessions, or sessions of other users', async () => {
     const { realm, addUser, browser } = await realmOf('left-out');
     await addUser('bob');
     await realm.login('bob');
@@ -84,7 +84,7 @@ describe('the sessions page', () => {
     assert.equal(shown.filter(({ current }) => !current).length, 0);
   });
 
-  it('shows a hundred sessions, and the number of further ones', async () => {
+  it('shows at most a hundred sessions, and the number of the remaining ones', async () => {
     const { user, browser } = await realmOf('many');
     const [own] = await world.store.listUserSessions(user.id, false);
     for (let one = 0; one < 101; one++)
@@ -100,7 +100,7 @@ describe('the sessions page', () => {
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 1);
   });
 
-  it('signs out one session, which revokes its tokens, notifies its clients and logs an event', async () => {
+  it('ends one session, revokes its tokens, notifies its clients and logs an event', async () => {
     const { realm, user, browser } = await realmOf('one');
     const tokens = await realm.login('alice');
     const { sessions } = pageOf(await browser.open('sessions'), 'account-sessions');
@@ -130,7 +130,7 @@ describe('the sessions page', () => {
     accountOf(await browser.open('sessions'));
   });
 
-  it('never signs out another user or another realm', async () => {
+  it('never ends a session of another user or of another realm', async () => {
     const { realm, addUser, browser } = await realmOf('mine');
     const bob = await addUser('bob');
     await realm.login('bob');
@@ -149,7 +149,7 @@ describe('the sessions page', () => {
     assert.ok(world.events.slice(events).every(({ type }) => type !== 'LOGOUT'));
   });
 
-  it('signs out all other sessions, and keeps this browser’s session and offline access', async () => {
+  it('ends all other sessions, and keeps this browser’s session and offline access', async () => {
     const { realm, user, browser } = await realmOf('others');
     const tokens = await realm.login('alice');
     const offline = await realm.login('alice', { scope: 'offline_access' });
@@ -167,7 +167,7 @@ describe('the sessions page', () => {
     assert.equal(clientAnswer(await second.authorize({ prompt: 'none' }))['error'], 'login_required');
   });
 
-  it('signs out this browser, which ends the session, deletes the cookies and loads the clients’ frames', async () => {
+  it('ends the session of this browser, deletes its cookies and loads the clients’ logout frames', async () => {
     const { realm, user, browser } = await realmOf('self');
     const web = (await world.store.findClient(realm.fixture.realm.id, 'web'))!;
     const { sessionId, stateChecker } = accountOf(await browser.open('profile'));

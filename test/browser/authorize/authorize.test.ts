@@ -120,7 +120,7 @@ describe('the error pages of the authorization endpoint (RFC 6749 §4.1.2.1)', (
     pageOf(await new Browser(world, strict, { secure: true }).authorize(), 'login');
   });
 
-  it('shows an error page if the browser flow of the realm has an unenforced step (docs/keycloak/tokens.md#demands)', async () => {
+  it('shows an error page if the realm’s browser flow has a step that idkit does not enforce (docs/keycloak/tokens.md#demands)', async () => {
     const flow = {
       alias: 'mine',
       authenticationExecutions: [{ authenticator: 'x', requirement: 'REQUIRED' }],
@@ -198,7 +198,7 @@ describe('the errors that the authorization endpoint sends to the client (docs/k
     assert.ok(!('state' in answer), 'no state where none was sent');
   });
 
-  it('sends an error in the requested response mode, and in the fragment if tokens were requested without a mode', async () => {
+  it('sends errors in the requested response mode, or in the fragment for requests for tokens without a mode', async () => {
     assert.match(redirectOf(await ask({ response_type: 'token' })).hash, /error=unauthorized_client/);
     const none = { prompt: 'none' };
     assert.match(redirectOf(await ask({ ...none, response_mode: 'fragment' })).hash, /login_required/);
@@ -209,7 +209,7 @@ describe('the errors that the authorization endpoint sends to the client (docs/k
 });
 
 describe('the login form of the authorization endpoint (OpenID Connect Core §3.1.2.1)', () => {
-  it('is shown for GET and POST, with and without nonce or scope, whatever other parameters are sent', async () => {
+  it('shows the login form for GET and POST, with and without nonce and scope, and ignores unknown parameters', async () => {
     for (const method of ['GET', 'POST'] as const) pageOf(await ask({}, method), 'login');
     const acr = (values: string[]) => JSON.stringify({ id_token: { acr: { essential: true, values } } });
     for (const parameters of [
@@ -223,22 +223,22 @@ describe('the login form of the authorization endpoint (OpenID Connect Core §3.
       pageOf(await ask(parameters), 'login');
   });
 
-  it('is shown for any number of seconds in max_age', async () => {
+  it('shows the login form for every max_age that is a number of seconds', async () => {
     for (const max_age of ['0', '2147483647', '99999999999']) pageOf(await ask({ max_age }), 'login');
   });
 
-  it('is shown without a redirect_uri if the client has only one and the request is not an OpenID Connect request', async () => {
+  it('accepts a request without redirect_uri if the client has only one URI and the scope does not contain openid', async () => {
     pageOf(await ask({ redirect_uri: undefined, scope: undefined }), 'login');
     const two = { client_id: 'two', redirect_uri: undefined, scope: undefined };
     assert.equal(errorOf(await ask(two)), '400 invalidParameterMessage');
   });
 
-  it('contains the login_hint as the user name', async () => {
+  it('fills in the login_hint as the user name', async () => {
     const page = pageOf(await ask({ login_hint: 'carol@example.test' }), 'login');
     assert.equal(page.username, 'carol@example.test');
   });
 
-  it('sets one cookie, which binds the login to the browser', async () => {
+  it('sets a cookie that binds the login to the browser', async () => {
     const browser = new Browser(world, realm);
     const [cookie, ...others] = (await browser.authorize()).cookies;
     assert.deepEqual(others, []);
@@ -248,7 +248,7 @@ describe('the login form of the authorization endpoint (OpenID Connect Core §3.
     assert.deepEqual((await browser.authorize()).cookies, []);
   });
 
-  it('is in the chosen, requested or accepted language if the realm has it', async () => {
+  it('shows the login form in the chosen, requested or accepted language if the realm supports it', async () => {
     const kept = { internationalizationEnabled: true, supportedLocales: ['en', 'de'], defaultLocale: 'de' };
     const { realm: own } = await realmWithLogin(world, 'languages', { kept });
     const localeOf = async (parameters: Record<string, string>, acceptLanguage?: string) => {
@@ -267,7 +267,7 @@ describe('the login form of the authorization endpoint (OpenID Connect Core §3.
     assert.equal(messageOf(plain), undefined);
   });
 
-  it('keeps a language that was chosen on the page for the rest of the login and for the next login', async () => {
+  it('keeps a language that the user chose on the page for the rest of the login and for the next login', async () => {
     const kept = { internationalizationEnabled: true, supportedLocales: ['en', 'de'] };
     const { realm: own } = await realmWithLogin(world, 'chosen', { kept });
     const browser = new Browser(world, own);

@@ -55,8 +55,8 @@ const PIECES = [
 ];
 const nasty = fc.array(fc.constantFrom(...PIECES), { maxLength: 12 }).map((pieces) => pieces.join(''));
 
-describe('redirect URIs with arbitrary content', () => {
-  it('stay at the registered origin and below its path, as a browser parses them', () => {
+describe('redirect URIs with random content', () => {
+  it('accepts only redirect URIs that a browser finds at the registered origin and below the registered path', () => {
     const tail = fc.oneof(nasty, fc.string());
     const uri = fc.oneof(
       nasty,
@@ -78,7 +78,7 @@ describe('redirect URIs with arbitrary content', () => {
     );
   });
 
-  it('stay on this machine if only the port is free', () => {
+  it('never accepts a redirect URI on another host for a loopback pattern that allows any port', () => {
     const uri = nasty.map((text) => `http://127.0.0.1${text}`);
     fc.assert(
       fc.property(uri, (text) => {
@@ -90,7 +90,7 @@ describe('redirect URIs with arbitrary content', () => {
     );
   });
 
-  it('never break a header or run as a script', () => {
+  it('never accepts a redirect URI that breaks a header or runs as a script', () => {
     fc.assert(
       fc.property(fc.oneof(nasty, fc.string()), (text) => {
         if (!isSafeRedirect(text)) return;

@@ -6,7 +6,7 @@ const ROOT = 'https://id.example.test';
 const matches = (registered: string, uri: string) => matchesRedirects([registered], uri, ROOT);
 
 describe('redirect URIs (docs/keycloak/login.md#redirect-uris, RFC 9700 §4.1.3)', () => {
-  it('are compared byte for byte without a wildcard', () => {
+  it('compares a redirect URI byte for byte with a pattern without a wildcard', () => {
     const registered = 'https://web.example.test/cb?x=1';
     assert.ok(matches(registered, registered));
     for (const uri of [
@@ -21,14 +21,14 @@ describe('redirect URIs (docs/keycloak/login.md#redirect-uris, RFC 9700 §4.1.3)
       assert.ok(!matches(registered, uri), uri);
   });
 
-  it('may end in any suffix, even an empty one, if the pattern ends in a wildcard', () => {
+  it('accepts any suffix, even an empty one, if the pattern ends in a wildcard', () => {
     for (const uri of ['/app', '/app/', '/app/any/where', '/app/x?y=z', '/app/a.b..c'])
       assert.ok(matches('https://web.example.test/app/*', `https://web.example.test${uri}`), uri);
     for (const uri of ['/application', '/', '/ap', '/App/x'])
       assert.ok(!matches('https://web.example.test/app/*', `https://web.example.test${uri}`), uri);
   });
 
-  it('must have the path and the host of the pattern, even if it has a wildcard', () => {
+  it('requires the host and the path of the pattern, even if it has a wildcard', () => {
     const registered = 'https://web.example.test/app/*';
     for (const uri of [
       'https://web.example.test/app/../cb',
@@ -50,13 +50,13 @@ describe('redirect URIs (docs/keycloak/login.md#redirect-uris, RFC 9700 §4.1.3)
     assert.ok(!matches('myapp:/*', 'myapp:/x'), 'no wildcard but for web addresses');
   });
 
-  it('may be any web address if the pattern is *, and never match a pattern with a wildcard in its query', () => {
+  it('accepts every web address for the pattern *, and no URI for a pattern with a wildcard in its query', () => {
     assert.ok(matches('*', 'https://anything.example.test/cb'));
     assert.ok(!matches('*', 'myapp:/cb'));
     assert.ok(!matches('https://web.example.test/cb?x=*', 'https://web.example.test/cb?x=1'));
   });
 
-  it('may have any port on a loopback address (RFC 8252 §7.3)', () => {
+  it('accepts any port on a loopback address (RFC 8252 §7.3)', () => {
     assert.ok(matches('http://127.0.0.1/cb', 'http://127.0.0.1:49152/cb'));
     assert.ok(matches('http://localhost/cb', 'http://localhost:8000/cb'));
     assert.ok(matches('http://127.0.0.1/*', 'http://127.0.0.1:49152/cb'));
@@ -67,12 +67,12 @@ describe('redirect URIs (docs/keycloak/login.md#redirect-uris, RFC 9700 §4.1.3)
     assert.ok(!matches('https://web.example.test/cb', 'https://web.example.test:8443/cb'));
   });
 
-  it('are resolved against the root URL of the client if they are relative', () => {
+  it('resolves a relative redirect URI against the client’s root URL', () => {
     assert.ok(matches('/realms/acme/account/*', `${ROOT}/realms/acme/account/x`));
     assert.ok(!matches('/realms/acme/account/*', 'https://evil.test/realms/acme/account/x'));
   });
 
-  it('are refused if they run a script, have a fragment or could break a header, even if they are registered', () => {
+  it('rejects a URI that runs a script, has a fragment or could break a header, even if it is registered', () => {
     for (const uri of [
       'javascript:alert(1)',
       'JavaScript:alert(1)',

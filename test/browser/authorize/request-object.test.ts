@@ -55,7 +55,7 @@ function bySecret(claims: object, secret = SECRET): string {
 }
 
 describe('request objects (OpenID Connect Core §6.1)', () => {
-  it('are accepted without a signature, and their claims take precedence', async () => {
+  it('accepts a request object without a signature, and its claims take precedence', async () => {
     const request = unsigned({ redirect_uri: OTHER, state: 'inner', max_age: 10, prompt: 'none' });
     const answer = await ask({ request });
     assert.ok(answer.show === 'redirect' && answer.to.startsWith(OTHER));
@@ -105,11 +105,11 @@ describe('request objects (OpenID Connect Core §6.1)', () => {
     ['sent by reference', () => ({ request_uri: 'https://web.example.test/request' })],
   ];
   for (const [name, parameters] of refused)
-    it(`are refused with an error page: ${name}`, async () => {
+    it(`rejects a request object with an error page: ${name}`, async () => {
       assert.equal(errorOf(await ask(parameters())), '400 invalidRequestMessage');
     });
 
-  it('are refused with an error page: signed, but the client has no registered key of that type', async () => {
+  it('rejects a signed request object if the client has no registered key of that type', async () => {
     const usual = { redirectUris: [CALLBACK], standardFlowEnabled: true };
     const wrongCurve = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' });
     const sets: unknown[] = [null, 'k1', 7, [], {}, { kid: 'k1', kty: 7 }, { ...wrongCurve, kid: 'k1' }].map(

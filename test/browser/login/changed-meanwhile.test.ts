@@ -7,8 +7,8 @@ import { oneTimePassword } from '../one-time-password.ts';
 
 const { newBrowser, newClient, newRealm, newUser, realm, userWithOtp, world } = await openLoginWorld();
 
-describe('changes during a login', () => {
-  it('stop a user who is disabled or deleted at any step', async () => {
+describe('records that change during a login', () => {
+  it('a user who is disabled or deleted at any step cannot finish the login', async () => {
     const steps: [step: string, make: () => Promise<User>, client: string, form: Record<string, string>][] = [
       ['password', () => newUser(), 'web', {}],
       ['code', () => userWithOtp(), 'web', { otp: 'now' }],
@@ -44,7 +44,7 @@ describe('changes during a login', () => {
       }
   });
 
-  it('do not lose roles that are assigned while a required action is stored, nor the action', async () => {
+  it('keeps both a required action that a user completes and roles that are assigned to the user in parallel', async () => {
     const realmId = realm.fixture.realm.id;
     const roleIds = ['given-0', 'given-1', 'given-2'];
     for (const id of roleIds)
@@ -72,7 +72,7 @@ describe('changes during a login', () => {
     }
   });
 
-  it('prevent a client that is disabled, or whose flow is disabled, from getting a code or tokens', async () => {
+  it('a client that is disabled, or whose flow is disabled, gets neither a code nor tokens', async () => {
     const changes: [change: Partial<Client>, type: string, message: string][] = [
       [{ enabled: false }, 'code', 'clientDisabledMessage'],
       [{ standardFlowEnabled: false }, 'code', 'unauthorized_client'],
@@ -94,7 +94,7 @@ describe('changes during a login', () => {
     }
   });
 
-  it('stop every login if the realm is disabled', async () => {
+  it('a login cannot continue if the realm is disabled', async () => {
     const { realm: own, user } = await newRealm();
     const browser = newBrowser(own);
     const form = await browser.authorize();
@@ -104,7 +104,7 @@ describe('changes during a login', () => {
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 0);
   });
 
-  it('stop every login if the realm gets an unenforced demand (docs/keycloak/tokens.md#demands)', async () => {
+  it('a login cannot continue if the realm now has a demand that idkit does not enforce (docs/keycloak/tokens.md#demands)', async () => {
     const { realm: own, user } = await newRealm();
     const browser = newBrowser(own);
     const form = await browser.authorize();

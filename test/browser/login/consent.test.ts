@@ -27,7 +27,7 @@ after(async () => {
 
 const needy = { client_id: 'needy' };
 
-/** Returns a new user at the consent page. */
+/** Logs in a new user and returns the consent page. */
 async function atConsent(parameters: Record<string, string> = {}) {
   const user = await realm.user(`user-${++names}`);
   const browser = new Browser(world, realm);
@@ -37,7 +37,7 @@ async function atConsent(parameters: Record<string, string> = {}) {
 }
 
 describe('consent (docs/keycloak/login.md#consent)', () => {
-  it('shows what the client will receive, and only links that lead to pages', async () => {
+  it('shows what the client will receive, and links only to web addresses', async () => {
     const { page } = await atConsent({ scope: 'openid phone' });
     const { client: name, scopes, links } = pageOf(page, 'consent');
     assert.equal(name, 'Needy <b>');
@@ -45,7 +45,7 @@ describe('consent (docs/keycloak/login.md#consent)', () => {
     assert.deepEqual(links, { policy: 'https://web.example.test/policy' });
   });
 
-  it('is stored for the granted scopes of this client, and for no others', async () => {
+  it('stores the consent for the granted scopes of this client, and for no others', async () => {
     const { user, browser, page } = await atConsent();
     const answer = clientAnswer(await browser.submit(page, { accept: 'Yes' }));
     assert.ok(answer['code']);
@@ -64,7 +64,7 @@ describe('consent (docs/keycloak/login.md#consent)', () => {
     );
   });
 
-  it('is required again with prompt=consent, and never shown on a silent request', async () => {
+  it('requires the consent again for prompt=consent, and never shows the page for a silent request', async () => {
     const { browser, page } = await atConsent();
     const silent = clientAnswer(await browser.authorize({ ...needy, prompt: 'none' }));
     assert.equal(silent['error'], 'login_required', 'nobody is logged in before the consent');
@@ -87,7 +87,7 @@ describe('consent (docs/keycloak/login.md#consent)', () => {
     assert.deepEqual(await world.store.listConsents(user.id), []);
   });
 
-  it('covers the scopes on the page: if the client now requests more, the page is shown again', async () => {
+  it('shows the consent page again if the client now requests more scopes than the page listed', async () => {
     const { user, browser, page } = await atConsent();
     const phone = realm.fixture.scopes.find(({ name }) => name === 'phone')!;
     const changed = { ...client, defaultClientScopeIds: [...client.defaultClientScopeIds, phone.id] };
@@ -103,7 +103,7 @@ describe('consent (docs/keycloak/login.md#consent)', () => {
     }
   });
 
-  it('stores nothing for a form from another browser, of another step or without a button', async () => {
+  it('stores no consent for a form from another browser, of another step or without a button', async () => {
     const { user, browser, page } = await atConsent();
     const url = new URL(pageOf(page, 'consent').action);
     const other = new Browser(world, realm);
@@ -115,7 +115,7 @@ describe('consent (docs/keycloak/login.md#consent)', () => {
     assert.equal(await world.store.findConsent(user.id, client.id), undefined);
   });
 
-  it('is not required for clients that do not need it, whatever prompt says', async () => {
+  it('does not ask for consent if the client does not need it, even with prompt=consent', async () => {
     const browser = new Browser(world, realm);
     const form = await browser.authorize({ prompt: 'consent' });
     assert.ok(clientAnswer(await browser.logIn(form, 'alice'))['code']);

@@ -23,7 +23,7 @@ describe('an attacker plants a value in a browser (session fixation, login CSRF)
     const planted = attacker.cookies.get('AUTH_SESSION_ID')!;
     const victim = newBrowser();
     victim.cookies.set('AUTH_SESSION_ID', planted);
-    // The attacker even sends the victim to the tab that the attacker knows.
+    // The attacker even makes the victim open a tab whose URL the attacker knows.
     const shown = await victim.send('GET', stepOf(trap, 'authenticate').href);
     const proved = await victim.logIn(shown, user.username);
     const known = stepOf(trap, 'required-action');
@@ -39,7 +39,7 @@ describe('an attacker plants a value in a browser (session fixation, login CSRF)
     assert.equal(silent['error'], 'login_required', 'the planted cookie is not a login');
   });
 
-  it('a planted KEYCLOAK_IDENTITY of another user never mixes two users', async () => {
+  it('a planted KEYCLOAK_IDENTITY of another user never logs the victim in as that user', async () => {
     const [mallory, victim] = [await newUser(), await newUser()];
     const attacker = newBrowser();
     await attacker.logIn(await attacker.authorize(), mallory.username);
@@ -56,7 +56,7 @@ describe('an attacker plants a value in a browser (session fixation, login CSRF)
     pageOf(await own.authorize(), 'login');
   });
 
-  it('with a planted KEYCLOAK_IDENTITY next to the one of the victim, a logout ends both sessions and no other', async () => {
+  it('a logout with a planted KEYCLOAK_IDENTITY next to the victim’s own ends only the sessions of these two cookies', async () => {
     const [mallory, victim] = [await newUser(), await newUser()];
     const [attacker, browser, elsewhere] = [newBrowser(), newBrowser(), newBrowser()];
     await attacker.logIn(await attacker.authorize(), mallory.username);
@@ -68,7 +68,7 @@ describe('an attacker plants a value in a browser (session fixation, login CSRF)
       ...browser.cookies.get('KEYCLOAK_IDENTITY')!,
     ]);
     const count = async (user: User) => (await world.store.listUserSessions(user.id, false)).length;
-    // The form of a page for a logged-out browser does not confirm the end of these logins (CSRF).
+    // The logout page of a browser without a login cannot end these sessions (CSRF).
     assert.equal(errorOf(await browser.submit(ofNobody, { confirmLogout: 'Yes' })), '400 pageExpiredMessage');
     assert.deepEqual([await count(mallory), await count(victim)], [1, 2]);
     const page = await browser.send('GET', logout);
@@ -78,7 +78,7 @@ describe('an attacker plants a value in a browser (session fixation, login CSRF)
     assert.ok(!browser.cookies.has('KEYCLOAK_IDENTITY'));
   });
 
-  it('planted cookies of any number, size and content do not stop a login, and nothing is thrown', async () => {
+  it('planted cookies of any number, size and content do not prevent a login or cause an error', async () => {
     const junk = ['', 'x'.repeat(100_000), '%', '"', '\u00ff', '..', 'null', 'a.b.c', 'username:%zz'];
     const browser = newBrowser();
     const form = await browser.authorize();
@@ -98,7 +98,7 @@ describe('an attacker plants a value in a browser (session fixation, login CSRF)
     pageOf(await lost.authorize(), 'login');
   });
 
-  it('a login begins with a new tab, form code, session and cookies', async () => {
+  it('each login begins with a new tab id, form code, session and cookies', async () => {
     const browser = newBrowser();
     const form = await browser.authorize();
     const before = [...browser.cookies.values()].flat();
@@ -115,7 +115,7 @@ describe('an attacker plants a value in a browser (session fixation, login CSRF)
 });
 
 describe('a forged form', () => {
-  it('proves no user if it belongs to another realm, client or step', async () => {
+  it('rejects a form of another realm, client or step', async () => {
     const { realm: other, user } = await newRealm();
     const { clientId } = await newClient();
     const browser = newBrowser();
@@ -139,7 +139,7 @@ describe('a forged form', () => {
     assert.ok(isCode(await browser.logIn(form, 'alice')), 'and the right one still counts');
   });
 
-  it('never returns a token in a query, whatever response_mode says (Multiple Response Types §5)', async () => {
+  it('never sends a token in the query, whatever response_mode says (Multiple Response Types §5)', async () => {
     const { clientId: client_id } = await newClient({ implicitFlowEnabled: true });
     for (const response_type of ['token', 'id_token', 'code token', 'code id_token token'])
       for (const response_mode of [
@@ -160,7 +160,7 @@ describe('a forged form', () => {
       }
   });
 
-  it('counts once at every step, even if it is sent many times in parallel', async () => {
+  it('accepts the form of each step only once, even if it is sent many times in parallel', async () => {
     const needy = await newClient({ consentRequired: true });
     const steps: [action: string, client: string, form: (n: number) => Record<string, string>][] = [
       ['UPDATE_PASSWORD', 'web', (n) => ({ 'password-new': `Other-${n}`, 'password-confirm': `Other-${n}` })],
@@ -183,7 +183,7 @@ describe('a forged form', () => {
     }
   });
 
-  it('every response to the client contains iss, for success and failure (mix-up, RFC 9207)', async () => {
+  it('every response to the client contains iss, whether the login succeeds or fails (mix-up attack, RFC 9207)', async () => {
     const needy = await newClient({ consentRequired: true, implicitFlowEnabled: true });
     const iss = 'https://id.example.test/realms/acme';
     for (const response_mode of ['query', 'fragment', 'form_post']) {
@@ -200,8 +200,8 @@ describe('a forged form', () => {
   });
 });
 
-describe('excessive and odd input', () => {
-  it('odd claims and request objects get a response, and nothing is thrown', async () => {
+describe('excessive and malformed input', () => {
+  it('malformed claims and request objects never cause an error in the service', async () => {
     const odd = { toString: 1, valueOf: 1 };
     const deep = JSON.parse(`${'['.repeat(3000)}${']'.repeat(3000)}`);
     const inside = [odd, [odd], [[odd]], null, true, deep, [null, { __proto__: null }], { values: odd }];
@@ -222,7 +222,7 @@ describe('excessive and odd input', () => {
       }
   });
 
-  it('odd levels of login are ignored, in the request and in the tokens', async () => {
+  it('ignores malformed levels in acr.loa.map, for requests and for tokens', async () => {
     const map = JSON.stringify({ odd: { toString: 1, valueOf: 1 }, list: [1], none: null, silver: 1 });
     const { clientId: client_id } = await newClient({ attributes: { 'acr.loa.map': map } });
     const ask = (value: string) =>
@@ -241,7 +241,7 @@ describe('excessive and odd input', () => {
     assert.equal(acr, 'silver');
   });
 
-  it('any of 2,000 tabs of one browser can still log in with its own form', async () => {
+  it('each of 2,000 tabs of one browser can log in with its own form', async () => {
     const browser = newBrowser();
     const forms: BrowserAnswer[] = [];
     for (let tab = 0; tab < 2000; tab++) forms.push(await browser.authorize({ state: `state-${tab}` }));
@@ -251,7 +251,7 @@ describe('excessive and odd input', () => {
       assert.equal(clientAnswer(await browser.logIn(forms[tab]!, 'alice'))['state'], `state-${tab}`);
   });
 
-  it('control characters and endless names stay out of log lines, and the size of events is bounded', async () => {
+  it('control characters and very long names never reach log lines, and the size of events is limited', async () => {
     const evil = `eve\r\nLOGIN ok\u2028\u0085\u001b[2J${'x'.repeat(100_000)}`;
     const browser = newBrowser();
     const form = await browser.authorize({

@@ -74,7 +74,7 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
       }
     });
 
-  it('require a nonce only for an ID token, as in Keycloak 26.7.3', async () => {
+  it('requires a nonce only for an ID token, as Keycloak 26.7.3 does', async () => {
     for (const scope of ['openid', 'profile']) {
       for (const type of ['token', 'code token']) {
         const plain = await answerFor({ response_type: type, scope, nonce: '' });
@@ -88,13 +88,13 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
     }
   });
 
-  it('are sent as a form if the client requests it', async () => {
+  it('sends the tokens as a form if the client requests form_post', async () => {
     const answer = await answerFor({ response_type: 'code id_token', response_mode: 'form_post' });
     assert.equal(answer.show, 'form-post');
     assert.ok(clientAnswer(answer)['id_token']);
   });
 
-  it('add the client to the session, so that the end of the session notifies it (Back-Channel Logout 1.0 §2.3)', async () => {
+  it('adds the client to the session, which notifies the client when it ends (Back-Channel Logout 1.0 §2.3)', async () => {
     for (const type of ['id_token', 'token', 'code id_token']) {
       const fields = clientAnswer(await answerFor({ response_type: type }));
       const web = (await world.store.findClient(realm.fixture.realm.id, 'web'))!;
@@ -105,7 +105,7 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
     }
   });
 
-  it('are sent without iss and session_state if the client is configured so', async () => {
+  it('omits iss and session_state if the client is configured that way', async () => {
     const attributes = {
       'exclude.issuer.from.auth.response': 'true',
       'exclude.session.state.from.auth.response': 'true',
@@ -117,7 +117,7 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
     assert.deepEqual(Object.keys(clientAnswer(answer)).sort(), ['code', 'state']);
   });
 
-  it('keep the query of the redirect URI, and the state byte for byte', async () => {
+  it('keeps the query of the redirect URI, and returns the state byte for byte', async () => {
     const redirect = `${CALLBACK}?x=1`;
     await realm.client('query', { redirectUris: [redirect], standardFlowEnabled: true });
     const state = `-._~(,]=[*>/?'~)<^%} ä&${'x'.repeat(100)}`;

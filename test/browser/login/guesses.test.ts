@@ -8,7 +8,9 @@ import { oneTimePassword } from '../one-time-password.ts';
 
 const { newBrowser, newClient, newRealm, newUser, userWithOtp, world } = await openLoginWorld();
 
-/** A page or a redirect without the parts that differ each time: tab ids, form codes, data of the request. */
+/**
+ * Returns a page or a redirect without the parts that differ in each response: tab ids, form codes and `client_data`.
+ */
 function comparable(answer: BrowserAnswer): unknown {
   const text = JSON.stringify({ ...answer, cookies: answer.cookies.map(({ name }) => name) });
   return JSON.parse(text.replaceAll(/(tab_id|session_code|client_data)=[\w-]*/g, '$1='));
@@ -37,7 +39,7 @@ describe('the response to a guess', () => {
     return count;
   }
 
-  it('is the same for a wrong password, an unknown name, and a locked, disabled, passwordless or service account', async () => {
+  it('responds in the same way to a wrong password, an unknown name, and a locked, disabled, passwordless or service account', async () => {
     const guarded = { bruteForceProtected: true, failureFactor: 1, quickLoginCheckMilliSeconds: 0 };
     const { realm: own } = await newRealm(guarded);
     await own.client('job', { serviceAccountsEnabled: true });
@@ -70,7 +72,7 @@ describe('the response to a guess', () => {
     assert.equal(responses.size, 1, [...responses].join('\n'));
   });
 
-  it('reveals nothing about the named user if the request is silent (prompt=none)', async () => {
+  it('a silent request (prompt=none) with a login_hint reveals nothing about the user', async () => {
     const { user } = await newRealm();
     const off = await newUser({ enabled: false });
     const responses = new Set<string>();
@@ -86,7 +88,7 @@ describe('the response to a guess', () => {
 });
 
 describe('the second factor is never skipped', () => {
-  it('the URL of a later step, an old form or a field of the form does not skip the code', async () => {
+  it('neither the URL of a later step, nor an old form, nor an extra form field skips the code', async () => {
     const user = await userWithOtp();
     const needy = await newClient({ consentRequired: true });
     for (const client_id of ['web', needy.clientId]) {
@@ -110,7 +112,7 @@ describe('the second factor is never skipped', () => {
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 0);
   });
 
-  it('only one of many parallel guesses counts, and a code is valid once in any number of browsers', async () => {
+  it('accepts only one of many parallel guesses from one form, and a code only once in any number of browsers', async () => {
     const user = await userWithOtp();
     const browser = newBrowser();
     const asked = await browser.logIn(await browser.authorize(), user.username);

@@ -17,7 +17,7 @@ const guarded = {
   quickLoginCheckMilliSeconds: 0,
 };
 
-/** Guesses at the password in sequence until the user is locked. */
+/** Sends wrong passwords one after the other until the user is locked. */
 async function lock(realm: RealmInWorld, { username }: User): Promise<void> {
   for (let guess = 0; guess < 5; guess++) await refusalOf(realm.login(username, { password: 'wrong' }));
 }
@@ -32,7 +32,7 @@ const failuresOf = async ({ realmId, id }: User) =>
   (await world.store.findLoginFailures(realmId, id))?.failures;
 
 describe('a user who is locked by guesses during a login', () => {
-  it('cannot continue from any page, and sees the same message as a disabled user', async () => {
+  it('a user who is locked during a login cannot continue from any page, and sees the message for disabled users', async () => {
     const { realm } = await newRealm(guarded);
     await realm.client('needy', {
       consentRequired: true,
@@ -75,7 +75,7 @@ describe('a user who is locked by guesses during a login', () => {
     return answer.show === 'redirect';
   }
 
-  it('gets the same refusal for the correct code as for a wrong one, and the code stays valid', async () => {
+  it('rejects the correct code of a locked user like a wrong one, and the code stays valid', async () => {
     const { realm } = await newRealm(guarded);
     const user = await newUser({}, realm);
     await addDevice(realm, user);
@@ -95,7 +95,7 @@ describe('a user who is locked by guesses during a login', () => {
 });
 
 describe('parallel guesses at the second factor', () => {
-  it('are compared no more often than the realm allows, in any number of browsers', async () => {
+  it('compares no more guesses at the second factor than the realm allows, in any number of browsers', async () => {
     const { realm } = await newRealm(guarded);
     for (const place of [9, 19]) {
       const user = await newUser({}, realm);
@@ -115,7 +115,7 @@ describe('parallel guesses at the second factor', () => {
     }
   });
 
-  it('count together with guesses at the password, even within one form with the correct password', async () => {
+  it('counts guesses at the second factor together with those at the password, even after the correct password', async () => {
     const { realm } = await newRealm(guarded);
     const user = await newUser({}, realm);
     await addDevice(realm, user);

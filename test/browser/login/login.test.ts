@@ -104,7 +104,7 @@ describe('login with a password (docs/keycloak/login.md#login-form)', () => {
     assert.equal(await world.store.findLoginFailures(own.fixture.realm.id, id), undefined);
   });
 
-  it('leaves no session if the password changed or the user was disabled during the login', async () => {
+  it('does not create a session if the password is changed or the user is disabled during the login', async () => {
     const user = await newUser();
     const browser = newBrowser();
     const form = await browser.authorize();
@@ -127,7 +127,7 @@ describe('login with a password (docs/keycloak/login.md#login-form)', () => {
 });
 
 describe('the form of a login (CSRF, replay, fixation)', () => {
-  it('belongs to one browser: it is refused without the cookie, and reported as expired with another cookie', async () => {
+  it('rejects a form without the cookie of its browser, and reports it as expired with another browser’s cookie', async () => {
     const form = await newBrowser().authorize();
     assert.equal(errorOf(await newBrowser().logIn(form, 'alice')), '400 cookieNotFoundMessage');
     const other = newBrowser();
@@ -135,7 +135,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     pageOf(await other.logIn(form, 'alice'), 'expired');
   });
 
-  it('works even if the browser has planted cookies', async () => {
+  it('accepts a form even if the browser also sends planted cookies', async () => {
     const browser = newBrowser();
     const form = await browser.authorize();
     const own = browser.cookies.get('AUTH_SESSION_ID')!;
@@ -143,7 +143,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     clientAnswer(await browser.logIn(form, 'alice'));
   });
 
-  it('counts once: the form of an earlier step leads to a page with a link to the current step', async () => {
+  it('responds to the form of an earlier step with a page that links to the current step', async () => {
     const browser = newBrowser();
     const first = await browser.authorize();
     const second = await browser.logIn(first, 'alice', { password: 'wrong' });
@@ -152,7 +152,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     clientAnswer(await browser.logIn(second, 'alice'));
   });
 
-  it('redirects to the client, which starts again, if it is sent after a successful login', async () => {
+  it('if a form is sent after a successful login, redirects to the client, which starts a new login', async () => {
     const browser = newBrowser();
     const form = await browser.authorize();
     clientAnswer(await browser.logIn(form, 'alice'));
@@ -164,7 +164,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     });
   });
 
-  it('never leads to an unregistered redirect URI, whatever client_data says', async () => {
+  it('never redirects to an unregistered redirect URI, whatever client_data contains', async () => {
     const browser = newBrowser();
     const form = await browser.authorize();
     clientAnswer(await browser.logIn(form, 'alice'));
@@ -181,7 +181,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     }
   });
 
-  it('leads to a page that repeats the same request if it has expired', async () => {
+  it('responds to an expired form with a page that repeats the authorization request', async () => {
     const browser = newBrowser();
     const form = await browser.authorize({ nonce: 'n-1', code_challenge: 'x'.repeat(43) });
     world.clock.pass(1801);
@@ -192,7 +192,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     clientAnswer(await browser.logIn(await browser.send('GET', expired.restart!), 'alice'));
   });
 
-  it('leads to a page in the language of the login if it has expired', async () => {
+  it('responds to an expired form with a page in the language of the login', async () => {
     const kept = { internationalizationEnabled: true, supportedLocales: ['en', 'de'] };
     const browser = newBrowser((await newRealm({ kept })).realm);
     const form = await browser.authorize({ ui_locales: 'de' });
@@ -202,7 +202,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     assert.equal(expired.show === 'page' && expired.frame.locale, 'de');
   });
 
-  it('offers a link to the application if it has expired and the request is too long to repeat', async () => {
+  it('responds to an expired form with a link to the application if the request is too long to repeat', async () => {
     const home = 'https://web.example.test/home';
     const { clientId } = await newClient({ baseUrl: home });
     const browser = newBrowser();
@@ -211,7 +211,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     assert.equal(pageOf(await browser.logIn(form, 'alice'), 'expired').restart, home);
   });
 
-  it('proves no user if its code is wrong, missing or from another tab', async () => {
+  it('rejects a form whose code is wrong, missing or from another tab', async () => {
     const browser = newBrowser();
     const url = new URL(pageOf(await browser.authorize(), 'login').action);
     const other = new URL(pageOf(await browser.authorize(), 'login').action);
@@ -221,7 +221,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     }
   });
 
-  it('is rejected if the browser reports that another site sent it (login CSRF)', async () => {
+  it('rejects a form if the browser reports that another site sent it (login CSRF)', async () => {
     for (const fetchSite of ['cross-site', 'same-site']) {
       const browser = newBrowser();
       const form = await browser.authorize();
@@ -233,7 +233,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     }
   });
 
-  it('does not redirect if the redirect URI of the client was removed', async () => {
+  it('does not redirect if the client’s redirect URI was removed during the login', async () => {
     const usual = { redirectUris: [CALLBACK], standardFlowEnabled: true };
     const client = await newClient(usual);
     const browser = newBrowser();
@@ -242,7 +242,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     assert.equal(errorOf(await browser.logIn(form, 'alice')), '400 invalidParameterMessage');
   });
 
-  it('has a link to the client on its error page, if the client has a page', async () => {
+  it('shows a link to the client on the error page if the client has a web address', async () => {
     for (const [baseUrl, backTo] of [
       ['https://web.example.test/home', 'https://web.example.test/home'],
       ['/home', 'https://web.example.test/home'],
@@ -256,7 +256,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     }
   });
 
-  it('creates one session if it is sent twice in parallel', async () => {
+  it('creates only one session if a form is sent several times in parallel', async () => {
     const user = await newUser();
     const browser = newBrowser();
     const form = await browser.authorize();
@@ -266,7 +266,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 1);
   });
 
-  it('accepts a name that would break a line, a header or a page', async () => {
+  it('accepts a user name with characters that could break a log line, a header or a page', async () => {
     const browser = newBrowser();
     const name = 'eve\r\nSet-Cookie: a=b"><script>\u2028end';
     const form = await browser.logIn(await browser.authorize(), name);
@@ -274,7 +274,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     assert.equal(messageOf(form), 'invalidUserMessage');
   });
 
-  it('can be restarted without a user name, which invalidates the earlier form', async () => {
+  it('restarts a login without the earlier user name, and rejects the earlier form', async () => {
     const browser = newBrowser();
     const form = await browser.logIn(await browser.authorize(), 'alice', { password: 'wrong' });
     const url = new URL(pageOf(form, 'login').action);
@@ -288,7 +288,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
 });
 
 describe('several tabs of one browser', () => {
-  it('log in independently', async () => {
+  it('two tabs of a browser log in independently', async () => {
     const browser = newBrowser();
     const [one, two] = [await browser.authorize({ state: '1' }), await browser.authorize({ state: '2' })];
     const second = clientAnswer(await browser.logIn(two, 'alice'));
@@ -298,7 +298,7 @@ describe('several tabs of one browser', () => {
     assert.equal(first['session_state'], second['session_state'], 'one session for both');
   });
 
-  it('continue with the session of the tab that logged in first', async () => {
+  it('a second tab continues with the session of the tab that logged in first', async () => {
     const browser = newBrowser();
     const [one, two] = [await browser.authorize({ state: '1' }), await browser.authorize({ state: '2' })];
     clientAnswer(await browser.logIn(two, 'alice'));
@@ -307,7 +307,7 @@ describe('several tabs of one browser', () => {
     assert.equal(clientAnswer(await browser.send('GET', url.href))['state'], '1');
   });
 
-  it('refuse a user other than the one who is logged in', async () => {
+  it('rejects another user in a second tab while the first user is logged in', async () => {
     const user = await newUser();
     const browser = newBrowser();
     const [one, two] = [await browser.authorize(), await browser.authorize()];

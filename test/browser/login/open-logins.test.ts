@@ -8,7 +8,7 @@ import { isCode, openLoginWorld } from '../login-world.ts';
 
 const { newBrowser, newRealm, world } = await openLoginWorld();
 
-/** Builds a login of the realm's client without a proof. */
+/** Builds a login of the realm's client whose user is not authenticated yet. */
 async function rowOf(realm: Awaited<ReturnType<typeof newRealm>>['realm']): Promise<AuthenticationSession> {
   const configuration = (await world.store.findRealm(realm.name))!;
   const client = (await world.store.findClient(configuration.realm.id, 'web'))!;
@@ -23,7 +23,7 @@ async function rowOf(realm: Awaited<ReturnType<typeof newRealm>>['realm']): Prom
   return newLoginRow(call as never, client, request as never, Buffer.alloc(32));
 }
 
-it('keeps a bounded number of logins of a realm, and removes the oldest first', async () => {
+it('limits the number of logins in progress of a realm, and removes the oldest first', async () => {
   const { realm } = await newRealm();
   const open = async () => (await world.store.figures()).openLogins;
   const before = await open();
@@ -41,7 +41,7 @@ it('keeps a bounded number of logins of a realm, and removes the oldest first', 
   assert.ok(isCode(await late.logIn(await late.authorize(), 'alice')), 'a new one gets through');
 });
 
-it('removes logins of a sender who begins many, and keeps proved logins and those of other senders', async () => {
+it('removes the oldest logins of a sender who begins many, but neither those with a verified password nor those of other senders', async () => {
   const { realm } = await newRealm();
   const open = async () => (await world.store.figures()).openLogins;
   const before = await open();
@@ -57,7 +57,7 @@ it('removes logins of a sender who begins many, and keeps proved logins and thos
   assert.ok(isCode(await half.logIn(form, 'alice')));
 });
 
-it('stores at most 8 kB of a request, and no value above 4,000 characters', async () => {
+it('rejects a request with more than 8 kB to store, or with a value of more than 4,000 characters', async () => {
   const { realm } = await newRealm();
   const ask = (parameters: Record<string, string>) => newBrowser(realm).authorize(parameters);
   const rows = (await world.store.figures()).openLogins;

@@ -19,7 +19,7 @@ describe('login with a second factor (docs/keycloak/login.md#one-time-passwords)
   }
   const now = () => code(Math.floor(world.clock.now() / 30_000));
 
-  it('prompts for a code after the password, with another tab id', async () => {
+  it('prompts for a code after the password, under a new tab id', async () => {
     const user = await newUser();
     await realm.credential(user, 'otp', { value: SEED }, totp);
     const browser = newBrowser();
@@ -34,7 +34,7 @@ describe('login with a second factor (docs/keycloak/login.md#one-time-passwords)
     clientAnswer(await browser.submit(wrong, { otp: now() }));
   });
 
-  it('never accepts a code twice, a missing code, or a way around the page', async () => {
+  it('rejects a missing code and a code that was used before, and no URL skips the page', async () => {
     const user = await newUser();
     await realm.credential(user, 'otp', { value: SEED }, totp);
     const first = newBrowser();
@@ -74,7 +74,7 @@ describe('login with a second factor (docs/keycloak/login.md#one-time-passwords)
     assert.equal(messageOf(locked), 'invalidUserMessage');
   });
 
-  it('ends if the password was changed between the two forms', async () => {
+  it('rejects the login if the password is changed between the two forms', async () => {
     const user = await newUser();
     await realm.credential(user, 'otp', { value: SEED }, totp);
     const browser = newBrowser();
@@ -84,7 +84,7 @@ describe('login with a second factor (docs/keycloak/login.md#one-time-passwords)
     assert.equal(errorOf(await browser.submit(form, { otp: now() })), '400 accountChangedMessage');
   });
 
-  it('is refused if idkit cannot check the only second factor', async () => {
+  it('rejects the login if idkit cannot check the user’s only second factor', async () => {
     const user = await newUser();
     await realm.credential(user, 'webauthn', {}, {});
     const browser = newBrowser();

@@ -32,7 +32,7 @@ const STAGES: readonly LoginStage[] = [
   { at: 'proved', userId: 'ada', authenticatedAt: 7, by: { sessionId: 'session' } },
 ];
 
-test('a login is stored with its new stage, whatever its stage was before, and with its other notes', () => {
+test('withStage replaces the stage of a login, whatever it was before, and keeps all other notes', () => {
   for (const before of STAGES)
     for (const stage of STAGES) {
       const row = withStage(withStage(ROW, before), stage);
@@ -41,14 +41,14 @@ test('a login is stored with its new stage, whatever its stage was before, and w
     }
 });
 
-test('a login whose user is not proved shows the form of its stage, or is refused with prompt=none', () => {
+test('a login whose user is not authenticated shows the form of its stage, but prompt=none results in login_required', () => {
   for (const at of ['password', 'second-factor'] as const) {
     assert.deepEqual(decideNextStep({ at, passive: false }), { step: 'form', of: at });
     assert.deepEqual(decideNextStep({ at, passive: true }), { step: 'refuse', error: 'login_required' });
   }
 });
 
-test('a proved login runs its required actions, then the consent, then it ends', () => {
+test('after authentication, a login runs its required actions, then asks for consent, then ends', () => {
   const facts = { at: 'proved', passive: false, otherThanHinted: false } as const;
   const both = { ...facts, pendingActions: ['A', 'B'], consentDue: true };
   assert.deepEqual(decideNextStep(both), { step: 'action', action: 'A' });
@@ -56,7 +56,7 @@ test('a proved login runs its required actions, then the consent, then it ends',
   assert.deepEqual(decideNextStep({ ...facts, pendingActions: [], consentDue: false }), { step: 'finish' });
 });
 
-test('prompt=none refuses a proved login that needs a page, and a hint of another user refuses every login', () => {
+test('prompt=none results in interaction_required if a page is needed, and in login_required if the hint names another user', () => {
   const facts = {
     at: 'proved',
     passive: true,

@@ -28,7 +28,7 @@ async function loggedIn(): Promise<Browser> {
 }
 
 describe('the page that confirms a logout', () => {
-  it('continues in a second tab after the first one has logged the user out', async () => {
+  it('the confirmation page of a second tab still redirects after the first tab has logged the user out', async () => {
     const browser = await loggedIn();
     const [one, two, plain] = [await ask(browser, back), await ask(browser, back), await ask(browser)];
     for (const page of [one, two])
@@ -36,7 +36,7 @@ describe('the page that confirms a logout', () => {
     pageOf(await agree(browser, plain), 'info');
   });
 
-  it('has no effect on the next login if its own login has ended (CSRF)', async () => {
+  it('the confirmation page of an ended login cannot end the next login (CSRF)', async () => {
     const browser = await loggedIn();
     const page = await ask(browser, back);
     await agree(browser, await ask(browser));
@@ -44,7 +44,7 @@ describe('the page that confirms a logout', () => {
     assert.equal(errorOf(await agree(browser, page)), '400 pageExpiredMessage');
   });
 
-  it('has the language that the client requests, and so does the page after it (RP-Initiated Logout 2)', async () => {
+  it('the confirmation page and the next page are in the language that the client requests (RP-Initiated Logout §2)', async () => {
     for (const method of ['GET', 'POST'] as const) {
       const browser = await loggedIn();
       const page = await ask(browser, { ui_locales: 'se de' }, method);
@@ -56,7 +56,7 @@ describe('the page that confirms a logout', () => {
     }
   });
 
-  it('rejects a state that is too long for its form', async () => {
+  it('rejects a state that is too long for the form of the confirmation page', async () => {
     const browser = await loggedIn();
     const refused = await ask(browser, { ...back, state: 'ü'.repeat(8000) }, 'POST');
     assert.equal(errorOf(refused), '400 invalidParameterMessage');

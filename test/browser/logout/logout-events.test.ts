@@ -10,7 +10,7 @@ after(async () => {
 });
 
 describe('events of a refused logout (docs/keycloak/realms.md#events)', () => {
-  it('name the requesting client, and never name an unknown client', async () => {
+  it('the event of a refused logout names the requesting client, but never an unknown client', async () => {
     const { realm } = await realmWithLogin(world, 'acme');
     const refusedFor = async (clientId: string, uri: string) => {
       const query = new URLSearchParams({ client_id: clientId, post_logout_redirect_uri: uri });

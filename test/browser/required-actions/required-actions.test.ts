@@ -59,7 +59,7 @@ async function pageAfterLogin(browser: Browser, user: User, parameters = {}): Pr
 }
 
 describe('UPDATE_PASSWORD', () => {
-  it('is requested with a redirect, and a reload shows its page again', async () => {
+  it('redirects to the page of UPDATE_PASSWORD, which a reload shows again', async () => {
     const user = await newUser({ requiredActions: ['UPDATE_PASSWORD'] });
     const browser = new Browser(world, realm);
     const answer = await browser.logIn(await browser.authorize(), user.username);
@@ -74,7 +74,7 @@ describe('UPDATE_PASSWORD', () => {
     }
   });
 
-  it('requires a password that is typed twice and that the policy allows', async () => {
+  it('requires the new password twice, and rejects one that the password policy does not allow', async () => {
     const { realm: own } = await realmWithLogin(world, 'policy', {
       passwordPolicy: 'length(10) and passwordHistory(2)',
     });
@@ -98,7 +98,7 @@ describe('UPDATE_PASSWORD', () => {
     assert.ok(!JSON.stringify(world.events).includes('New-Password-1'));
   });
 
-  it('ends every other session of the user, continues this login, and is completed', async () => {
+  it('completes UPDATE_PASSWORD, ends every other session of the user, and continues this login', async () => {
     const user = await newUser();
     const other = new Browser(world, realm);
     clientAnswer(await other.logIn(await other.authorize(), user.username));
@@ -125,7 +125,7 @@ describe('UPDATE_PASSWORD', () => {
     clientAnswer(await browser.authorize({ prompt: 'none' }));
   });
 
-  it('is required if the password is older than the policy allows', async () => {
+  it('requires UPDATE_PASSWORD if the password is older than the policy allows', async () => {
     const { realm: own } = await realmWithLogin(world, 'age', {
       passwordPolicy: 'forceExpiredPasswordChange(2)',
     });
@@ -138,7 +138,7 @@ describe('UPDATE_PASSWORD', () => {
 });
 
 describe('UPDATE_PROFILE and VERIFY_PROFILE (docs/keycloak/login.md#required-actions)', () => {
-  it('ask for the missing values, name the fields, and keep the typed values', async () => {
+  it('asks for missing values, names invalid fields, and keeps the typed values', async () => {
     const { email: _email, ...bare } = await newUser();
     await realm.put({ do: 'put', user: bare });
     const browser = new Browser(world, realm);
@@ -169,7 +169,7 @@ describe('UPDATE_PROFILE and VERIFY_PROFILE (docs/keycloak/login.md#required-act
     assert.equal(event.details['updated_email'], 'new@example.test');
   });
 
-  it('reject the e-mail address of another user', async () => {
+  it('rejects the e-mail address of another user', async () => {
     const taken = await newUser();
     const user = await newUser({ requiredActions: ['UPDATE_PROFILE'] });
     const browser = new Browser(world, realm);
@@ -213,7 +213,7 @@ describe('UPDATE_PROFILE and VERIFY_PROFILE (docs/keycloak/login.md#required-act
 });
 
 describe('TERMS_AND_CONDITIONS (docs/keycloak/login.md#required-actions)', () => {
-  it('stores the time and continues if the user accepts, and otherwise sends the client an error', async () => {
+  it('stores the time at which the user accepts the terms, or sends an error to the client if the user declines', async () => {
     const user = await newUser({ requiredActions: ['TERMS_AND_CONDITIONS'] });
     const refusing = new Browser(world, realm);
     const refused = await refusing.submit(await pageAfterLogin(refusing, user), { cancel: 'No' });
@@ -228,7 +228,7 @@ describe('TERMS_AND_CONDITIONS (docs/keycloak/login.md#required-actions)', () =>
 });
 
 describe('required actions', () => {
-  it('stop the user with a page that names them if idkit does not have them', async () => {
+  it('stops a user with an action that idkit does not have, on a page that names the action', async () => {
     for (const action of ['VERIFY_EMAIL', 'CONFIGURE_TOTP', 'webauthn-register', 'made-up']) {
       const user = await newUser({ requiredActions: [action] });
       const browser = new Browser(world, realm);
@@ -240,7 +240,7 @@ describe('required actions', () => {
     }
   });
 
-  it("run one after the other in the realm's order, and no URL skips one", async () => {
+  it("runs the actions one after the other in the realm's order, and no URL skips one", async () => {
     const kept = {
       requiredActions: [
         { alias: 'UPDATE_PASSWORD', enabled: true, priority: 57 },
@@ -266,7 +266,7 @@ describe('required actions', () => {
     pageOf(next, 'update-password');
   });
 
-  it('are also required in an existing session, and cause interaction_required on a silent request', async () => {
+  it('also requires actions in an existing session, and responds to a silent request with interaction_required', async () => {
     const user = await newUser();
     const browser = new Browser(world, realm);
     const { session_state: session } = clientAnswer(
@@ -280,7 +280,7 @@ describe('required actions', () => {
     assert.equal(answer['session_state'], session);
   });
 
-  it('end if the session, the password or the account that they depend on is no longer valid', async () => {
+  it('stops a required action if the account or the password of the login is no longer valid', async () => {
     const ends: ((user: User) => Promise<unknown>)[] = [
       (user) => realm.put({ do: 'put', user: { ...user, enabled: false } }),
       async (user) => {
@@ -297,7 +297,7 @@ describe('required actions', () => {
     }
   });
 
-  it('have forms that are valid in one browser and for one step (CSRF)', async () => {
+  it('accepts the form of an action only from its own browser and for its own step (CSRF)', async () => {
     const user = await newUser({ requiredActions: ['UPDATE_PASSWORD'] });
     const browser = new Browser(world, realm);
     const page = await pageAfterLogin(browser, user);
@@ -313,7 +313,7 @@ describe('required actions', () => {
     assert.deepEqual((await current(user)).requiredActions, ['UPDATE_PASSWORD']);
   });
 
-  it('have no page for a login whose password is not proved', async () => {
+  it('shows no action to a user who has not entered the password', async () => {
     const browser = new Browser(world, realm);
     const url = new URL(pageOf(await browser.authorize(), 'login').action);
     url.pathname = url.pathname.replace('authenticate', 'required-action');

@@ -53,7 +53,7 @@ const noteOf = async (session: string) => (await world.store.findSession(session
 const cookiesOf = (answer: BrowserAnswer) => new Map(answer.cookies.map((one) => [one.name, one]));
 
 describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
-  it('responds without a page and in the same session, even to another client', async () => {
+  it('logs a user in to another client in the same session, without showing a page', async () => {
     const { browser, session } = await loggedIn();
     for (const client of ['web', 'other']) {
       const answer = await browser.authorize({ client_id: client, prompt: 'none' });
@@ -75,7 +75,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     assert.equal((await world.store.findSession(session, false))!.lastAccessAt, world.clock.now() / 1000);
   });
 
-  it('ends if the session is idle, too old or logged out, or if its user is disabled or deleted', async () => {
+  it('requires a new login if the session is idle or logged out, or if its user is disabled', async () => {
     const ends: ((session: string) => unknown)[] = [
       () => world.clock.pass(1801),
       (session) => world.store.endSession(session, false),
@@ -92,7 +92,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     assert.equal(clientAnswer(await browser.authorize({ prompt: 'none' }))['error'], 'login_required');
   });
 
-  it('requires a new login of the same user for prompt=login, select_account, max_age=0 or an old login', async () => {
+  it('requires the user to log in again for prompt=login, select_account, max_age=0 or an old login', async () => {
     const { browser, session } = await loggedIn();
     for (const parameters of [
       { prompt: 'login' },
@@ -126,7 +126,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     assert.notEqual(answer['session_state'], session);
   });
 
-  it('applies only to the user that id_token_hint names, however old the token is', async () => {
+  it('uses the session only if it belongs to the user whom id_token_hint names, however old the token is', async () => {
     const { browser, done, session } = await loggedIn();
     const { id_token: hint } = await exchange(done);
     world.clock.pass(400);
@@ -144,7 +144,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     assert.equal(clientAnswer(wrong)['error'], 'login_required');
   });
 
-  it('rejects an access token as a hint, and a token of another realm', async () => {
+  it('rejects an access token as id_token_hint', async () => {
     const { done } = await loggedIn();
     const { access_token: access } = await exchange(done);
     const answer = await new Browser(world, realm).authorize({ id_token_hint: access });
@@ -153,7 +153,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
 });
 
 describe('cookies of a login (docs/keycloak/pages.md#cookies)', () => {
-  it('are an HttpOnly JWT and the hash of the session', async () => {
+  it('sets an HttpOnly cookie with a JWT, and a cookie with the hash of the session', async () => {
     const { done, session } = await loggedIn();
     const cookies = cookiesOf(done);
     assert.deepEqual([...cookies.keys()].sort(), ['KEYCLOAK_IDENTITY', 'KEYCLOAK_SESSION']);
@@ -168,7 +168,7 @@ describe('cookies of a login (docs/keycloak/pages.md#cookies)', () => {
     assert.ok(!state.value.includes(session));
   });
 
-  it('are ignored if they are another kind of token, belong to another realm or were changed', async () => {
+  it('ignores a cookie with another kind of token, a token of another realm or a changed token', async () => {
     const { browser, done } = await loggedIn();
     const { realm: twin } = await realmWithLogin(world, `twin-${++names}`);
     const elsewhere = await loggedIn(twin);
@@ -191,7 +191,7 @@ describe('cookies of a login (docs/keycloak/pages.md#cookies)', () => {
     assert.ok(clientAnswer(await browser.authorize({ prompt: 'none' }))['code'], 'the right one is found');
   });
 
-  it('prove no login if they belong to two different logins (cookie tossing)', async () => {
+  it('ignores the cookies if they belong to two different logins (cookie tossing)', async () => {
     const { browser } = await loggedIn();
     const attacker = await realm.user(`user-${++names}`);
     const tossed = new Browser(world, realm);
@@ -201,7 +201,7 @@ describe('cookies of a login (docs/keycloak/pages.md#cookies)', () => {
     assert.equal(clientAnswer(await browser.authorize({ prompt: 'none' }))['error'], 'login_required');
   });
 
-  it('identify the session and the user, and contain a state checker for forms', async () => {
+  it('the identity cookie contains the session, the user and a state checker for forms', async () => {
     const { browser, session } = await loggedIn();
     const configuration = (await world.store.findRealm('acme'))!;
     const found = await findSsoSession(world.ctx, configuration, browser);
@@ -216,7 +216,7 @@ describe('cookies of a login (docs/keycloak/pages.md#cookies)', () => {
 describe('remember me (docs/keycloak/sessions.md#remember-me)', () => {
   const settings = { rememberMe: true, ssoSessionMaxLifespanRememberMe: 864_000 };
 
-  it('is offered if the realm enables it, and extends the lifetimes of the cookie and the session', async () => {
+  it('offers "remember me" if the realm enables it, and extends the lifetimes of the cookie and the session', async () => {
     const { realm: own } = await realmWithLogin(world, 'remember', {
       ...settings,
       ssoSessionIdleTimeoutRememberMe: 432_000,
@@ -238,14 +238,14 @@ describe('remember me (docs/keycloak/sessions.md#remember-me)', () => {
     assert.equal(next.username, 'alice');
   });
 
-  it('ends for all users if the realm disables it', async () => {
+  it('ends all remembered sessions if the realm disables "remember me"', async () => {
     const { realm: own } = await realmWithLogin(world, 'forget', settings);
     const { browser } = await loggedIn(own, { rememberMe: 'on' });
     await own.settings({ rememberMe: false });
     assert.equal(clientAnswer(await browser.authorize({ prompt: 'none' }))['error'], 'login_required');
   });
 
-  it('is ignored if it is not offered, and cleared if it is not selected', async () => {
+  it('ignores "remember me" if it is not offered, and clears the remembered name if the user does not select it', async () => {
     const { done } = await loggedIn(realm, { rememberMe: 'on' });
     assert.equal(cookiesOf(done).get('KEYCLOAK_IDENTITY')?.maxAge, undefined);
     const { realm: own } = await realmWithLogin(world, 'untick', settings);
@@ -255,7 +255,7 @@ describe('remember me (docs/keycloak/sessions.md#remember-me)', () => {
 });
 
 describe('a login that has ended', () => {
-  it('is not restored: errors and redirects never log a user in', async () => {
+  it('errors and redirects never restore a login that has ended', async () => {
     const { browser, session } = await loggedIn();
     await world.store.endSession(session, false);
     assert.match(redirectOf(await browser.authorize({ prompt: 'none' })).search, /login_required/);

@@ -7,7 +7,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { adminApi, administrator, helper, loginAs } from '../administrator.ts';
 import { makePlatform } from '../service.ts';
 
-// An administrative route is added by one file and one row. The test adds this one to a copy of the sources.
+// A new administrative route needs only one file and one row in the table. The test adds these routes to a copy of the
+// sources.
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -37,7 +38,7 @@ export const dummyRows: readonly AdminRow[] = [
 ];
 `;
 
-/** Copies the sources and adds one file and one row. */
+/** Copies the sources and adds the file and the row of a new route. */
 function copyWithDummy(): string {
   const copy = mkdtempSync(join(tmpdir(), 'idkit-added-route-'));
   for (const name of ['src', 'package.json'])
@@ -53,7 +54,7 @@ function copyWithDummy(): string {
   return copy;
 }
 
-test('an administrative route that is added with one file and one row has a right, turns, statuses and metrics', async (t) => {
+test('a new administrative route needs only one file and one row to have rights, locks, statuses and metrics', async (t) => {
   const copy = copyWithDummy();
   t.after(() => rmSync(copy, { recursive: true, force: true }));
   const { startService } = (await import(

@@ -9,7 +9,7 @@ let service: TestService;
 before(async () => {
   service = await startTestService();
   const admin = await administrator(service);
-  // No role of this user grants the right of a row that changes data.
+  // This user's roles grant no right to change data.
   const users = [helper('viewer', 'view-realm', 'view-users', 'view-clients', 'view-events')];
   assert.equal((await admin('POST', '', { realm: 'x', enabled: true, users })).status, 201);
 });
@@ -20,10 +20,10 @@ const viewerToken = async (): Promise<string> => {
   return body['access_token']!;
 };
 
-/** A path with ids of records that do not exist. */
+/** Replaces the parameters of a path with ids of records that do not exist. */
 const filled = (path: string) => path.replace(/:\w+|\*/g, 'none');
 
-test('every row that changes data names a right, and rejects callers without that right before it parses the body', async () => {
+test('every administrative route that changes data rejects callers without its right before it parses the body', async () => {
   const viewer = adminApi(service, await viewerToken());
   let rows = 0;
   for (const { method, path, right } of adminRows) {
@@ -39,7 +39,7 @@ test('every row that changes data names a right, and rejects callers without tha
   assert.ok(rows > 60, String(rows));
 });
 
-test('every row requires a right that a role can grant, except the list of realms and the rows for unknown paths', () => {
+test('every administrative route requires a right that a role can grant, except the list of realms and unknown paths', () => {
   for (const row of adminRows) {
     if (typeof row.right === 'function') continue;
     if (row.right === 'none')
@@ -48,7 +48,7 @@ test('every row requires a right that a role can grant, except the list of realm
   }
 });
 
-test('rejects a caller who may not create realms before it reads a large body', async () => {
+test('rejects a caller without the right to create realms before it reads a large body', async () => {
   const head = [
     'POST /admin/realms HTTP/1.1',
     'Host: x',

@@ -178,7 +178,7 @@ test('the administrative API uses only the roles that the scopes of the token gr
   assert.equal((await granted('GET', '/x/users')).status, 200);
 });
 
-test('a partial import requires the right for each of its changes, and never overwrites an administrator', async () => {
+test('a partial import requires the right to make each of its changes, and never overwrites an administrator', async () => {
   const client = { clients: [{ clientId: 'new' }] };
   const bodies = {
     clients: client,
@@ -242,7 +242,7 @@ test('manage-clients does not reveal the secret of a client whose service accoun
   assert.equal((await chief('PUT', path, { secret: SECRETS.secret, name: 'n' })).status, 204);
 });
 
-test('manage-realm allows generating keys but not importing one, because the owner of an imported key could sign any token', async () => {
+test('manage-realm allows generating keys but not importing them, because the owner of an imported key could sign any token', async () => {
   const realm = await as('realm');
   const key = (config: object) => ({
     name: 'mine',
@@ -261,7 +261,7 @@ test('manage-realm allows generating keys but not importing one, because the own
   assert.equal((await chief('POST', '/x/components', key({ secret }))).status, 201);
 });
 
-test('query-users and query-groups alone reveal neither users nor groups nor how many exist', async () => {
+test('a caller with only query-users and query-groups sees neither users nor groups, nor their numbers', async () => {
   const asker = await as('asker');
   assert.equal((await admin('POST', '/x/groups', { name: 'hidden' })).status, 201);
   assert.deepEqual((await asker('GET', '/x/users')).json, []);
@@ -272,7 +272,7 @@ test('query-users and query-groups alone reveal neither users nor groups nor how
   assert.equal((await asker('GET', `/x/groups/${hidden.id}/children`)).status, 403);
 });
 
-test('admin.protectAdministrators: false lets manage-users change administrators, as in Keycloak', async () => {
+test('with admin.protectAdministrators: false, manage-users allows changing administrators, as in Keycloak', async () => {
   const platform = makePlatform();
   appendFileSync(join(platform.dir, 'idkit.yaml'), 'admin: { protectAdministrators: false }\n');
   const open = await startTestService({ platform });

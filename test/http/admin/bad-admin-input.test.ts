@@ -69,7 +69,7 @@ const targets = async (): Promise<readonly (readonly [method: string, path: stri
   ];
 };
 
-/** Field names of representations, names with a meaning in JavaScript, and others. */
+/** Field names of representations, names with a special meaning in JavaScript, and unknown names. */
 const names = fc.oneof(
   fc.constantFrom('id', 'name', 'username', 'clientId', 'realm', 'attributes', 'config', 'roles', 'users'),
   fc.constantFrom(
@@ -115,7 +115,7 @@ const values = fc.letrec((tie) => ({
   ),
 })).any;
 
-test('no JSON from an administrator causes a server fault or ends the process', async () => {
+test('no JSON that an administrator sends causes an internal error or ends the process', async () => {
   const all = await targets();
   await fc.assert(
     fc.asyncProperty(fc.nat(all.length - 1), names, values, fc.boolean(), async (at, name, value, within) => {
@@ -191,7 +191,7 @@ test('rejects settings that would prevent a realm or client from issuing tokens'
   assert.match(JSON.stringify(json), /access\.token\.signed\.response\.alg/);
 });
 
-test('a mapper with the name of a property that every object has does not break tokens', async () => {
+test('a mapper with names such as __proto__ or constructor in its settings does not break tokens', async () => {
   for (const [index, [protocolMapper, config]] of (
     [
       ['constructor', {}],
@@ -218,7 +218,7 @@ test('a mapper with the name of a property that every object has does not break 
   assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
 });
 
-test('rejects a client assertion with 400 if its alg is the name of a property that every object has (RFC 7515 §4.1.1)', async () => {
+test('rejects a client assertion with 400 if its alg is a name such as constructor or toString (RFC 7515 §4.1.1)', async () => {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   for (const alg of ['constructor', 'toString', 'none']) {
     const assertion = `${encode({ alg })}.${encode({ sub: 'signer', iss: 'signer' })}.AAAA`;
@@ -252,14 +252,14 @@ test("only pages of the token's client may read responses of the administrative 
     assert.equal(other.headers.get('access-control-allow-origin'), null);
 });
 
-test('truncates a name in an event at its maximum length', async () => {
+test('truncates a name that is too long for an event', async () => {
   const { body } = await loginAs(service, 'x', { username: 'u'.repeat(20_000), password: 'pw' });
   assert.equal(body['error'], 'invalid_grant');
   const [line] = service.log.filter(({ message }) => message === 'LOGIN_ERROR').slice(-1);
   assert.equal((line!.fields['details'] as Record<string, string>)['username']!.length, 255);
 });
 
-test('admin events do not contain the secrets of the recorded representation (docs/keycloak/admin-api.md#masking)', async () => {
+test('admin events do not contain secrets of the representations that they record (docs/keycloak/admin-api.md#masking)', async () => {
   await admin('PUT', '/x', { adminEventsEnabled: true, adminEventsDetailsEnabled: true });
   await admin('PUT', '/x', { smtpServer: { host: 'mail.test', password: 'hidden-1' } });
   await admin('PUT', `/x/clients/${ids.client}`, { secret: 'hidden-2' });

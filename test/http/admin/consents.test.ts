@@ -88,7 +88,7 @@ test('DELETE consents revokes the consent and the offline tokens, and responds w
   });
 });
 
-/** Stores the token that the refresh returns. */
+/** Refreshes the token and stores the new one. Returns the status. */
 async function refreshOfflineWorks(): Promise<number> {
   const fields = { grant_type: 'refresh_token', client_id: 'desk', refresh_token: offline };
   const answer = await fetch(tokenUrl(service, 'acme'), form(fields));

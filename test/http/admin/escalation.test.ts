@@ -56,7 +56,7 @@ test('manage-clients does not allow creating, renaming, extending or deleting an
     assert.equal((await clients(method, at, body)).status, 403, `${method} ${at}`);
 });
 
-test('no caller may give the name of the management client to another client', async () => {
+test('no caller can give the management client’s name to another client', async () => {
   const both = await as('both');
   const management = await idOf('clients', 'realm-management');
   assert.equal((await both('POST', '/x/clients', { clientId: 'fake' })).status, 201);
@@ -177,7 +177,7 @@ test('rejects tokens of another type or key: ID token, refresh token, alg none, 
     assert.equal((await adminApi(service, token)('GET', '/x/users')).status, 401, token.slice(0, 40));
 });
 
-test('create-realm allows administering only the realms that the caller created (docs/keycloak/admin-api.md#roles)', async () => {
+test('create-realm lets a caller administer only realms that the caller created (docs/keycloak/admin-api.md#roles)', async () => {
   const password = 'Maker-Password-1';
   const credentials = [{ type: 'password', value: password }];
   await admin('POST', '/master/users', { username: 'maker', enabled: true, credentials });

@@ -11,7 +11,7 @@ import { login, makePlatform, refresh, startTestService } from '../service.ts';
 const missing = missingPostgres();
 const started = missing === undefined ? await startPostgres({ after }) : undefined;
 
-test('twelve slow reads by administrators do not delay a refresh, and the database aborts a read when its caller disconnects', {
+test('twelve slow reads by administrators do not delay a refresh, and a read is aborted when its caller disconnects', {
   skip: missing ?? false,
 }, async (t) => {
   const server = started!;

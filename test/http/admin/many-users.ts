@@ -8,13 +8,13 @@ import { makeDatabase, runSql } from '../../store/databases.ts';
 import { startPostgres } from '../../store/postgres-server.ts';
 import { login, makePlatform, startTestService, type TestService } from '../service.ts';
 
-/** A service whose realm master has very many additional users with its default role. `run` executes SQL in its database. */
+/** A service for tests with very many users. `run` executes SQL in its database. */
 export interface Place {
   service: TestService;
   run(sql: string): Promise<void>;
 }
 
-/** Starts such a service on each kind of database. */
+/** Starts the service on each kind of database. */
 export const openers: Readonly<Record<string, (t: TestContext) => Promise<Place>>> = {
   sqlite: async (t) => {
     const service = await startTestService();
@@ -40,7 +40,7 @@ export const openers: Readonly<Record<string, (t: TestContext) => Promise<Place>
   },
 };
 
-/** SQL that creates users with roles, and an event for each user whose id is shorter than nine characters, at most 999. */
+/** Returns SQL that creates users with the default role of the realm master, and an event for each of the first 999. */
 export const seedOf = (users: number): string => `
   WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${users})
   INSERT INTO account (id, realm_id, username, email, first_name, last_name, enabled, email_verified, doc)
@@ -54,7 +54,10 @@ export const seedOf = (users: number): string => `
   FROM account WHERE id LIKE 'many-%' AND length(id) < 9;
   ANALYZE`;
 
-/** Reads a list and measures it: how often it contains `mark`, its last character, memory, and the longest event loop delay. */
+/**
+ * Reads a list. Returns how often it contains `mark`, its last character, the memory use and the longest event loop
+ * delay.
+ */
 export async function readList({ service }: Place, path: string, mark: string) {
   const token = (await login(service))['access_token']!;
   globalThis.gc?.();

@@ -13,7 +13,7 @@ before(async () => {
     enabled: true,
     bruteForceProtected: true,
     failureFactor: 1000,
-    // The service compares guesses one after the other, and each guess waits for a limited time.
+    // Guesses for one user run one at a time and wait only for a limited time, so their hashes have to be cheap.
     passwordPolicy: 'hashAlgorithm(pbkdf2-sha256) and hashIterations(1)',
     quickLoginCheckMilliSeconds: 0,
     users: [helper('alice'), helper('bob'), helper('guessed'), helper('twofold'), helper('gone')],
@@ -34,7 +34,7 @@ async function refreshes(refreshToken: string): Promise<number> {
   return (await fetch(tokenUrl(service, 'x'), form(fields))).status;
 }
 
-test('keeps all parallel changes of a user: roles, names and, above all, that the user is disabled', async () => {
+test('keeps all parallel changes of a user: roles, names and, most importantly, that the user is disabled', async () => {
   const id = await idOf('alice');
   const roles = await times(4, async (index) => {
     await admin('POST', '/x/roles', { name: `kept-${index}` });
@@ -117,7 +117,7 @@ test('a login that started with the old password does not leave a session after 
   }
 });
 
-test('a refresh that runs while its session ends leaves no valid token, whichever finishes first', async () => {
+test('no token is valid after a session ends during a refresh, whichever finishes first', async () => {
   const id = await idOf('twofold');
   const oidc = `${service.address}/realms/x/protocol/openid-connect`;
   const enders: readonly ((tokens: Record<string, string>) => Promise<unknown>)[] = [
@@ -167,14 +167,14 @@ test('counts every wrong password that it compares among 50 parallel guesses (do
   await times(50, () => loginAs(service, 'x', { client_id: 'app', username: 'guessed', password: 'no' }));
   const failed = service.log.slice(before).filter(({ message }) => message === 'LOGIN_ERROR');
   assert.equal(failed.length, 50);
-  // The other guesses timed out while they waited for their turn, and were not compared.
+  // The other guesses timed out while they waited for the lock, and were not compared.
   const compared = failed.filter(({ fields }) => !('reason' in (fields['details'] as object)));
   const failures = await admin('GET', `/x/attack-detection/brute-force/users/${id}`);
   assert.ok(compared.length > 0);
   assert.equal(failures.json.numFailures, compared.length);
 });
 
-test('a new token names the client that owns its roles by its current clientId, even after a rename', async () => {
+test('after a client is renamed, new tokens list its roles under the new clientId', async () => {
   await admin('POST', '', {
     realm: 'named',
     enabled: true,

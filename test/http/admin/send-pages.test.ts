@@ -8,7 +8,9 @@ import { waitUntil } from '../../wait-until.ts';
 
 const BIG = 'x'.repeat(20_000);
 
-/** A server that sends pages with one large item each; `read` is the number of pages that it has read. */
+/**
+ * Starts a server that sends pages with one large item each. `read` is the number of pages that the server has read.
+ */
 async function serve(t: TestContext, pages: number, failsAt = Number.POSITIVE_INFINITY) {
   const counts = { read: 0 };
   const logged: string[] = [];

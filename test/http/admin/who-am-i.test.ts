@@ -45,7 +45,7 @@ async function ask(token: string, realm = 'master', query = '') {
   return { status: answer.status, json: (await answer.json()) as any };
 }
 
-test('returns the user and the roles in every realm to the console of master (docs/keycloak/admin-api.md#whoami)', async () => {
+test('whoami returns the user and the roles in every realm to the console of master (docs/keycloak/admin-api.md#whoami)', async () => {
   const { IDKIT_ADMIN_USERNAME: name, IDKIT_ADMIN_PASSWORD: password } = SECRETS;
   const token = await consoleToken('master', name, password);
   const { status, json } = await ask(token);
@@ -59,7 +59,7 @@ test('returns the user and the roles in every realm to the console of master (do
   assert.deepEqual(Object.keys(one.realm_access), ['acme']);
 });
 
-test('returns only the roles of its realm to the console of another realm', async () => {
+test('whoami returns only the roles of one realm to that realm’s console', async () => {
   const boss = (await ask(await consoleToken('acme', 'boss', 'pw'), 'acme')).json;
   assert.deepEqual([boss.realm, boss.displayName, boss.createRealm], ['acme', 'A B', false]);
   assert.deepEqual(Object.keys(boss.realm_access), ['acme']);
@@ -70,7 +70,7 @@ test('returns only the roles of its realm to the console of another realm', asyn
   assert.deepEqual([alice.status, alice.json.realm_access], [200, {}]);
 });
 
-test('rejects all other callers: no token, another client, another realm', async () => {
+test('whoami rejects requests without a token, from another client or for another realm', async () => {
   const { access_token: token } = await login(service);
   const refused = await ask(token!);
   assert.equal(refused.status, 403);

@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-test('if two rows change a record in parallel, both changes are kept or one of them is rejected', async () => {
+test('if two administrative routes change a record in parallel, both changes are kept or one of them is rejected', async () => {
   assert.ok((await runEveryPair([service])) > 400);
 });
 

@@ -56,7 +56,7 @@ test('the management listener serves only metrics and health', async () => {
   assert.equal(posted.status, 404);
 });
 
-test('the management listener rejects host names that a stranger can point to it (DNS rebinding)', async () => {
+test('the management listener rejects host names that an attacker could register (DNS rebinding)', async () => {
   const { host } = new URL(service.managementUrl!);
   for (const name of [
     host,
@@ -83,7 +83,7 @@ test('the management listener rejects host names that a stranger can point to it
   }
 });
 
-test('pages can neither read nor execute responses of the management listener', async () => {
+test('pages of other sites can neither read nor execute responses of the management listener', async () => {
   const answer = await fetch(`${service.managementUrl}/metrics`, {
     headers: { origin: 'http://evil.example' },
   });

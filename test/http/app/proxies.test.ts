@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { form, makePlatform, startTestService, type TestService, tokenUrl } from '../service.ts';
 
-/** Returns the address that the service logs for a failed login with the given header. */
+/** Sends a failed login with the given X-Forwarded-For, and returns the address that the service logs. */
 async function addressSeen(service: TestService, forwarded: string): Promise<unknown> {
   const init = form({ grant_type: 'password', client_id: 'admin-cli', username: 'nobody', password: 'x' });
   await fetch(tokenUrl(service), {
@@ -27,7 +27,7 @@ test('ignores X-Forwarded-For without a trusted proxy', async () => {
   }
 });
 
-test('trusts X-Forwarded-For of a trusted proxy, but not the part that the client of the proxy sent', async () => {
+test('trusts the address that a trusted proxy adds to X-Forwarded-For, but not addresses before it', async () => {
   const platform = makePlatform();
   writeFileSync(join(platform.dir, 'idkit.yaml'), 'trustedProxies: [127.0.0.0/8]\n');
   const service = await startTestService({ platform });
@@ -40,7 +40,7 @@ test('trusts X-Forwarded-For of a trusted proxy, but not the part that the clien
   }
 });
 
-test('ignores X-Forwarded-For of a proxy that is not trusted', async () => {
+test('ignores X-Forwarded-For from a proxy that is not trusted', async () => {
   const platform = makePlatform();
   writeFileSync(join(platform.dir, 'idkit.yaml'), 'trustedProxies: [10.0.0.1]\n');
   const service = await startTestService({ platform });

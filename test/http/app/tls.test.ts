@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => platform.remove());
 
-test('serves https with --tls-cert and --tls-key, and the issuer starts with https', async () => {
+test('serves https with --tls-cert and --tls-key, and its issuer is an https URL', async () => {
   const service = await startTestService({
     platform,
     flags: { 'listen.tlsCert': certFile, 'listen.tlsKey': keyFile },
@@ -42,7 +42,7 @@ test('serves https with --tls-cert and --tls-key, and the issuer starts with htt
   }
 });
 
-/** Returns the text of a response, and checks that the server has that certificate. */
+/** Returns the text of a response. Fails if the server does not present the given certificate. */
 function getText(url: string): Promise<string> {
   return new Promise((resolve, reject) => {
     get(url, { ca: cert, checkServerIdentity: () => undefined }, (answer) => {
@@ -55,7 +55,7 @@ function getText(url: string): Promise<string> {
   });
 }
 
-test('reports each defect of the certificate or key with its flag and file (IDKIT_SETTING)', async () => {
+test('reports a defect of the certificate or key with its flag and file (IDKIT_SETTING)', async () => {
   const other = join(platform.dir, 'other.pem');
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   writeFileSync(other, privateKey.export({ type: 'pkcs8', format: 'pem' }));

@@ -73,7 +73,7 @@ test('an account page has the headers of a login page, and is never cached', asy
   assert.equal((await jar.fetch(account('linked-accounts'), { headers: html })).status, 404);
 });
 
-test('a form without the state checker of this login does not change anything (CSRF)', async () => {
+test('an account form without the state checker of this login does not change anything (CSRF)', async () => {
   const [jar, other] = [new CookieJar(), new CookieJar()];
   await enter(jar, 'bob');
   const foreign = stateOf(await enter(other, 'carol'));
@@ -168,7 +168,7 @@ test('users manage their data, password, devices and applications without script
   await context.close();
 });
 
-test('rejects the user name of another user as an e-mail address, because it would lock that user out', async () => {
+test('rejects an e-mail address that is another user’s name, because it would lock that user out', async () => {
   const admin = await administrator(service);
   const boss = { ...person('boss@acme.test'), email: 'elsewhere@acme.test' };
   assert.equal((await admin('POST', '/acme/users', boss)).status, 201);
@@ -231,7 +231,7 @@ test('a real browser shows stored names on the account pages as text (XSS)', { s
   await context.close();
 });
 
-test('returns the account as JSON for a token, and pages of the client’s origin may read the response (loadUserProfile)', async () => {
+test('returns the account as JSON for a token, and pages of the client’s origin may read it (loadUserProfile)', async () => {
   const fields = { client_id: client.clientId, username: 'bob', password: 'password-of-bob' };
   const { body } = await loginAs(service, 'acme', fields);
   const headers = { authorization: `Bearer ${body['access_token']}`, accept: 'application/json' };

@@ -24,7 +24,10 @@ export function passwordOf(username: string): string {
   return `password-of-${username}`;
 }
 
-/** Follows redirects within the service, as a browser does. Returns a redirect to another origin unfollowed. */
+/**
+ * Opens a URL and follows redirects within the service, as a browser does. Does not follow a redirect to another
+ * origin.
+ */
 export async function openPage(service: TestService, jar: CookieJar, url: string): Promise<Response> {
   let answer = await jar.fetch(url, { headers: html });
   for (let step = 0; step < 5 && answer.headers.get('location')?.startsWith(service.address); step++)
@@ -32,7 +35,7 @@ export async function openPage(service: TestService, jar: CookieJar, url: string
   return answer;
 }
 
-/** Logs in on the login page and returns the response that follows. */
+/** Logs in on the login page and returns the next page. */
 export async function logInAt(
   service: TestService,
   jar: CookieJar,

@@ -52,7 +52,7 @@ const account = (path = '') => at(`account/${path}`);
 const oidc = (path: string) => at(`protocol/openid-connect/${path}`);
 const ACCOUNT_PAGES = ['', 'account-security/signing-in', 'account-security/device-activity', 'applications'];
 
-/** The action of the form of a login page. */
+/** Returns the action of a page's only form. */
 async function actionOf(answer: Response): Promise<string> {
   const forms = readElements(await answer.text()).filter(({ tag }) => tag === 'form');
   assert.equal(forms.length, 1);
@@ -106,7 +106,7 @@ test('no endpoint redirects to a URL that is not registered (open redirect)', as
   }
 });
 
-test('other origins may frame only pages without controls (clickjacking)', async () => {
+test('pages of other origins may frame only pages without controls (clickjacking)', async () => {
   const jar = new CookieJar();
   const login = await jar.fetch(client.authorizationUrl(), { headers: html });
   const action = await actionOf(login.clone() as Response);
@@ -142,7 +142,7 @@ test('other origins may frame only pages without controls (clickjacking)', async
   }
 });
 
-test('no input causes a server fault: NUL, invalid UTF-8, long values, many values', async () => {
+test('NUL characters, invalid UTF-8, long values and many values never cause an internal error', async () => {
   const jar = new CookieJar();
   await logIn(jar, 'alice');
   const forms = [
@@ -200,7 +200,7 @@ test('no input causes a server fault: NUL, invalid UTF-8, long values, many valu
   assert.doesNotMatch(service.logText(), /"level":"error"/);
 });
 
-test('names with line breaks stay on one line of the log (log and header injection)', async () => {
+test('a name with line breaks never starts a new line in the log (log and header injection)', async () => {
   const evil = 'eve\r\n{"level":"info","msg":"LOGIN"}\r\nSet-Cookie: a=b\u001b[2J\u2028\u0085';
   const start = service.log.length;
   const jar = new CookieJar();
@@ -230,7 +230,7 @@ test('names with line breaks stay on one line of the log (log and header injecti
   for (const line of written) assert.match(line, /^\{[^\r\n]*\}\n$/);
 });
 
-test('rejects the forms of every page if another origin sends them (CSRF)', { skip }, async () => {
+test('rejects every form that a page of another origin sends (CSRF)', { skip }, async () => {
   const context = await browser!.newContext();
   const page = await context.newPage();
   await page.goto(account());
@@ -239,7 +239,7 @@ test('rejects the forms of every page if another origin sends them (CSRF)', { sk
   await page.click('#kc-login');
   await page.waitForSelector('#kc-account-nav');
   const [alice] = (await admin('GET', '/acme/users?username=alice&exact=true')).json;
-  // The attacker has the forms of their own login and logout, and the markup of their own account pages.
+  // The attacker knows the forms of their own login and logout, and their own state checker.
   const jar = new CookieJar();
   await logIn(jar, 'mallory');
   const checker = readElements(await (await open(jar, account())).text()).find(
@@ -281,7 +281,7 @@ test('a page of another origin cannot log a user in to another account (login CS
   for (const from of [hostile.sameSite, hostile.crossSite]) {
     const context = await browser!.newContext();
     const page = await context.newPage();
-    // The victim has a login in progress in the first case only.
+    // Only in the first case does the victim have a login in progress.
     if (from === hostile.sameSite) await page.goto(account());
     hostile.serve(selfSending(action, { username: 'mallory', password: 'password-of-mallory' }));
     await page.goto(from);

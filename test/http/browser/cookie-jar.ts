@@ -1,8 +1,8 @@
-/** The cookies of a browser by name. It ignores their attributes, which the tests check. */
+/** Stores cookies by name, as a browser does. It ignores their attributes, because the tests check these separately. */
 export class CookieJar {
   readonly #values = new Map<string, string>();
 
-  /** The header `Cookie`, or undefined without cookies. */
+  /** Returns the value of the header `Cookie`, or undefined if there are no cookies. */
   header(): string | undefined {
     if (this.#values.size === 0) return undefined;
     return [...this.#values].map(([name, value]) => `${name}=${value}`).join('; ');

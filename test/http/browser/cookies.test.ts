@@ -41,7 +41,7 @@ test('an empty value clears the cookie', () => {
   );
 });
 
-test('never sends a value that would end the cookie or the header', () => {
+test('throws an error for a value that would end the cookie or the header', () => {
   for (const value of ['a;b', 'a b', 'a\r\nx', 'a"b', 'ä', 'a,b', 'a\\b'])
     assert.throws(() => serializeCookie({ ...identity, value }, place), /KEYCLOAK_IDENTITY/, value);
 });
@@ -70,7 +70,7 @@ test('parses every header without an error, and accepts names such as __proto__'
   );
 });
 
-test('a context is secure with https or a loopback host, but in Safari only with https (docs/keycloak/pages.md#cookies)', () => {
+test('cookies are Secure over https and on a loopback host, but in Safari only over https (docs/keycloak/pages.md#cookies)', () => {
   const secure = (hostname: string, options: { protocol?: string; agent?: string; baseUrl?: string } = {}) =>
     isSecureContext(
       {

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A page of an attacker, at an origin other than that of the service. */
+/** A page of an attacker, served at two origins other than the service's. */
 export interface HostilePage {
-  /** Another port of the service's host. It is the same site, so it receives the cookies. */
+  /** Origin on another port of the service's host. It is the same site, so browsers send the service's cookies. */
   sameSite: string;
-  /** Another site. */
+  /** Origin of another site. */
   crossSite: string;
   /** Replaces the page that both origins serve. */
   serve(markup: string): void;
@@ -35,7 +35,7 @@ export async function startHostilePage(): Promise<HostilePage> {
   };
 }
 
-/** A form that submits itself when it is loaded. */
+/** Returns a page with a form that submits itself. */
 export function selfSending(action: string, fields: Readonly<Record<string, string>>): string {
   const quote = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
   const inputs = Object.entries(fields).map(

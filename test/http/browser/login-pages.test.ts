@@ -73,7 +73,7 @@ test('responds to a correct login with a redirect and the cookies (docs/keycloak
   );
 });
 
-test('a second cookie with the same name does not end a login (cookie tossing)', async () => {
+test('a second cookie with the same name does not break a login (cookie tossing)', async () => {
   const jar = new CookieJar();
   const page = await (await jar.fetch(client.authorizationUrl())).text();
   const action = find(page, '#kc-form-login').attributes['action']!;
@@ -112,7 +112,7 @@ test('treats a body of another content type as an empty form, and rejects a body
   assert.equal(large.status, 413);
 });
 
-test('rejects other methods, and reports unknown steps of a login', async () => {
+test('responds with 405 to unsupported methods, and with 501 to steps of a login that idkit does not have', async () => {
   assert.equal((await fetch(authorization(), { method: 'PUT' })).status, 405);
   const step = await fetch(`${service.address}/realms/master/login-actions/registration`);
   assert.equal(step.status, 501);
@@ -130,7 +130,7 @@ test('an error page loads the stylesheet of all pages, at every depth of the pat
   assert.equal(style.headers.get('content-type'), 'text/css;charset=utf-8');
 });
 
-test('browsers may cache the stylesheet for ever, because its name contains a hash', async () => {
+test('lets browsers cache the stylesheet forever, because its name contains a hash', async () => {
   const page = await (await fetch(client.authorizationUrl())).text();
   const { attributes } = readElements(page).find(({ attributes: a }) => a['rel'] === 'stylesheet')!;
   assert.match(attributes['href']!, /^\/resources\/pages-[0-9a-f]{16}\.css$/);
@@ -160,7 +160,7 @@ test('serves a realm’s logo from config/logos, as an image that cannot run scr
     assert.notEqual((await fetch(`${service.address}/resources/logos/${name}`)).status, 200, name);
 });
 
-test('no input becomes a header of the response (header injection)', async () => {
+test('input with line breaks never becomes a header of the response (header injection)', async () => {
   const { host } = new URL(service.address);
   const path = '/realms/master/protocol/openid-connect/auth?state=a%0d%0aset-cookie:%20x=y';
   const answer = await sendRaw(
@@ -198,7 +198,7 @@ test('a real browser shows stored names on the pages as text (XSS)', async (t) =
   assert.deepEqual(trouble, []);
 });
 
-test('pages use a language that both the realm and the browser support', async (t) => {
+test('pages are in a language that both the realm and the browser support', async (t) => {
   const admin = await administrator(service);
   const before = await admin('GET', '/master');
   const german = { 'accept-language': 'fr, de-AT;q=0.8, en;q=0.5' };
@@ -225,7 +225,7 @@ test('pages use a language that both the realm and the browser support', async (
   assert.equal(jar.get('KEYCLOAK_LOCALE'), 'de');
 });
 
-test('a login with values of the maximum length succeeds, and the response contains them', async () => {
+test('a login with values of the maximum length succeeds, and the client receives them unchanged', async () => {
   const url = new URL(client.authorizationUrl());
   for (const state of ['x'.repeat(4000), 'ü'.repeat(3900), '漢'.repeat(2600)]) {
     const jar = new CookieJar();
@@ -235,7 +235,7 @@ test('a login with values of the maximum length succeeds, and the response conta
     assert.ok(action!.length < 10_000, `${action!.length} characters`);
     assert.equal((await jar.fetch(action!, form({ ...good, password: 'wrong' }))).status, 200);
     const again = find(await (await jar.fetch(authorization(), form(fields))).text(), '#kc-form-login');
-    // The login keeps its state, but only a client that accepts such long headers can receive it in a redirect.
+    // The login keeps the long state, but only a client that accepts such long headers can follow the redirect.
     const raw = await sendRaw(
       service.address,
       `POST ${new URL(again.attributes['action']!).href.slice(service.address.length)} HTTP/1.1\r\n` +

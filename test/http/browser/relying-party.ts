@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { adminApi } from '../administrator.ts';
 import { login, type TestService } from '../service.ts';
 
-/** A client with a page at an origin other than that of the service. */
+/** A client whose page is at another origin than the service. */
 export interface RelyingParty {
   clientId: string;
   origin: string;
   redirectUri: string;
-  /** All requests in order. */
+  /** The requests that the client's server received, in order. */
   requests: readonly { method: string; url: URL; body: string; headers: NodeJS.Dict<string | string[]> }[];
-  /** The URL of the authorization request. */
+  /** Returns the URL of an authorization request of the client. */
   authorizationUrl(parameters?: Readonly<Record<string, string>>): string;
   close(): void;
 }
@@ -32,7 +32,7 @@ export async function startRelyingParty(
       .end('<!DOCTYPE html><title>client</title><h1>client</h1>');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // It is another origin of the same site, because Debian's Chromium blocks the cookies of frames of other sites.
+  // The client is another origin of the same site, because Debian's Chromium blocks cookies in frames of other sites.
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const redirectUri = `${origin}/cb`;
   const clientId = 'web';

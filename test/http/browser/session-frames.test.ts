@@ -39,7 +39,7 @@ const protocol = () => `${service.address}/realms/master/protocol/openid-connect
 
 /** Loads a frame of the service, sends it a message as keycloak-js does, and returns the reply. */
 async function askFrame(url: string, message = ''): Promise<string> {
-  // This is a string, because the browser's types are not available here.
+  // The code is a string, because TypeScript's types of the browser are not available here.
   return page.evaluate(`new Promise((resolve) => {
     const [src, text] = ${JSON.stringify([url, message])};
     const frame = document.createElement('iframe');
@@ -76,7 +76,7 @@ test('the session iframe replies "error" to a page that does not belong to the c
   assert.equal(await status(`nobody ${sessionState}`), 'error');
 });
 
-test('keycloak-js finds that cookies work in frames (step1.html, step2.html)', { skip }, async () => {
+test('keycloak-js detects that cookies work in frames (step1.html, step2.html)', { skip }, async () => {
   assert.equal(await askFrame(`${protocol()}/3p-cookies/step1.html`), 'supported');
 });
 

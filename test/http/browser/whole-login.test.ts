@@ -102,7 +102,7 @@ function oneTimePassword(now: number): string {
   return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
 }
 
-test('a first login with every page works in German and without scripts', { skip }, async () => {
+test('a first login through every page works in German and without scripts', { skip }, async () => {
   const context = await browser.newContext({ javaScriptEnabled: false, locale: 'de-DE' });
   const page = await context.newPage();
   const problems: string[] = [];

@@ -40,7 +40,7 @@ test('the policy of the console allows its own script, and no inline script', as
   assert.doesNotMatch(page, /<script(?![^>]*\bsrc=)|<style|\son[a-z]+=|\sstyle=/i);
 });
 
-test('serves compressed files with a hash of the content in their names, so that browsers cache them for ever', async () => {
+test('serves compressed files with a hash of the content in their names, so that browsers can cache them forever', async () => {
   const page = await (await get('/admin/master/console/')).text();
   const names = [...page.matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map((match) => match[1]!);
   assert.ok(names.some((name) => name.endsWith('.js')) && names.some((name) => name.endsWith('.css')));

@@ -22,7 +22,7 @@ interface Report {
   checks: { name: string; status: string }[];
 }
 
-test('health, live, ready and started report UP at the base URL, for HEAD too (docs/keycloak/realms.md#health)', async () => {
+test('/health, /health/live, /health/ready and /health/started report UP at the base URL, also for HEAD (docs/keycloak/realms.md#health)', async () => {
   for (const path of ['/health', '/health/live', '/health/ready', '/health/started']) {
     const answer = await fetch(`${service.address}${path}`);
     assert.equal(answer.status, 200, path);
@@ -35,7 +35,7 @@ test('health, live, ready and started report UP at the base URL, for HEAD too (d
   }
 });
 
-test('ready reports the checks of Keycloak 26.7 at the management listener (docs/keycloak/realms.md#health)', async () => {
+test('/health/ready reports the checks of Keycloak 26.7 at the management listener (docs/keycloak/realms.md#health)', async () => {
   const report = (await (await fetch(`${service.managementUrl}/health/ready`)).json()) as Report;
   assert.deepEqual(
     report.checks.map((check) => check.name),
@@ -43,7 +43,7 @@ test('ready reports the checks of Keycloak 26.7 at the management listener (docs
   );
 });
 
-test('ready reports DOWN with the time of the first failure while the store cannot write', async () => {
+test('/health/ready reports DOWN with the time of the first failure while the store cannot write', async () => {
   let broken = true;
   const health = openHealth({
     isAccessTokenRevoked: async () => false,
@@ -62,7 +62,7 @@ test('ready reports DOWN with the time of the first failure while the store cann
   assert.equal((await health.ready()).status, 'DOWN');
 });
 
-/** The value of a line of the exposition, or undefined if it is missing. */
+/** Returns the value of a metric, or undefined if the text does not contain the metric. */
 async function metric(start: string): Promise<number | undefined> {
   const text = await readMetrics(service);
   const line = text.split('\n').find((candidate) => candidate.startsWith(start));

@@ -21,7 +21,7 @@ let service: TestService;
 let admin: AdminApi;
 let receiver: Server;
 let received: Received[] = [];
-/** The statuses of the next responses. Default: 200. */
+/** The statuses with which the client responds to the next calls. After these, it responds with 200. */
 let statuses: number[] = [];
 let receiverUrl: string;
 let atOnce = { now: 0, most: 0 };
@@ -125,7 +125,7 @@ async function logout(clientId: string, refreshToken: string): Promise<void> {
   assert.equal(answer.status, 204);
 }
 
-/** Resolves after that many calls. Fails if they do not arrive within 30 seconds. */
+/** Waits until the client has received `count` calls. Fails after 30 seconds. */
 async function calls(count: number): Promise<void> {
   await waitUntil(`${count} calls came`, () => received.length >= count, {
     seconds: 30,
@@ -164,7 +164,7 @@ test('notifies a client with a logout token that has exactly the required claims
   });
 });
 
-test('notifies the clients of a session that ends because a refresh token is used twice', async () => {
+test('notifies the clients of a session that ends because a refresh token was reused', async () => {
   await admin('PUT', '/acme', { revokeRefreshToken: true, refreshTokenMaxReuse: 0 });
   const tokens = await login('notified');
   const refresh = () =>
@@ -183,7 +183,7 @@ test('notifies the clients of a session that ends because a refresh token is use
   await admin('PUT', '/acme', { revokeRefreshToken: false });
 });
 
-test('omits sid if the client does not require it, and skips a client without a logout URL', async () => {
+test('omits sid if the client does not require it, and does not notify a client without a logout URL', async () => {
   await logout('sidless', (await login('sidless'))['refresh_token']!);
   assert.equal((await verify(received[0]!.fields.get('logout_token')!, 'sidless'))['sid'], undefined);
   await logout('silent', (await login('silent'))['refresh_token']!);
@@ -223,7 +223,7 @@ test('does not follow a redirect', async () => {
   );
 });
 
-test('ends a session even if its logout token cannot be signed, and logs the reason', async () => {
+test('ends a session even if idkit cannot sign the logout token, and logs the reason', async () => {
   const tokens = await login('keyless');
   const type = 'org.keycloak.keys.KeyProvider';
   const components = (await admin('GET', `/acme/components?type=${type}`)).json as readonly {
@@ -309,7 +309,7 @@ test('notifies only the client whose consent is revoked, as Keycloak does', asyn
   );
 });
 
-test('notifies a client with offline tokens once when the login ends, and its tokens stay valid, as in Keycloak', async () => {
+test('notifies a client with offline tokens once at the logout, and its offline tokens stay valid, as in Keycloak', async () => {
   const jar = new CookieJar();
   const redirect_uri = 'https://app.example.test/cb';
   const base = `${service.address}/realms/acme/protocol/openid-connect`;
@@ -342,7 +342,7 @@ test('notifies a client with offline tokens once when the login ends, and its to
   }
 });
 
-test('notifies the clients of many sessions that end in parallel, with at most 32 calls at a time', async () => {
+test('notifies the clients of many sessions that end together, with at most 32 parallel calls', async () => {
   const made = await admin('POST', '/acme/users', {
     username: 'many',
     enabled: true,

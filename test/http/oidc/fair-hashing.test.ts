@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { form, makePlatform, SECRETS, startTestService, type TestService, tokenUrl } from '../service.ts';
 
-/** A login in the realm master through a trusted proxy. */
+/** Sends a login to the realm master from an address that a trusted proxy reports. Returns the status. */
 async function logInFrom(
   service: TestService,
   address: string,
@@ -29,7 +29,7 @@ test('behind a trusted proxy, an IPv6 network that floods the hash queue does no
       logInFrom(service, `2001:db8:1:2::${at.toString(16)}`, { username: `nobody-${at}`, password: 'x' }),
     );
     const right = { username: SECRETS.IDKIT_ADMIN_USERNAME, password: SECRETS.IDKIT_ADMIN_PASSWORD };
-    // When the first request of the flood gets a response, the queue is full.
+    // The queue is full when the first request of the flood gets its response.
     await Promise.race(flood);
     assert.equal(await logInFrom(service, '2001:db8:9::1', right), 200);
     for (const status of await Promise.all(flood)) assert.ok([400, 503].includes(status), `${status}`);

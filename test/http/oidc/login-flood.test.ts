@@ -11,7 +11,9 @@ import { form, readMetrics, startTestService, type TestService, tokenUrl } from 
 let service: TestService;
 let admin: AdminApi;
 
-/** Parameters that take about half a second per hash, so that a few logins occupy both threads and the queue. */
+/**
+ * A password policy with hashes that take about half a second, so that a few logins occupy both threads and the queue.
+ */
 const DEAR = 'hashAlgorithm(pbkdf2-sha512) and hashIterations(1500000)';
 
 before(async () => {
@@ -22,7 +24,8 @@ before(async () => {
       ...person(name),
       realmRoles: [`default-roles-${realm}`, 'offline_access'],
     }));
-    // A guess at an unknown user costs as much as the hash of some user of the realm, so all hashes are expensive.
+    // A guess at an unknown user takes as long as the hash of another user of the realm, so all users need expensive
+    // hashes.
     const policy = realm === 'dear' ? { passwordPolicy: DEAR } : {};
     const made = await admin('POST', '', { realm, enabled: true, users, ...policy });
     assert.equal(made.status, 201, JSON.stringify(made.json));
@@ -109,7 +112,7 @@ test('limits the length of a field as Keycloak does', async () => {
   assert.equal(name.body['error_description'], 'Invalid user credentials');
 });
 
-/** Measures a correct login during 500 wrong ones in the realm acme, half of them for one user. */
+/** Measures a correct login while 500 wrong ones run in the realm acme, half of them for one user. */
 async function logInAmongGuesses(realm: string): Promise<{ status: number; milliseconds: number }> {
   const flood = Array.from({ length: 500 }, (_, index) =>
     guess('acme', index % 2 === 0 ? 'alice' : `nobody-${index}`),
@@ -121,12 +124,12 @@ async function logInAmongGuesses(realm: string): Promise<{ status: number; milli
   return { status, milliseconds };
 }
 
-test('responds to a correct login during 500 wrong ones within 2 s, with tokens or with 503', async () => {
+test('responds within 2 s to a correct login during 500 wrong ones, with tokens or with 503', async () => {
   for (const [realm, statuses] of [
     ['acme', [200, 503]],
     ['globex', [200]],
   ] as const) {
-    // The 500 connections of the test share the machine with other processes.
+    // The test shares the machine with other processes, so it may try several times.
     let login = await logInAmongGuesses(realm);
     for (let tries = 1; tries < 6 && login.milliseconds > 2000; tries++)
       login = await logInAmongGuesses(realm);
@@ -138,7 +141,7 @@ test('responds to a correct login during 500 wrong ones within 2 s, with tokens 
   }
 });
 
-test('responds with 503 and Retry-After to a request that does not fit into the queue, in the shape of its interface', async () => {
+test('responds with 503 and Retry-After if the hash queue is full, in the format of each interface', async () => {
   const jar = new CookieJar();
   const account = `${service.address}/realms/dear/account/account-security/signing-in`;
   const page = await (await logInAt(service, jar, account, 'bob')).text();

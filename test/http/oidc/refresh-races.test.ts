@@ -16,7 +16,7 @@ test('exactly one of 200 parallel refreshes with the same token succeeds', async
     assert.equal(won.length, 1);
     for (const answer of answers)
       if (answer.status !== 200) assert.equal(answer.body['error'], 'invalid_grant');
-    // The others reused the token. That ends the whole session, so the new token is invalid too.
+    // The other refreshes reused the token. That ends the whole session, so the new token is invalid too.
     assert.equal((await refresh(service, won[0]!.body['refresh_token']!)).status, 400);
   }
 });

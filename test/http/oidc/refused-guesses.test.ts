@@ -52,7 +52,7 @@ async function guess(username: string, password: string) {
   return { status: answer.status, headers, text: await answer.text() };
 }
 
-test('status, headers, message and log level are the same for every rejected guess', async () => {
+test('every rejected guess gets the same status, headers and message, and is logged at the same level', async () => {
   for (let tries = 0; tries < 2; tries++) await guess('locked', 'wrong');
   const guesses: [name: string, password: string][] = [
     ['usual', 'wrong'],

@@ -3,7 +3,7 @@ import { PLAIN, type Sample, type Texts } from './samples.ts';
 
 const base = '/realms/acme/account/';
 
-/** Every account page, with each variant of its data. */
+/** Returns samples of every account page, one for each variant of its data. */
 export function accountSamples(texts: Texts = PLAIN, locale = 'en'): readonly Sample[] {
   const frame = (message?: Message & { kind: 'error' | 'warning' | 'info' | 'success' }): PageFrame => ({
     realm: { name: texts.realm, displayName: texts.displayName },

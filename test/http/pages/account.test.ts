@@ -77,7 +77,7 @@ test('every form of an account page has the state checker and posts to an accoun
   }
 });
 
-test('a user with view rights gets no form except the one that signs out', () => {
+test('a user with only view rights sees no form except the sign-out form', () => {
   for (const { name, frame, page } of accountSamples().filter((one) => one.name.endsWith('read-only'))) {
     const forms = readElements(renderPage(frame, page, place).markup).filter(({ tag }) => tag === 'form');
     assert.deepEqual(
@@ -88,7 +88,7 @@ test('a user with view rights gets no form except the one that signs out', () =>
   }
 });
 
-test('shows times in the reader’s language and with the time zone', () => {
+test('shows times in the reader’s language and with their time zone', () => {
   const devices = (locale: string) => {
     const { frame, page } = accountSamples(PLAIN, locale).find(({ name }) => name === 'devices')!;
     return readElements(renderPage(frame, page, place).markup).find(({ tag }) => tag === 'time')!;
@@ -101,7 +101,7 @@ test('shows times in the reader’s language and with the time zone', () => {
   assert.match(devices('de').text, /^15\. Jan\. 2027, 08:00 UTC$/);
 });
 
-test('axe does not find violations on account pages, in light and dark mode and on a phone', {
+test('account pages pass axe’s accessibility checks, in light and dark mode and on a phone', {
   skip,
 }, async (t) => {
   const pages = new Map<string, { markup: string; policy: string }>();

@@ -13,7 +13,7 @@ import { samples } from './samples.ts';
 
 const skip = missingBrowser();
 
-/** The pages by path, and all requests to the server. */
+/** The pages that the server sends, by path, and the requests that it received. */
 const pages = new Map<string, { markup: string; policy: string }>();
 const requests: { method: string; url: string; body: string }[] = [];
 let server: Server;
@@ -50,7 +50,7 @@ for (const [look, colorScheme, width, language] of [
   ['in dark mode', 'dark', 1024, 'en'],
   ['on a phone', 'light', 320, 'de'],
 ] as const)
-  test(`axe does not find violations on any page, ${look}`, { skip }, async () => {
+  test(`all pages pass axe’s accessibility checks, ${look}`, { skip }, async () => {
     const context = await browser.newContext({ colorScheme, viewport: { width, height: 720 } });
     const page = await context.newPage();
     const problems: string[] = [];
@@ -67,7 +67,7 @@ for (const [look, colorScheme, width, language] of [
     assert.deepEqual(problems, []);
   });
 
-test('axe finds a violation on a page that has one', { skip }, async () => {
+test('axe reports a violation on a page that has one', { skip }, async () => {
   const page = await browser.newPage();
   await page.setContent('<html><body><input><img src="x"></body></html>');
   assert.notDeepEqual(await findViolations(page), []);

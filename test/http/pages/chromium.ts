@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
 const EXECUTABLE = '/usr/bin/chromium';
-/** Flags that stop the browser's own network requests. */
+/** Flags that prevent network requests by the browser itself. */
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -15,7 +15,7 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** Returns why tests cannot use a browser, or undefined if there is one. */
+/** Returns the reason why tests cannot use a browser, or undefined if they can. */
 export function missingBrowser(): string | undefined {
   if (existsSync(EXECUTABLE)) return undefined;
   assert.notEqual(

@@ -39,7 +39,7 @@ const hostile = fc
     { minLength: 1, maxLength: 8 },
   )
   .map((parts) => parts.join(''))
-  // An empty text results in a different page, because another field has the focus.
+  // An empty text would change the page, because another field would have the focus.
   .filter((text) => text.trim() !== '');
 
 const hostileTexts: fc.Arbitrary<Texts> = fc.record(
@@ -49,7 +49,7 @@ const hostileTexts: fc.Arbitrary<Texts> = fc.record(
   >,
 );
 
-/** Applies what a parser does to a text: it normalizes line ends and replaces invalid characters. */
+/** Normalizes line ends and replaces invalid characters, as an HTML parser does. */
 const asRead = (text: string) =>
   text.replace(/\r\n?/g, '\n').replaceAll('\0', '\ufffd').toWellFormed().replaceAll('\ufffd', '');
 
@@ -66,10 +66,10 @@ test('no stored or sent text changes the elements of any page (XSS)', () => {
   );
 });
 
-test('shows every text unchanged', () => {
+test('a page shows every stored text unchanged', () => {
   fc.assert(
     fc.property(hostile, (text) => {
-      // The page replaces a text of this form with a message.
+      // Exclude texts such as `${key}`, because the page replaces them with a message.
       fc.pre(!/^\s*\$\{[\w.-]+\}\s*$/.test(text));
       const texts = { ...PLAIN, username: text, client: text, displayName: text };
       const all = samples(texts).flatMap(({ frame, page }) =>

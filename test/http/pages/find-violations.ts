@@ -8,7 +8,7 @@ interface Violation {
 
 /** Returns the violations of WCAG 2.2 AA and of best practices that axe-core finds on a page. */
 export async function findViolations(page: Page): Promise<readonly string[]> {
-  // The debugger evaluates the script, so the page's policy remains active.
+  // The debugger evaluates the script, so the page's Content-Security-Policy remains active.
   await page.evaluate(axe.source);
   const found = (await page.evaluate(
     "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'] })",

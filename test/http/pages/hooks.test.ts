@@ -20,7 +20,7 @@ const login = {
   rememberMe: 'absent',
 } as const;
 
-/** The ids and names of controls, as in the recorded responses of Keycloak. */
+/** The ids and names of the controls of each page in the recorded responses of Keycloak. */
 function hooksOf(markup: string): readonly string[] {
   const wanted = ['username', 'password', 'rememberMe', 'accept', 'cancel', 'confirmLogout', 'otp'];
   const ids = ['kc-form-login', 'kc-login', 'kc-logout'];
@@ -31,7 +31,7 @@ function hooksOf(markup: string): readonly string[] {
   return [...new Set(found)].sort();
 }
 
-test('each page has exactly the ids and names of Keycloak (docs/keycloak/pages.md#form-and-field-names)', () => {
+test('the controls of each page have exactly Keycloak’s ids and names (docs/keycloak/pages.md#form-and-field-names)', () => {
   const expected: [LoginPage | StandalonePage, string[]][] = [
     [login, ['#kc-form-login', '#kc-login', 'password', 'username']],
     [
@@ -64,7 +64,7 @@ test('every form posts to its action, works without scripts and is the first for
   }
 });
 
-test('each field has the autocomplete value for password managers', () => {
+test('each field has the autocomplete value that password managers expect', () => {
   const of = (page: LoginPage, hook: string) => find(render(page), hook).attributes['autocomplete'];
   assert.equal(of(login, 'username'), 'username');
   assert.equal(of(login, 'password'), 'current-password');
@@ -76,7 +76,7 @@ test('each field has the autocomplete value for password managers', () => {
   assert.equal(find(render(update), '#kc-passwd-update-form').attributes['action'], action);
 });
 
-test('uses the texts of Keycloak that scripts look for', () => {
+test('pages contain the texts of Keycloak that scripts look for', () => {
   const error = (key: string, values?: Record<string, string>) =>
     find(
       renderPage(
@@ -131,11 +131,11 @@ test('the first field that needs input has the focus', () => {
   assert.deepEqual(focused({ ...login, username: 'alice' }), ['password']);
   assert.deepEqual(focused({ ...login, username: 'alice', fixed: true }), ['password']);
   assert.deepEqual(focused({ page: 'otp', action, devices: [] }), ['otp']);
-  // If a button had the focus, a key press meant for the previous page would activate it.
+  // If a button had the focus, a key press that was meant for the previous page would activate it.
   assert.deepEqual(focused({ page: 'consent', action, client: 'c', scopes: [], links: {} }), []);
 });
 
-test('announces an error and associates it with the fields', () => {
+test('announces an error to screen readers and associates it with its fields', () => {
   const own = { ...frame, message: { kind: 'error', key: 'invalidUserMessage' } } as const;
   const { markup } = renderPage(own, login, place);
   assert.equal(find(markup, '#input-error').text, 'Invalid username or password.');
@@ -144,7 +144,7 @@ test('announces an error and associates it with the fields', () => {
   assert.ok(readElements(markup).some(({ attributes }) => attributes['role'] === 'alert'));
 });
 
-test('the policy of a page allows no script, has no form-action, and lets only its own origin frame the page', () => {
+test('a page’s Content-Security-Policy allows no script, has no form-action, and allows frames only on its own origin', () => {
   const policy =
     "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'self'; base-uri 'none'";
   for (const { name, frame: own, page } of [...samples(), ...accountSamples()])
@@ -152,7 +152,7 @@ test('the policy of a page allows no script, has no form-action, and lets only i
   assert.equal(renderPlainError('x', place).policy, policy);
 });
 
-test('the form_post page allows one classic inline script by its hash', () => {
+test('the form_post page allows only one inline script, by its hash', () => {
   const answer = {
     to: 'https://app.example/cb?x=1&y=2',
     fields: [
@@ -171,7 +171,7 @@ test('the form_post page allows one classic inline script by its hash', () => {
   assert.ok(!/type="module"|onload|nonce/.test(markup));
 });
 
-test('the front-channel logout page frames only the clients, and a script follows the link (Front-Channel §2)', () => {
+test('the front-channel logout page frames only the clients, and its script follows the link (Front-Channel §2)', () => {
   const page = {
     page: 'frontchannel-logout',
     frames: [
@@ -213,7 +213,7 @@ test('never uses a stored URL that could run as a script as a link or a form act
   );
 });
 
-test('a page with its stylesheet is at most 15 kB', () => {
+test('a page and its stylesheet together have at most 15 kB', () => {
   for (const { name, frame: own, page } of [...samples(), ...accountSamples()]) {
     const { markup } = renderPage(own, page, place);
     const bytes = Buffer.byteLength(markup) + Buffer.byteLength(stylesheet.content);
@@ -221,7 +221,7 @@ test('a page with its stylesheet is at most 15 kB', () => {
   }
 });
 
-test('pages load their files from below the path of the base URL', () => {
+test('pages load their files from URLs below the path of the base URL', () => {
   const { markup } = renderPage(frame, login, { basePath: '/auth', logo: '/auth/resources/logos/acme?v=1' });
   const { attributes } = readElements(markup).find(({ attributes }) => attributes['rel'] === 'stylesheet')!;
   assert.equal(attributes['href'], `/auth${stylesheet.path}`);

@@ -13,7 +13,7 @@ const sources = readdirSync(pages, { recursive: true, encoding: 'utf8' })
   .map((file) => readFileSync(join(pages, file), 'utf8'))
   .join('\n');
 
-/** Keys that stored values refer to (`${key}`): Keycloak's texts of consent screens and names of clients. */
+/** Keys that stored values refer to with `${key}`: Keycloak's consent texts and client names. */
 const STORED = /^(client_|.*ConsentText$)/;
 
 test('every language has exactly the same keys', () => {
@@ -21,18 +21,18 @@ test('every language has exactly the same keys', () => {
     assert.deepEqual(Object.keys(messages).sort(), Object.keys(en).sort(), language);
 });
 
-test('there is one file for each language that the rules may choose, and no other file', () => {
+test('each language that a login can use has a file, and no other file exists', () => {
   assert.deepEqual(Object.keys(LANGUAGES).sort(), [...PAGE_LOCALES].sort());
 });
 
-test('every key of the rules has a text', () => {
+test('every message key of src/browser has a text', () => {
   assert.deepEqual(
     RULE_MESSAGE_KEYS.filter((key) => !Object.hasOwn(en, key)),
     [],
   );
 });
 
-test('every key is used by a page, a rule or a stored value', () => {
+test('every message key is used by a page, by src/browser or in a stored value', () => {
   const rules: ReadonlySet<string> = new Set(RULE_MESSAGE_KEYS);
   const unused = Object.keys(en).filter(
     (key) => !rules.has(key) && !STORED.test(key) && !sources.includes(`'${key}'`),
@@ -40,14 +40,14 @@ test('every key is used by a page, a rule or a stored value', () => {
   assert.deepEqual(unused, []);
 });
 
-test('a text has the same placeholders in every language', () => {
+test('a message has the same placeholders in every language', () => {
   const places = (text: string) => [...new Set(text.match(/\{\w+\}/g))].sort();
   for (const [language, messages] of Object.entries(LANGUAGES))
     for (const [key, text] of Object.entries(messages))
       assert.deepEqual(places(text), places(en[key as keyof typeof en]), `${language} ${key}`);
 });
 
-test('no text is empty, contains markup or is untranslated', () => {
+test('no message is empty, untranslated or contains markup', () => {
   const same = new Set(['ownLabel', 'client_admin-cli']);
   for (const [language, messages] of Object.entries(LANGUAGES))
     for (const [key, text] of Object.entries(messages)) {
@@ -62,7 +62,7 @@ test('replaces each placeholder once, whatever its value contains', () => {
   assert.equal(texts.message({ key: 'ownLabel', values: { text: 'Abteilung' } }), 'Abteilung');
 });
 
-test('a stored text is a message key, as in Keycloak, or plain text', () => {
+test('shows a stored text as the message whose key it names, or unchanged, as Keycloak does', () => {
   const texts = findTexts('de');
   const placeholder = (key: string) => `$\{${key}}`;
   assert.equal(texts.stored(placeholder('profileScopeConsentText')), 'Benutzerprofil');
@@ -78,7 +78,7 @@ test('selects the nearest language for a locale, or else English', () => {
   assert.deepEqual(found, ['de', 'de', 'de', 'en', 'en', 'en', 'en']);
 });
 
-test('a realm’s own texts take precedence, and are plain text (Keycloak’s localizationTexts)', () => {
+test('a realm’s own texts take precedence, and their markup is removed (Keycloak’s localizationTexts)', () => {
   const own = {
     termsText: '<p>Be <b>kind</b>.</p><p>1 &lt; 2</p>',
     loginTitle: 'Welcome to {0}',
@@ -93,7 +93,7 @@ test('a realm’s own texts take precedence, and are plain text (Keycloak’s lo
   assert.equal(findTexts('en').text('loginTitle', { realm: 'Acme' }), 'Sign in to Acme');
 });
 
-test('shows a realm’s own terms with a paragraph for each line', () => {
+test('shows the terms of a realm with one paragraph per line', () => {
   const frame = {
     realm: { name: 'acme', displayName: 'Acme' },
     locale: 'en',

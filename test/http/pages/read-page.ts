@@ -7,11 +7,11 @@ type Element = DefaultTreeAdapterTypes.Element;
 export interface ReadElement {
   tag: string;
   attributes: Readonly<Record<string, string>>;
-  /** The text of the element and its descendants. */
+  /** The text content of the element, with that of its descendants. */
   text: string;
 }
 
-/** Every element of a document, in order. */
+/** Returns every element of a document, in order. */
 export function readElements(markup: string): readonly ReadElement[] {
   const found: ReadElement[] = [];
   const walk = (node: Node): void => {
@@ -33,14 +33,14 @@ function textOf(element: Element): string {
     .join('');
 }
 
-/** The elements of a document without texts: tags and names of attributes. */
+/** Returns the structure of a document: the tags and the attribute names of its elements, without texts. */
 export function shapeOf(markup: string): readonly string[] {
   return readElements(markup).map(
     ({ tag, attributes }) => `${tag}[${Object.keys(attributes).sort().join(' ')}]`,
   );
 }
 
-/** Returns the element with that id or name. @throws Error unless there is exactly one */
+/** Returns the element with the given id or name. Fails unless exactly one element has it. */
 export function find(markup: string, hook: string): ReadElement {
   const key = hook.startsWith('#') ? 'id' : 'name';
   const wanted = hook.replace('#', '');

@@ -34,18 +34,18 @@ export const PLAIN: Texts = {
 const action =
   '/realms/acme/login-actions/authenticate?session_code=abc&execution=def&client_id=web&tab_id=x';
 
-/** A page of the rules, with the name of its case. */
+/** A page with its data, and a name for test messages. */
 export interface Sample {
   name: string;
   frame: PageFrame;
   page: Page;
 }
 
-/** A stored text that is the key of a message. */
+/** A stored text that names the key of a message. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Keycloak's placeholder
 const PROFILE_SCOPE = '${profileScopeConsentText}';
 
-/** Every page, with each variant of its data. */
+/** Returns samples of every page, one for each variant of its data. */
 export function samples(texts: Texts = PLAIN, locale = 'en'): readonly Sample[] {
   const frame = (message?: Message & { kind: 'error' | 'warning' | 'info' | 'success' }): PageFrame => ({
     realm: { name: texts.realm, displayName: texts.displayName },
@@ -158,7 +158,7 @@ function profileField(
   return { name, label, value, required, readOnly, ...(fault === undefined ? {} : { fault }) };
 }
 
-/** The response of the rules that shows a sample. */
+/** Returns the answer of src/browser that shows a sample. */
 export function answerOf({ frame, page }: Sample): BrowserAnswer {
   return { cookies: [], show: 'page', name: 'shown', frame, page };
 }

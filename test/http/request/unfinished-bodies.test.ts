@@ -41,7 +41,7 @@ async function begin(text: string): Promise<void> {
   socket.write(chunk(text));
 }
 
-/** Sends a complete chunked form with a field of that length, and returns the response. */
+/** Sends a complete chunked form with a field of the given length, and returns the response. */
 function ask(characters: number): Promise<string> {
   return sendRaw(
     service.address,
@@ -54,7 +54,7 @@ test('bodies of unknown length that never end do not lock out other callers', as
   assert.match(await ask(1), /^HTTP\/1\.1 400 [\s\S]*unsupported_grant_type/);
 });
 
-test('counts only large bodies of unknown length, so a small one is accepted in addition to 32 large ones', async () => {
+test('accepts a small body of unknown length in addition to 32 large ones, because only large ones count', async () => {
   for (let count = 0; count < 32; count++) await begin('a'.repeat(70_000));
   await waitUntil('a further large body is refused', async () => / 503 /.test(await ask(70_000)));
   const refused = await ask(70_000);

@@ -23,10 +23,10 @@ async function ask(
   };
 }
 
-/** Matches the end of a JSON response from a server that still waits for the rest of the request. */
+/** Matches the end of a JSON response, because the server keeps the connection open for the rest of the request. */
 const ANSWERED = /\r\n\r\n[\s\S]*\}$/;
 
-/** Sends a path as it is, although an HTTP client would normalize it. */
+/** Sends a path without the normalization that HTTP clients apply. */
 async function askRaw(path: string): Promise<{ status: number; body: unknown }> {
   const text = await sendRaw(service.address, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
   const [head, body] = text.split('\r\n\r\n', 2);
@@ -70,7 +70,7 @@ test('responds with 405, without Allow, to a method that the URL does not suppor
   }
 });
 
-test('for a method that an administrative URL does not support, authorized callers get 405 and others get 401', async () => {
+test('responds to an unsupported method of an administrative URL with 405 for authorized callers, and with 401 otherwise', async () => {
   const path = '/admin/realms/master/users';
   assert.equal((await ask(path, { method: 'PUT' })).status, 401);
   const { access_token: token } = await login(service);
@@ -114,7 +114,7 @@ test('responds with 400 to a path with a semicolon (docs/keycloak/errors.md#path
   });
 });
 
-test('responds with 400 to a NUL byte in the path or query, and names the input', async () => {
+test('responds with 400 to a NUL byte in the path or query, and says which of them contains it', async () => {
   for (const path of ['/realms/mas%00ter', '/realms/master?x=%00']) {
     const { status, body } = await ask(path);
     assert.equal(status, 400, path);
@@ -122,7 +122,7 @@ test('responds with 400 to a NUL byte in the path or query, and names the input'
   }
 });
 
-test('a realm name that contains a path is an unknown realm', async () => {
+test('treats a realm name that contains a path as an unknown realm', async () => {
   for (const name of ['..%2fmaster', '%2e%2e%2fx', 'a%5cb', 'x'.repeat(3000)]) {
     const { status } = await ask(`/realms/${name}`);
     assert.ok(status === 404 || status === 400, `${name.slice(0, 20)}: ${status}`);
@@ -237,7 +237,7 @@ test('keeps running after an incomplete body', async () => {
   assert.equal((await ask('/health/live')).status, 200);
 });
 
-test('a line break in an input never adds a header to the response', async () => {
+test('a line break in the input never adds a header to the response', async () => {
   const evil = 'x%0d%0aSet-Cookie:%20evil=1';
   const paths = [
     `/realms/${evil}`,
@@ -268,7 +268,7 @@ test('the Host header never appears in a response', async () => {
   assert.ok(text.includes(`"issuer":"${service.address}/realms/master"`));
 });
 
-test('responses forbid caching secrets and personal data, and caches store public documents once for each origin', async () => {
+test('responses with secrets or personal data forbid caching, and public documents vary by origin', async () => {
   const { access_token } = await login(service);
   const headers = { authorization: `Bearer ${access_token}` };
   const clients = `${service.address}/admin/realms/master/clients`;

@@ -6,7 +6,7 @@ import { Refusal, type RefusalCase } from '../../../src/protocol/refusal.ts';
 const cases = Object.keys(WIRE_ERRORS) as RefusalCase[];
 
 describe('responses to refusals', () => {
-  it('have a status, an error and a source for every case', () => {
+  it('the table has a status, an error and a source for every refusal', () => {
     for (const name of cases) {
       const row = WIRE_ERRORS[name];
       assert.ok(row.status >= 200 && row.status < 600, name);
@@ -15,7 +15,7 @@ describe('responses to refusals', () => {
     }
   });
 
-  it('have only error and error_description, in this order (RFC 6749 §5.2)', () => {
+  it('the body contains only error and error_description, in this order (RFC 6749 §5.2)', () => {
     const rendered = renderRefusal(new Refusal('user-credentials-wrong'));
     assert.equal(rendered?.status, 400);
     assert.equal(
@@ -25,26 +25,26 @@ describe('responses to refusals', () => {
     assert.deepEqual(rendered?.headers, {});
   });
 
-  it('leave out error_description if Keycloak does', () => {
+  it('omits error_description if Keycloak omits it', () => {
     assert.deepEqual(renderRefusal(new Refusal('invalid-origin'))?.body, { error: 'Invalid origin' });
     assert.deepEqual(renderRefusal(new Refusal('realm-not-found'))?.body, { error: 'Realm does not exist' });
   });
 
-  it('never contain the detail, which is for logs', () => {
+  it('the response never contains the refusal’s detail, which is only for the log', () => {
     for (const name of cases) {
       const rendered = renderRefusal(new Refusal(name, { detail: 'for-logs-only' }));
       assert.ok(!JSON.stringify(rendered).includes('for-logs-only'), name);
     }
   });
 
-  it('allow the origin to read the response', () => {
+  it('a response allows the origin of the refusal to read it', () => {
     const { headers } = renderRefusal(new Refusal('invalid-scope', { allowOrigin: 'https://a.test' }))!;
     assert.equal(headers['access-control-allow-origin'], 'https://a.test');
     assert.equal(headers['access-control-allow-credentials'], 'true');
     assert.equal(headers['access-control-expose-headers'], 'Access-Control-Allow-Methods');
   });
 
-  it('report user info errors in WWW-Authenticate, with an empty body (RFC 6750 §3)', () => {
+  it('reports user info errors in WWW-Authenticate, with an empty body (RFC 6750 §3)', () => {
     const rendered = renderRefusal(
       new Refusal('userinfo-invalid-token', { realm: 'r', description: 'User disabled' }),
     )!;
@@ -57,14 +57,14 @@ describe('responses to refusals', () => {
     assert.equal(bare.headers['www-authenticate'], 'Bearer realm="r"');
   });
 
-  it('escape the realm name in the header', () => {
+  it('escapes the realm name in WWW-Authenticate', () => {
     const { headers } = renderRefusal(
       new Refusal('userinfo-missing-token', { realm: 'a"b\\c\r\nSet-Cookie: x=é' }),
     )!;
     assert.equal(headers['www-authenticate'], 'Bearer realm="a\\"b\\\\c??Set-Cookie: x=?"');
   });
 
-  it('are not rendered for errors that are not refusals', () => {
+  it('does not render errors that are not refusals', () => {
     assert.equal(renderRefusal(new Error('a bug')), undefined);
     assert.equal(renderRefusal('text'), undefined);
   });

@@ -11,7 +11,7 @@ function treeOf(...urls: readonly string[]): UrlTree<string> {
   return tree;
 }
 
-test('a literal segment takes precedence over a named one, and a named one over the rest of the path', () => {
+test('a literal segment takes precedence over a parameter, and a parameter over *', () => {
   const tree = treeOf('/a/b', '/a/:x', '/a/*', '/a/:x/c');
   assert.deepEqual(tree.find('GET', '/a/b'), { entry: '/a/b', values: [] });
   assert.deepEqual(tree.find('GET', '/a/z'), { entry: '/a/:x', values: ['z'] });
@@ -20,7 +20,7 @@ test('a literal segment takes precedence over a named one, and a named one over 
   assert.equal(tree.find('GET', '/a'), undefined);
 });
 
-test('the search continues if an entry does not handle the method', () => {
+test('the search continues with other matches if an entry does not handle the method', () => {
   const tree = new UrlTree<string>((entry, method) => entry.startsWith(method));
   tree.getOrAdd('/a/b', () => 'GET fixed');
   tree.getOrAdd('/a/:x', () => 'PUT named');
@@ -31,26 +31,26 @@ test('the search continues if an entry does not handle the method', () => {
   assert.equal(tree.find('POST', '/a/b'), undefined);
 });
 
-test('an escaped slash does not divide a path, and a broken escape is an error (RFC 3986 §2.2)', () => {
+test('an escaped slash does not divide a path, and a broken escape throws a URIError (RFC 3986 §2.2)', () => {
   const tree = treeOf('/r/:x', '/r/:x/:y');
   assert.deepEqual(tree.find('GET', '/r/..%2Fmaster'), { entry: '/r/:x', values: ['../master'] });
   assert.deepEqual(tree.find('GET', '/r/a%2541'), { entry: '/r/:x', values: ['a%41'] });
   assert.throws(() => tree.find('GET', '/r/%zz'), URIError);
 });
 
-test('finds an absolute target by its path (RFC 9112 §3.2.2)', () => {
+test('finds the entry of an absolute request target by its path (RFC 9112 §3.2.2)', () => {
   const tree = treeOf('/', '/r/:x');
   assert.deepEqual(tree.find('GET', 'http://host:8080/r/y?z=/'), { entry: '/r/:x', values: ['y'] });
   assert.deepEqual(tree.find('GET', 'http://host'), { entry: '/', values: [] });
 });
 
-test('a named segment matches at most 2048 characters', () => {
+test('a parameter matches at most 2,048 characters', () => {
   const tree = treeOf('/r/:x');
   assert.equal(tree.find('GET', `/r/${'x'.repeat(2048)}`)?.entry, '/r/:x');
   assert.equal(tree.find('GET', `/r/${'x'.repeat(2049)}`), undefined);
 });
 
-test('URLs that differ only in the names of their segments share one entry', () => {
+test('URLs that differ only in the names of their parameters share one entry', () => {
   const tree = treeOf('/a/:x');
   assert.equal(
     tree.getOrAdd('/a/:y', () => 'new'),
@@ -58,11 +58,11 @@ test('URLs that differ only in the names of their segments share one entry', () 
   );
 });
 
-test('rejects two rows for the same method and URL, whatever the names of the segments', () => {
+test('rejects two routes with the same method and URL, even if their parameters have different names', () => {
   const row = (url: string) => ({ method: 'GET' as const, url, handle: async () => undefined });
   assert.throws(
     () => joinRoutes([row('/a/:x')], [row('/a/:y')]),
-    /two rows of the URL table for GET \/a\/:y/,
+    /two routes have the method and URL GET \/a\/:y/,
   );
 });
 

@@ -29,7 +29,7 @@ describe('the URL table', () => {
       assert.equal(answer.status, 501, path);
       const body = JSON.parse(answer.text);
       assert.equal(body.error, 'not_implemented');
-      assert.match(body.error_description, / is not built yet: \/realms\/master\//);
+      assert.match(body.error_description, / is not implemented yet: \/realms\/master\//);
       assert.ok(!body.error_description.includes('client_id'));
     }
   });

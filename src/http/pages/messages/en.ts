@@ -1,8 +1,8 @@
 import type { RuleMessageKey } from '../../../browser/index.ts';
 
 /**
- * Every text of the pages in English. `{name}` is replaced by a value of the message. A key is Keycloak's if Keycloak
- * has the text. Texts that scripts look for are Keycloak's too.
+ * Every text of the pages in English. A value of the message replaces `{name}`. Keys are those of Keycloak if Keycloak
+ * has the text. Texts that scripts look for are the same as in Keycloak.
  */
 export const en = {
   // Buttons and links

@@ -4,28 +4,28 @@ import { en, type MessageKey, type Messages } from './en.ts';
 
 export type { MessageKey } from './en.ts';
 
-/** The texts of every language, by its tag. */
+/** The texts of each language, by language tag. */
 export const LANGUAGES: Readonly<Record<string, Messages>> = { en, de };
 
 /** The texts of a page in one language. */
 export interface Texts {
-  /** The language of the texts, for `lang`. English if idkit has no texts in the requested language. */
+  /** The language of the texts, for the attribute `lang`. English if idkit has no texts in the requested language. */
   language: string;
   text(key: MessageKey, values?: Message['values']): string;
-  /** A message of the rules. An unknown key is shown as it is. */
+  /** Returns a message of src/browser. Returns an unknown key unchanged. */
   message(message: Message): string;
-  /** A stored text. `${key}` is replaced by the message with that key, as in Keycloak. */
+  /** Returns a stored text. If the text is `${key}`, returns the message with that key, as in Keycloak. */
   stored(text: string): string;
 }
 
 const perLanguage = new Map<string, Texts>();
-/** The texts by the object with the realm's own wording, which is the same until the realm changes. */
+/** A cache of the texts by the object with the realm's own texts. The object stays the same until the realm changes. */
 const perWording = new WeakMap<object, Texts>();
 
 /**
  * Returns the texts for a locale. `de-AT` gets those of `de`.
  *
- * @param own the realm's own wording by key. Markup is removed, and both `{0}` and `{name}` are placeholders.
+ * @param own the realm's own texts by key. Their markup is removed, and both `{0}` and `{name}` are placeholders.
  */
 export function findTexts(locale: string, own?: Readonly<Record<string, unknown>>): Texts {
   const tags = [locale, ...locale.split(/[-_]/, 1)];
@@ -60,7 +60,10 @@ function plainTexts(own: Readonly<Record<string, unknown>>): Record<string, stri
   return texts;
 }
 
-/** Turns paragraphs and line breaks into newlines and removes other tags. The rest is escaped later, like any text. */
+/**
+ * Replaces paragraphs and line breaks with newlines and removes all other tags. The result is escaped later, like any
+ * text.
+ */
 function withoutMarkup(text: string): string {
   return text
     .replace(/<br\s*\/?>|<\/(?:p|div|li|h\d)>/gi, '\n')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type AdminAnswer, type AdminApi, adminApi } from '../../administrator.ts';
 import { login, type TestService } from '../../service.ts';
 
-/** Two administrators, each of whom calls one of the services. */
+/** The administrative APIs of two administrators. With two services, each of them calls another one. */
 interface Two {
   one: AdminApi;
   other: AdminApi;
@@ -11,7 +11,7 @@ interface Two {
 const ROUNDS = 8;
 const OVERWRITE = { ifResourceExists: 'OVERWRITE' };
 
-/** Parallel changes that write more records than the one in their path, by the rule that each checks. */
+/** Parallel changes that write more records than the one in their path. The key is the title of the test. */
 export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise<void>>> = {
   'moving two groups below each other in parallel does not create a cycle': async ({ one, other }, realm) => {
     for (let round = 0; round < ROUNDS; round++) {
@@ -25,10 +25,7 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
       assert.deepEqual(statuses(answers), [204, 400]);
     }
   },
-  'no subgroup is left if its parent is removed while the subgroup is created': async (
-    { one, other },
-    realm,
-  ) => {
+  'a subgroup that is created while its parent is deleted does not remain': async ({ one, other }, realm) => {
     for (let round = 0; round < ROUNDS; round++) {
       const parent = await made(one, `/${realm}/groups`, { name: `parent-${round}` });
       const [child, removed] = await Promise.all([
@@ -41,7 +38,7 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
       else assert.equal(child.status, 404);
     }
   },
-  'no role is left of a client that is removed while the role is created': async ({ one, other }, realm) => {
+  'a role that is created while its client is deleted does not remain': async ({ one, other }, realm) => {
     for (let round = 0; round < ROUNDS; round++) {
       const client = await made(one, `/${realm}/clients`, { clientId: `leaving-${round}` });
       const name = `role-${round}`;
@@ -55,7 +52,10 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
       assert.equal((await one('GET', `/${realm}/roles-by-id/${name}`)).status, 404);
     }
   },
-  'creates exactly one of two records with the same name': async ({ one, other }, realm) => {
+  'creates only one of two records with the same name that are created in parallel': async (
+    { one, other },
+    realm,
+  ) => {
     const bodies: Record<string, object> = {
       users: { username: 'twice' },
       clients: { clientId: 'twice' },
@@ -70,7 +70,7 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
     const realms = await Promise.all([one, other].map((api) => api('POST', '', { realm: 'twice' })));
     assert.deepEqual(statuses(realms), [201, 409]);
   },
-  'a partial import of more records than there are turns keeps parallel changes of one of them': async (
+  'a partial import of more records than it can lock keeps parallel changes of one of them': async (
     { one, other },
     realm,
   ) => {
@@ -92,7 +92,7 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
       assert.deepEqual([name, description, url], [`Name ${round}`, `Description ${round}`, adminUrl]);
     }
   },
-  'renaming a realm keeps parallel changes of the clients that contain its name': async (
+  'renaming a realm keeps parallel changes of the clients whose settings contain its name': async (
     { one, other },
     realm,
   ) => {

@@ -5,19 +5,19 @@ import { login, type TestService } from '../../service.ts';
 import { KINDS, type PairKind, type Place, realmOf, type Sample } from './place.ts';
 import { SAMPLES } from './samples.ts';
 
-/** Number of pairs that run in parallel, each with its own record. */
+/** Number of pairs that run in parallel. Each pair changes its own record. */
 const AT_ONCE = 6;
 
-/** Rows that write records which their path does not name. They have separate tests. */
+/** Routes that write records which their path does not name. moves.ts tests them. */
 const APART: ReadonlySet<string> = new Set(['PUT  client', 'DELETE  client', 'DELETE  role']);
 
-/** A row that writes records of a kind, and its sample. */
+/** A route that writes records of a kind, with a sample request for it. */
 interface Writer {
   row: AdminRow;
   sample: Sample;
 }
 
-/** Returns every row of the table that writes records of the kind. @throws Error for a row without a sample */
+/** Returns every administrative route that writes records of the kind. Fails for a route without a sample. */
 function writersOf(kind: PairKind): Writer[] {
   return adminRows.flatMap((row) => {
     const name = `${row.method} ${row.path}`;
@@ -44,14 +44,14 @@ function pairsOf(kind: PairKind): Pair[] {
   return writers.flatMap((one, index) =>
     writers.slice(index).flatMap((other): Pair[] => {
       const owners = [ownerIn(one.row), ownerIn(other.row)].filter((owner) => owner !== undefined);
-      // A role belongs to the realm or to a client.
+      // The same role cannot belong to the realm and to a client, so these routes are no pair.
       if (kind === 'role' && new Set(owners).size > 1) return [];
       return [{ writers: [one, other], owner: kind === 'role' ? (owners[0] ?? 'realm') : 'realm' }];
     }),
   );
 }
 
-/** The path of a row below the realm, for the record of the place. */
+/** Returns the path of a route below the realm, with the ids of the place's records. */
 function pathOf({ row, sample }: Writer, place: Place): string {
   const role = place.owner === 'realm' ? place.the : `owner-${place.the}`;
   const params: Record<string, string> = {
@@ -64,7 +64,7 @@ function pathOf({ row, sample }: Writer, place: Place): string {
   return row.path.replace(/:(\w+)/g, (_, name: string) => params[name]!);
 }
 
-/** Runs every pair of the kind, each row at a different service, and checks that no change is lost. */
+/** Runs every pair of the kind, with each route at a different service, and checks that no change is lost. */
 async function runKind(kind: PairKind, services: readonly TestService[]): Promise<number> {
   const token = (await login(services[0]!))['access_token']!;
   const apis = [services[0]!, services.at(-1)!].map((service) => adminApi(service, token));
@@ -76,7 +76,7 @@ async function runKind(kind: PairKind, services: readonly TestService[]): Promis
       await runPair(next[1], places[next[0]]!);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, run));
-  // The records of the next kind have the same ids.
+  // Delete the realm, because the records of the next kind have the same ids.
   if (kind !== 'realm') await apis[0]!('DELETE', `/pairs-of-${kind}`);
   return pairs.length;
 }
@@ -115,7 +115,7 @@ async function makeComponent(api: AdminApi, realm: string): Promise<string> {
   return made.headers.get('location')!.split('/').at(-1)!;
 }
 
-/** The statuses that a row may return if the other row makes its change impossible. */
+/** The statuses that a route may return if the other route makes its change impossible. */
 const REFUSED: ReadonlySet<number> = new Set([404, 409, 503]);
 
 async function runPair({ writers }: Pair, places: readonly Place[]): Promise<void> {
@@ -160,18 +160,20 @@ function checkSeen(samples: readonly Sample[], done: boolean[], seen: boolean[],
     if (done[at] && samples[1 - at]!.replaces !== true) assert.ok(seen[at], outcome);
 }
 
-/** Runs every pair of every kind and returns their number. Checks that no record was changed outside of its turn. */
+/** Runs every pair of every kind and returns their number. Checks that no record was changed without its lock. */
 export async function runEveryPair(services: readonly TestService[]): Promise<number> {
   let pairs = 0;
   for (const kind of KINDS) pairs += await runKind(kind, services);
   const outside = services.flatMap(({ log }) =>
-    log.filter(({ message, fields }) => message.includes('begins again') && isShared(String(fields['id']))),
+    log.filter(
+      ({ message, fields }) => message.startsWith('retrying a change') && isShared(String(fields['id'])),
+    ),
   );
   assert.deepEqual(outside, []);
   return pairs;
 }
 
-/** Whether the paths of both rows name the record. A change of a record that the path does not name may be retried. */
+/** Whether the paths of both routes name the record. Only changes of other records may be retried. */
 function isShared(id: string): boolean {
   return id.startsWith('the-') || id.startsWith('owner-the-');
 }

@@ -1,34 +1,34 @@
 import type { AdminAnswer } from '../../administrator.ts';
 
-/** The kinds of records for which rows run in pairs. */
+/** The kinds of records that pairs of routes change. */
 export const KINDS = ['user', 'client', 'scope', 'role', 'group', 'component', 'realm'] as const;
 export type PairKind = (typeof KINDS)[number];
 
-/** One side of a pair: the record that both rows change, and the records that only this row uses. */
+/** One side of a pair: the record that both routes change, and the records that only this side uses. */
 export interface Place {
   kind: PairKind;
   side: 'a' | 'b';
-  /** The id and name of the record that both rows write. */
+  /** The id and name of the record that both routes write. */
   the: string;
   owner: 'realm' | 'client';
   /** Calls a path below the realm. */
   call(method: string, path: string, body?: unknown): Promise<AdminAnswer>;
 }
 
-/** The request of a row, and the check of its change. */
+/** A sample request for a route, with the check of its change. */
 export interface Sample {
-  /** The parameters of the path, except that of the record itself. */
+  /** Returns the parameters of the path, except the id of the record itself. */
   params?(place: Place): Readonly<Record<string, string>>;
   body?(place: Place): unknown;
-  /** Creates the record that the row removes. */
+  /** Creates the record that the route removes. */
   prepare?(place: Place): Promise<unknown>;
-  /** Whether the change of the row is visible. */
+  /** Whether the change of the route is visible. */
   seen(place: Place): Promise<boolean>;
-  /** The field that the row sets. If both rows set the same field, only one change is visible. */
+  /** The field that the route sets. If both routes set the same field, only one change is visible. */
   field?: string;
-  /** The row deletes the record. */
+  /** Whether the route deletes the record. */
   ends?: true;
-  /** The row replaces the whole record, so earlier changes are not visible. */
+  /** Whether the route replaces the whole record, so that earlier changes are not visible. */
   replaces?: true;
 }
 
@@ -73,7 +73,7 @@ function user(id: string): object {
   };
 }
 
-/** A realm with `count` records of a kind for the pairs, and the other records that each side needs. */
+/** Returns a realm with `count` records of a kind for the pairs, and with the other records that each side needs. */
 export function realmOf(kind: PairKind, realm: string, count: number): object {
   if (kind === 'realm' || kind === 'component') return { realm, enabled: true };
   const of = (wanted: PairKind) => (kind === wanted ? ids(count) : []);

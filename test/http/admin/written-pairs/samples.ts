@@ -13,7 +13,9 @@ const has =
 const isDeleted = (path: (place: Place) => string) => async (place: Place) =>
   (await place.call('GET', path(place))).status === 404;
 
-/** Two different fields, so that both changes of a pair with the same row are visible. */
+/**
+ * Creates a sample that sets another field on each side. If a route is paired with itself, both changes are visible.
+ */
 function fields(
   path: (place: Place) => string,
   a: readonly [string, unknown],
@@ -155,7 +157,7 @@ function mapperSamples(area: string, path: (place: Place) => string): Record<str
   };
 }
 
-/** The scopes in a list of a client. Either the client or the scope is the record of the pair. */
+/** Samples for a client's list of scopes. The record of the pair is either the client or the scope. */
 function scopeLists(which: 'default' | 'optional'): Record<string, Sample> {
   const path = `/clients/:client/${which}-client-scopes`;
   const ofClient = (place: Place, name: string) =>
@@ -286,7 +288,9 @@ const others: Record<string, Sample> = {
   'PUT /events/config': fields(() => '/events/config', ['eventsEnabled', true], ['adminEventsEnabled', true]),
 };
 
-/** The sample of each row that writes, by method and path. A partial import has one for each kind it overwrites. */
+/**
+ * A sample for each route that writes, by method and path. A partial import has one for each kind that it overwrites.
+ */
 export const SAMPLES: Readonly<Record<string, Sample>> = {
   ...users,
   ...clients,
@@ -299,7 +303,9 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   ...imports(),
 };
 
-/** The group itself, or a top-level group with its name if it was moved before. */
+/**
+ * Whether the import changed the group. If the group was moved before, the import created a new group with its name.
+ */
 async function importedGroup(place: Place): Promise<boolean> {
   const { the, side } = place;
   const named = await list(place, `/groups?search=${the}&exact=true`);
