@@ -44,7 +44,7 @@ function pairsOf(kind: PairKind): Pair[] {
   return writers.flatMap((one, index) =>
     writers.slice(index).flatMap((other): Pair[] => {
       const owners = [ownerIn(one.row), ownerIn(other.row)].filter((owner) => owner !== undefined);
-      // The same role cannot belong to the realm and to a client, so these routes are no pair.
+      // The same role cannot belong to the realm and to a client, so such routes cannot form a pair.
       if (kind === 'role' && new Set(owners).size > 1) return [];
       return [{ writers: [one, other], owner: kind === 'role' ? (owners[0] ?? 'realm') : 'realm' }];
     }),
