@@ -85,7 +85,7 @@ test('reads all files of a realm together, and splits a file of several realms',
     assert.deepEqual([...service.imported].sort(), ['one', 'split', 'two']);
     const admin = await administrator(service);
     assert.equal((await admin('GET', '/split/users/count')).json, 60);
-    const bare = service.log.filter(({ message }) => message.includes('is a bare realm'));
+    const bare = service.log.filter(({ message }) => message.includes('contains neither clients nor users'));
     assert.deepEqual(bare.map(({ fields }) => fields['realm']).sort(), ['one', 'two']);
     await service.stop();
     assert.equal(readdirSync(join(platform.dir, 'import', 'done')).length, 4);
@@ -201,7 +201,7 @@ const unused: readonly { what: string; files: Record<string, unknown>; named: Re
   {
     what: 'users without their realm',
     files: { 'x-users-0.json': { realm: 'x', users: [] } },
-    named: /x-users-0\.json is not used: it holds users of realm x/,
+    named: /x-users-0\.json is not used: it contains users of realm x/,
   },
   {
     what: 'a second file of a realm',

@@ -37,6 +37,6 @@ test('rejects a realm file with endless nesting and names it', async (t) => {
   await writeFile(file, text);
   await assert.rejects(read(dir), {
     code: 'IDKIT_IMPORT',
-    message: `${file}: it nests deeper than 200 levels`,
+    message: `${file}: it is nested deeper than 200 levels`,
   });
 });

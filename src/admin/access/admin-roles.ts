@@ -6,7 +6,7 @@ import { ADMIN_ROLES, MASTER } from '../defaults/built-in-clients.ts';
 
 const NAMES: ReadonlySet<string> = new Set<string>([...ADMIN_ROLES, 'realm-admin']);
 
-/** Returns the client that owns a role, or undefined for a role of the realm. */
+/** Returns the client that owns a role, or undefined for a realm role. */
 export async function clientOfRole(
   { context, configuration }: RealmCall,
   role: Role,
@@ -23,8 +23,8 @@ export function isAdminRole({ realm }: RealmConfiguration, role: Role, client: C
 }
 
 /**
- * Rights depend on the names of administrative roles, so creating, renaming or removing one needs the right to grant
- * them.
+ * Refuses to create, rename or remove an administrative role unless the caller may grant administrative roles, because
+ * rights depend on the names of these roles.
  *
  * @throws AdminRefusal 403
  */
@@ -39,8 +39,8 @@ export function holdsAdminRoles(realm: string, clientId: string): boolean {
 }
 
 /**
- * Refuses to grant or revoke a role that is or includes an administrative role, unless the caller may grant those. See
- * docs/keycloak/admin-api.md#granting-administrative-roles; revoking needs the right since Keycloak 26.8.
+ * Refuses to grant or revoke a role that is or includes an administrative role, unless the caller may grant those.
+ * Revoking needs this right since Keycloak 26.8. See docs/keycloak/admin-api.md#granting-administrative-roles.
  *
  * @throws AdminRefusal 403
  */
@@ -52,7 +52,11 @@ export async function checkGrants(call: RealmCall, roleIds: readonly string[]): 
   }
 }
 
-/** As `checkGrants`, for the roles that members inherit from groups and their parents. @throws AdminRefusal 403 */
+/**
+ * Does the check of `checkGrants` for the roles that members of a group inherit from it and its parents.
+ *
+ * @throws AdminRefusal 403
+ */
 export async function checkGroupGrants(call: RealmCall, groupIds: readonly string[]): Promise<void> {
   const groups = groupsWithParents(call.configuration, groupIds);
   await checkGrants(

@@ -29,17 +29,21 @@ export async function checkAdministrators(call: RealmCall, changes: readonly Cha
   }
 }
 
-/** Changing the credentials of a client needs the right to act as its service account. @throws AdminRefusal 403 */
+/**
+ * Refuses to change the credentials of a client unless the caller may act as its service account.
+ *
+ * @throws AdminRefusal 403
+ */
 async function checkCredentials(call: RealmCall, client: Client): Promise<void> {
   const before = await call.context.store.findClientByUuid(call.configuration.realm.id, client.id);
   if (before === undefined || credentialsOf(before) === credentialsOf(client)) return;
   if (!(await mayActAs(call, client))) throw forbidden();
 }
 
-/** Attributes that contain the key of a client or its address. */
+/** Client attributes that contain its key or the address of its key. */
 const KEY_ATTRIBUTE = /^(?:use\.jwks|jwks|jwt\.credential|x509|client\.secret)\b/;
 
-/** Includes the client id, because a client assertion identifies its client by nothing else. */
+/** Includes the client id, because only the client id in a client assertion identifies the client. */
 function credentialsOf({
   clientId,
   clientAuthenticatorType,
@@ -53,8 +57,8 @@ function credentialsOf({
 }
 
 /**
- * Reports whether the caller may see or change the secret of a client, and so get tokens of its service account. If
- * that account holds administrative roles, the caller needs the right to grant them.
+ * Reports whether the caller may see or change a client's secret. The secret gives access to the client's service
+ * account. If that account holds administrative roles, the caller needs the right to grant them.
  */
 export async function mayActAs(call: RealmCall, client: Client): Promise<boolean> {
   const { context, rights } = call;
@@ -66,8 +70,8 @@ export async function mayActAs(call: RealmCall, client: Client): Promise<boolean
 }
 
 /**
- * Changing, resetting or removing a user who holds administrative roles needs the right to grant them. Keycloak does
- * not check this: with `manage-users` a caller can set an administrator's password and log in with it. The setting
+ * Refuses to change, reset or remove a user who holds administrative roles, unless the caller may grant them. Keycloak
+ * does not check this: with `manage-users` a caller can set an administrator's password and log in with it. The setting
  * `admin.protectAdministrators` disables the check.
  *
  * @throws AdminRefusal 403
@@ -86,8 +90,8 @@ async function holdsAdministrativeRole(call: RealmCall, user: User): Promise<boo
 }
 
 /**
- * Choosing the key of a realm needs the right to grant administrative roles, because the key can sign any user's token.
- * A key that idkit generates needs no such right.
+ * Refuses a key that the caller chose for a realm, unless the caller may grant administrative roles: the key can sign
+ * any user's token. A key that idkit generates needs no such right.
  *
  * @throws AdminRefusal 403
  */
@@ -114,7 +118,8 @@ function without(before: readonly string[] | undefined, after: readonly string[]
 }
 
 /**
- * Returns the groups whose members lose inherited roles, because they leave or because the group is removed or moved.
+ * Returns the groups whose members lose inherited roles, because the change removes members, or removes or moves the
+ * group.
  */
 function groupsLost({ configuration }: RealmCall, change: Change): readonly string[] {
   const { groups } = configuration;

@@ -24,7 +24,7 @@ export const RIGHTS = {
 
 export type Right = keyof typeof RIGHTS;
 
-/** What a caller may do in one realm. It follows from the roles that the caller holds at this time. */
+/** The caller's rights in one realm, computed from the roles that the caller holds now. */
 export interface Rights {
   has(right: Right): boolean;
   /** @throws AdminRefusal forbidden */
@@ -39,7 +39,7 @@ export interface Rights {
   roles: ReadonlySet<string>;
 }
 
-/** Finds the caller's rights in a realm. A token of a realm other than this one and master grants none. */
+/** Finds the caller's rights in a realm. Only tokens of this realm and of master grant rights. */
 export async function findRights(
   context: AdminContext,
   caller: Caller,
@@ -80,8 +80,8 @@ function hasRealmRole(held: Held, name: string): boolean {
 }
 
 /**
- * Finds the roles that the caller holds and that the token may contain. These are in the role scope of its client, of
- * the client's default scopes, or of the granted optional scopes.
+ * Finds the roles that the caller holds and that the token may contain: roles in the scope of its client, of the
+ * client's default scopes, or of the granted optional scopes.
  */
 async function findHeldRoles(context: AdminContext, caller: Caller): Promise<Held | undefined> {
   const [realm, user, client] = await Promise.all([

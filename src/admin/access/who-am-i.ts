@@ -4,14 +4,14 @@ import { MASTER } from '../defaults/built-in-clients.ts';
 import type { Json } from '../representation/json.ts';
 import { findRights, holdsMasterRole } from './rights.ts';
 
-/** The client of a realm's console. */
+/** The client id of the administration console. */
 const CONSOLE = 'security-admin-console';
 
 /**
- * Describes the user of a realm's console, with the administrative roles in each realm. See
+ * Describes the user of a realm's console, with the user's administrative roles in each realm. See
  * docs/keycloak/admin-api.md#whoami.
  *
- * @param query `realm` is the realm of the console. `of` limits the answer to the roles in one realm.
+ * @param query `realm` is the realm of the console. With `of`, the result contains only the roles in that realm.
  * @throws AdminRefusal 401 for a token of another realm, 403 for a token of another client
  */
 export async function whoAmI(

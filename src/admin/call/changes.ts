@@ -52,10 +52,10 @@ function withoutSecrets(key: string, value: unknown): unknown {
 }
 
 /**
- * Stores the changes with their admin event, all or nothing.
+ * Stores the changes and their admin event in one transaction.
  *
  * @param refuse returns the refusal for a name or id that exists already. Default: Keycloak's "Duplicate resource
- * error"
+ *   error"
  * @throws AdminRefusal, StaleRecord
  */
 export async function applyChanges(
@@ -71,7 +71,7 @@ export async function applyChanges(
   const applied = await call.context.store.apply([...changes, ...events]);
   if (applied.outcome === 'conflict') throw refuse(applied);
   if (applied.outcome === 'stale') throw new StaleRecord(applied);
-  // Another call removed the record after this one read it.
+  // Another call removed the record after this call read it.
   if (applied.outcome === 'missing') throw notFound();
   for (const notify of notifications) await notify();
 }
@@ -91,18 +91,19 @@ async function prepareEndings(
 }
 
 /**
- * Checks that the call holds the turn of every record that it replaces or changes in part. Without a turn the store
- * refuses the loser of a race. If a route forgets to name a record, this reports the bug at the first call.
+ * Checks that the call has locked every record that it replaces or changes in part. Without the lock, the store would
+ * reject the slower of two parallel calls. If a route forgets to name a record, this check reports the bug at the first
+ * call.
  *
- *
- * @param turns the keys of the held turns. If absent, nothing is checked.
+ * @param turns the keys of the locked records. If absent, nothing is checked.
  * @throws Error
  */
 function checkTurns(turns: ReadonlySet<string> | undefined, changes: readonly Change[]): void {
   if (turns === undefined) return;
   for (const change of changes) {
     const key = keyOf(change);
-    if (key !== undefined && !turns.has(key)) throw new Error(`${key} is changed without its turn`);
+    if (key !== undefined && !turns.has(key))
+      throw new Error(`the call changes ${key}, which it has not locked`);
   }
 }
 

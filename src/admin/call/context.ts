@@ -4,15 +4,18 @@ import type { SessionEndings } from '../../model/index.ts';
 import type { RealmConfiguration, Store } from '../../store/index.ts';
 import type { Rights } from '../access/rights.ts';
 
-/** What every operation of administration needs. */
+/** The dependencies and settings that every operation of administration needs. */
 export interface AdminContext {
   store: Store;
   clock: Clock;
   random: Random;
   passwords: Passwords;
-  /** Notifies clients of sessions that end. Without it no client is notified. */
+  /** Notifies clients of sessions that end. If absent, clients are not notified. */
   sessionEndings?: SessionEndings;
-  /** The required actions that the login pages run, for the report of an import. Default: the report names none. */
+  /**
+   * The required actions that the login pages support. The report of an import lists all others. Default: the report
+   * lists none.
+   */
   requiredActions?: ReadonlySet<string>;
   /** The public base URL, without a trailing slash. */
   baseUrl: string;
@@ -29,22 +32,24 @@ export interface Caller {
   /** `client_id` and UUID of the client that the token was issued to. */
   clientId: string;
   clientUuid: string;
-  /** Names of the granted scopes, as far as the token's claim `scope` lists them. */
+  /** Names of the granted scopes that the token's claim `scope` lists. */
   scopes: ReadonlySet<string>;
   ipAddress: string;
 }
 
-/** A call that works on one realm. */
+/** A call that reads or changes one realm. */
 export interface RealmCall {
   context: AdminContext;
   caller: Caller;
   rights: Rights;
   configuration: RealmConfiguration;
-  /** Keys (`recordKey`) of the records whose turns the call holds. If absent, turns are not checked. */
+  /** Keys (`recordKey`) of the records that the call has locked. If absent, locks are not checked. */
   turns?: ReadonlySet<string>;
 }
 
-/** Receives the progress of an import, counted in users. Other work may run before the promise resolves. */
+/**
+ * Receives the progress of an import, counted in users. The import waits for the promise, so that other work can run.
+ */
 export type Progress = (state: {
   phase: 'checked' | 'prepared' | 'stored';
   done: number;

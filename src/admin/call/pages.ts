@@ -1,8 +1,8 @@
 import type { Json } from '../representation/json.ts';
 
-/** A list that is read from the store while it is sent. */
+/** A list that is read from the store page by page while it is sent. */
 export class Pages {
-  /** The pages, none of which is empty. */
+  /** Every page has at least one entry. */
   readonly pages: AsyncIterable<readonly Json[]>;
 
   constructor(pages: AsyncIterable<readonly Json[]>) {

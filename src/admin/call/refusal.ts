@@ -13,7 +13,7 @@ export type AdminRefusalKind =
 
 /**
  * The administrative API refuses a request. `body` is the body of the response in one of Keycloak's three shapes
- * (docs/keycloak/errors.md#error-shapes). Default: the text of the status.
+ * (docs/keycloak/errors.md#error-shapes). Default: the name of the status.
  */
 export class AdminRefusal extends Error {
   override readonly name = 'AdminRefusal';
@@ -28,8 +28,8 @@ export class AdminRefusal extends Error {
 }
 
 /**
- * Another call changed the record after this one read it, and nothing was stored. The caller reads it again and
- * retries.
+ * Another call changed the record after this call read it, and nothing was stored. The caller reads the record again
+ * and retries.
  */
 export class StaleRecord extends Error {
   override readonly name = 'StaleRecord';
@@ -51,7 +51,7 @@ export function forbidden(): AdminRefusal {
   return new AdminRefusal('forbidden');
 }
 
-/** Returns a 404. The text names what does not exist. */
+/** Returns a 404. The text says what does not exist. */
 export function notFound(error?: string): AdminRefusal {
   return new AdminRefusal('not-found', error === undefined ? undefined : { error });
 }

@@ -26,7 +26,7 @@ const FLAGS = {
 
 const TEXTS = ['name', 'description', 'type', 'rootUrl', 'adminUrl', 'baseUrl'] as const;
 
-/** Fields that `Client` has or that are computed. All other fields are kept as they are. */
+/** Fields that `Client` has or that are computed. All other fields are stored unchanged. */
 const OWN: ReadonlySet<string> = new Set([
   ...Object.keys(FLAGS),
   ...TEXTS,
@@ -48,7 +48,7 @@ const OWN: ReadonlySet<string> = new Set([
   'access',
 ]);
 
-/** The attribute with the secret before the last rotation. */
+/** The attribute that contains the previous secret after a rotation. */
 const ROTATED_SECRET = 'client.secret.rotated';
 const SECRET_LENGTH = 86;
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -58,7 +58,6 @@ export function newClientSecret(): Secret {
   return new Secret(Array.from({ length: SECRET_LENGTH }, () => ALPHANUMERIC[randomInt(62)]!).join(''));
 }
 
-/** What `buildClient` needs besides the representation. */
 export interface ClientPlace {
   context: AdminContext;
   realmId: string;
@@ -131,8 +130,8 @@ function needsSecret(flags: Readonly<Record<'publicClient' | 'bearerOnly', boole
 }
 
 /**
- * Returns the scopes of a client. A client that has either list gets only the listed scopes. Any other client gets the
- * realm's scopes for its protocol.
+ * Returns the scopes of a client. A client with a list of default or optional scopes gets only the listed scopes. Any
+ * other client gets the realm's scopes for its protocol.
  */
 function scopesOf(
   given: Json,
@@ -193,7 +192,7 @@ function originsOf(redirectUris: readonly string[]): string[] {
   return [...new Set(origins)];
 }
 
-/** A refused URI of a client. The message is Keycloak's. */
+/** A URI of a client is invalid. The message is Keycloak's. */
 export class ClientUriFault extends RepresentationFault {}
 
 const ILLEGAL = /^\s*(?:javascript|data|vbscript)\s*:/i;

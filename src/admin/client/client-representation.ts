@@ -4,8 +4,8 @@ import { defined, type Json } from '../representation/json.ts';
 import { putSecretsBack } from '../representation/secrets.ts';
 
 /**
- * Returns a client in the form of `GET …/clients/{uuid}`, see docs/keycloak/clients.md#representation. Default: secrets
- * in the clear.
+ * Returns a client as `GET …/clients/{uuid}` responds, see docs/keycloak/clients.md#representation. Default: secrets in
+ * the clear.
  */
 export function clientRepresentation(
   configuration: Pick<RealmConfiguration, 'clientScopes'>,
@@ -15,7 +15,8 @@ export function clientRepresentation(
   const names = (ids: readonly string[]) =>
     ids.flatMap((id) => configuration.clientScopes.get(id)?.name ?? []);
   const secrets = { ...client.secrets };
-  // A public client keeps its secret in case it becomes confidential again, but does not show it.
+  // The representation of a public client does not show its secret, but the client keeps it in case it becomes
+  // confidential again.
   if (client.publicClient) delete secrets['/secret'];
   const representation: Json = {
     ...defined({
@@ -58,7 +59,7 @@ export function clientRepresentation(
   return putSecretsBack(representation, secrets, shown);
 }
 
-/** Returns a client scope in the form of `GET …/client-scopes/{id}`. */
+/** Returns a client scope as `GET …/client-scopes/{id}` responds. */
 export function clientScopeRepresentation(scope: ClientScope): Json {
   return {
     id: scope.id,

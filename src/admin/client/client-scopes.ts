@@ -79,7 +79,7 @@ export function listDefaultScopes(call: RealmCall, list: ScopeList): Json[] {
     .map(({ id, name, protocol }) => ({ id, name, protocol }));
 }
 
-/** Adds a scope to those that new clients get, or removes it from them. */
+/** Adds a scope to the scopes that new clients get, or removes it from them. */
 export async function changeDefaultScope(
   call: RealmCall,
   id: string,

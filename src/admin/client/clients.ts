@@ -25,7 +25,8 @@ export async function getClient(call: RealmCall, uuid: string): Promise<Client> 
 }
 
 /**
- * Shows a client with the caller's access to it. As in Keycloak 26.8, only callers who may change it see its secrets.
+ * Shows a client with the caller's access to it. As in Keycloak 26.8, only callers who may change the client see its
+ * secrets.
  */
 export async function showClient(call: RealmCall, client: Client): Promise<Json> {
   const manage = call.rights.has('manageClients');
@@ -36,7 +37,7 @@ export async function showClient(call: RealmCall, client: Client): Promise<Json>
   };
 }
 
-/** Lists the clients that match. The list is empty for callers with `query-clients` only. */
+/** Lists the clients that match. A caller who has only `query-clients` gets an empty list. */
 export async function listClients(
   call: RealmCall,
   query: { clientId?: string; search?: string; first?: number; max?: number },
@@ -91,7 +92,7 @@ export async function createClient(call: RealmCall, given: Json): Promise<string
   return client.id;
 }
 
-/** Changes the given fields. A masked secret stays as it is. */
+/** Changes the given fields. A masked secret leaves the stored secret unchanged. */
 export async function updateClient(call: RealmCall, uuid: string, sent: Json): Promise<void> {
   const before = await getClient(call, uuid);
   const given = withoutMaskedSecrets(sent);
@@ -155,9 +156,8 @@ export async function deleteClient(call: RealmCall, uuid: string): Promise<void>
 }
 
 /**
- * Administrative rights are the roles of a client with a certain name. Only callers who may grant all of them may take
- * or free that name.
- *
+ * Checks a change of a client id. Administrative roles belong to a client with a fixed client id. Only callers who may
+ * grant all of these roles may give a client this id, or rename the client that has it.
  *
  * @throws AdminRefusal 403
  */
@@ -203,7 +203,7 @@ export async function renewSecret(call: RealmCall, uuid: string): Promise<Json> 
   return secretRepresentation(client);
 }
 
-/** Returns the secret before the last rotation. @throws AdminRefusal 404 without one */
+/** Returns the secret that the last rotation replaced. @throws AdminRefusal 404 if there is none */
 export async function showRotatedSecret(call: RealmCall, uuid: string): Promise<Json> {
   const client = await getClient(call, uuid);
   const secret = client.secrets['/attributes/client.secret.rotated'];
@@ -211,7 +211,7 @@ export async function showRotatedSecret(call: RealmCall, uuid: string): Promise<
   return await masked(call, client, { type: 'secret', value: secret.reveal() });
 }
 
-/** Returns the user of the client's service account. @throws AdminRefusal 400 without one */
+/** Returns the user of the client's service account. @throws AdminRefusal 400 if the client has none */
 export async function showServiceAccount(call: RealmCall, uuid: string): Promise<Json> {
   const client = await getClient(call, uuid);
   const user = client.serviceAccountsEnabled ? await call.context.store.findServiceAccount(uuid) : undefined;
@@ -239,7 +239,7 @@ function getScope({ configuration }: RealmCall, id: string): ClientScope {
   return scope;
 }
 
-/** Adds a scope to one list of a client, or removes it. */
+/** Adds a scope to one list of a client, or removes it from the list. */
 export async function changeClientScope(
   call: RealmCall,
   uuid: string,

@@ -9,7 +9,7 @@ import { mapperRepresentation } from './client-representation.ts';
 import { getClientScope } from './client-scopes.ts';
 import { getClient } from './clients.ts';
 
-/** The owner of protocol mappers. */
+/** The client or client scope that has the protocol mappers. */
 export type MapperHolder = { client: Client } | { clientScope: ClientScope };
 
 /** Returns a client by its UUID, or a client scope by its id. @throws AdminRefusal */
@@ -70,7 +70,9 @@ export async function addMappers(
   return added.map(({ id }) => id);
 }
 
-/** Keycloak 26 adds a mapper of access tokens to introspection too, unless its configuration says otherwise. */
+/**
+ * Keycloak 26 also adds a mapper of access tokens to introspection, unless the mapper's configuration says otherwise.
+ */
 function withIntrospection(mapper: ProtocolMapper): ProtocolMapper {
   const { config } = mapper;
   if (config['access.token.claim'] !== 'true' || config['introspection.token.claim'] !== undefined)

@@ -49,7 +49,8 @@ const ADMIN_COMPOSITES: Readonly<Partial<Record<AdminRole, readonly AdminRole[]>
 };
 
 /**
- * Returns the client id of the client whose roles are the administrative roles of a realm, in that realm or in master.
+ * Returns the client id of the client that holds the administrative roles for a realm. The client belongs to that realm
+ * or to master.
  */
 export function managementClientId(realm: string, heldBy: string): string {
   return heldBy === MASTER ? `${realm}-realm` : 'realm-management';
@@ -146,7 +147,7 @@ export function builtInClientRoles(realm: string): Readonly<Record<string, reado
   };
 }
 
-/** Returns the administrative roles as roles of `clientId`, without `realm-admin`. */
+/** Returns the administrative roles as roles of `clientId`, but without `realm-admin`. */
 export function managementRoles(clientId: string): Json[] {
   return ADMIN_ROLES.map((name) => {
     const includes = ADMIN_COMPOSITES[name];

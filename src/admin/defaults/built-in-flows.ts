@@ -176,7 +176,7 @@ export const BUILT_IN_FLOWS: readonly Json[] = [
   ]),
 ];
 
-/** The configurations that these flows refer to. */
+/** The authenticator configurations that these flows use. */
 export const BUILT_IN_FLOW_CONFIGS: readonly Json[] = [
   { alias: 'browser-conditional-credential', config: { credentials: 'webauthn-passwordless' } },
   { alias: 'create unique user config', config: { 'require.password.update.after.registration': 'false' } },
@@ -219,7 +219,7 @@ function flow(
   };
 }
 
-/** Builds the execution of a step: an authenticator, `flow ALIAS`, or `flow ALIAS|AUTHENTICATOR`. */
+/** Builds one execution of a flow. A step names an authenticator, `flow ALIAS` or `flow ALIAS|AUTHENTICATOR`. */
 function execution([requirement, priority, what, config]: Step): Json {
   const [alias, form] = what.startsWith('flow ') ? what.slice(5).split('|') : [undefined, what];
   const isFlow = alias !== undefined;

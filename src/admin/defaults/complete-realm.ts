@@ -5,8 +5,8 @@ import { BUILT_IN_SCOPES, DEFAULT_SCOPES, OPTIONAL_SCOPES } from './built-in-sco
 import { DEFAULT_SETTINGS } from './default-settings.ts';
 
 /**
- * Adds to a realm representation what Keycloak adds: settings, built-in clients and their roles, roles, client scopes
- * and flows. A representation with `clientScopes` gets none of the built-in ones. Keys are generated elsewhere. See
+ * Adds to a realm representation what Keycloak adds: settings, built-in clients and their roles, realm roles, client
+ * scopes and flows. A representation with `clientScopes` gets no built-in scopes. Keys are generated elsewhere. See
  * docs/keycloak/realms.md#defaults.
  */
 export function completeRealm(given: Json, realm: string): Json {

@@ -13,7 +13,7 @@ import { exportedCredential, userRepresentation } from '../user/user-representat
 
 /**
  * Exports a realm with users, password hashes, secrets and keys, as `kc.sh export` does. `importRealm` creates the same
- * realm from it.
+ * realm from the export.
  *
  * @throws IDKIT_NOT_FOUND
  */

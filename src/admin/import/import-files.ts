@@ -8,53 +8,51 @@ import { type RealmDirectory, type RealmFiles, readRealmFiles } from './realm-fi
 /** A demand of an imported realm that the service does not enforce. */
 export type Unenforceable = { realm: string } & Pick<Unenforced, 'path' | 'what' | 'refuses'>;
 
-/** The realms that a start imported. */
+/** The realms that the service imported at this start. */
 export interface ImportedRealms {
   realms: readonly string[];
   unenforced: readonly Unenforceable[];
 }
 
-/** Where an import reports what it did. */
+/** The log to which an import reports its results. */
 export interface ImportLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
 
-/** How to import realm files. */
 export interface ImportSettings {
-  /** Replaces secrets that a file does not hold instead of rejecting the file. */
+  /** Generates the secrets that a file does not contain, instead of rejecting the file. */
   newSecrets: boolean;
   /** Values of the placeholders in the files. */
   environment: Environment;
   log: ImportLog;
-  /** Receives the progress lines of the log, to show them to a person. */
+  /** Receives each progress line of the log, to show it on a terminal. */
   progress: ((message: string) => void) | undefined;
 }
 
-/** Seconds between two lines of progress in the log. */
+/** Interval of the progress lines in seconds. */
 const PROGRESS = 2;
 
-/** The number of users from which an import takes long enough for lines of progress. */
+/** Minimum number of users for progress lines. Smaller imports take less than a few seconds. */
 const MANY = 5000;
 
-/** Seconds for which the store remembers an imported file: a hundred years. */
+/** Duration in seconds for which the store remembers an imported file: a hundred years. */
 const FOR_EVER = 100 * 366 * 86_400;
 
-/** New realm files that were read and are not imported yet. */
+/** Realm files that were read but not yet imported. */
 export interface PendingImport {
   empty: boolean;
   /**
-   * Imports each realm in one transaction and puts its files away.
+   * Imports each realm in one transaction, then moves or removes its files.
    *
-   * @throws IDKIT_IMPORT that names the file, the JSON path and what was expected; nothing of that realm is stored
+   * @throws IDKIT_IMPORT that names the file, the JSON path and the expected value; nothing of that realm is stored
    */
   run(): Promise<ImportedRealms>;
 }
 
 /**
- * Reads the realm files of a directory. Skips a file whose content was imported before. Such a file was not moved
- * because the directory is read-only, the service was killed, or another replica imported a copy.
- *
+ * Reads the realm files of a directory. Skips a file whose content was imported before. Such a file remains in the
+ * directory if the directory is read-only, if the service was killed, or if another replica imported a copy.
  *
  * @throws IDKIT_IMPORT if a file is not used or its realm exists already
  */
@@ -109,8 +107,8 @@ async function importOne(
   { newSecrets, log, progress }: ImportSettings,
 ): Promise<ImportedFile | undefined> {
   if ((await admin.store.findRealm(realm)) !== undefined) return undefined;
-  // The fingerprint is claimed before the realm is stored. Otherwise a process that is killed in between would leave a
-  // realm that is not recorded as imported.
+  // Claim the fingerprint before storing the realm. In the reverse order, a process that is killed in between would
+  // leave a realm that is not recorded as imported.
   await admin.store.claimOnce(fingerprint, seconds(admin.clock) + FOR_EVER);
   try {
     return await importRealm(admin, representation, {
@@ -156,13 +154,18 @@ function report(
   if (bare)
     log.warn(
       { file, realm },
-      `${file} is a bare realm, with neither clients nor users; kc export --dir DIR --realm ${realm} writes a whole one`,
+      `${file} contains neither clients nor users; kc export --dir DIR --realm ${realm} exports a complete realm`,
     );
   for (const { path, what } of newSecrets)
-    log.warn({ file, realm, path, what }, `a new random secret takes the place of the ${what} at ${path}`);
+    log.warn(
+      { file, realm, path, what },
+      `idkit generated a random secret to replace the ${what} at ${path}`,
+    );
   for (const { path, what, refuses } of unenforced)
     log.warn(
       { realm, path, what, refuses },
-      `realm ${realm}: ${what} ${refuses ? 'is not enforced, and such tokens are refused' : 'is not built yet'}`,
+      refuses
+        ? `idkit does not enforce a demand of realm ${realm}, so it rejects the affected logins: ${what}`
+        : `realm ${realm} uses a feature that idkit does not support yet: ${what}`,
     );
 }

@@ -23,9 +23,12 @@ import {
 } from '../representation/missing-secrets.ts';
 
 export interface ImportOptions {
-  /** The file for messages, or a function that finds the file of a JSON path if the realm is in several files. */
+  /**
+   * The path of the file for messages. If the realm is in several files, a function that returns the file of a JSON
+   * path.
+   */
   source: string | ((path: string) => string);
-  /** Generates secrets that are masks or unresolved placeholders in the file. Default: such a file is refused. */
+  /** Generates secrets for masks and unresolved placeholders in the file. Default: false, which rejects such a file. */
   newSecrets?: boolean;
   progress?: Progress;
 }
@@ -43,7 +46,7 @@ export interface ImportedRealm {
 export interface ImportedFile extends ImportedRealm {
   /** Whether the file contains neither clients nor users. */
   bare: boolean;
-  /** Secrets that were missing in the file and were generated. */
+  /** Generated secrets that replace masks and unresolved placeholders of the file. */
   newSecrets: readonly MissingSecret[];
 }
 
@@ -53,7 +56,7 @@ export class RealmConflict extends Error {
   readonly conflict: Conflict;
 
   constructor(conflict: Conflict) {
-    super(`${conflict.on} "${conflict.value}" is already taken`);
+    super(`${conflict.on} "${conflict.value}" exists already`);
     this.conflict = conflict;
   }
 }
@@ -61,7 +64,6 @@ export class RealmConflict extends Error {
 /**
  * Imports a new realm from its complete or partial representation, in one transaction. Users get only the roles that
  * the representation lists. Password hashes and keys stay unchanged.
- *
  *
  * @throws IDKIT_IMPORT with the file, the JSON path and the expected value; nothing was stored
  */
@@ -91,10 +93,10 @@ export async function importRealm(
   }
 }
 
-/** Number of users to check before other work may run. They take a few milliseconds. */
+/** Number of users that are checked before other work can run. Checking them takes a few milliseconds. */
 const TURN = 500;
 
-/** As `checkRepresentation`, but lets other work run while it checks many users. */
+/** Works like `checkRepresentation`, but lets other work run while it checks many users. */
 async function checkInParts(representation: unknown, progress: Progress | undefined): Promise<Json> {
   const users = (representation as { users?: unknown } | null)?.users;
   if (!Array.isArray(users) || users.length <= TURN)
@@ -111,7 +113,7 @@ async function checkInParts(representation: unknown, progress: Progress | undefi
 }
 
 /**
- * Creates a realm from a checked representation. If there is a creator, that user may administer it.
+ * Creates a realm from a checked representation. With `creatorId`, that user may administer the realm.
  *
  * @throws RepresentationFault, RealmConflict; nothing was stored
  */
@@ -135,7 +137,8 @@ export async function createRealm(
   };
   const applied = await inMasterAdminTurn(context, () => untilApplied(store));
   if (applied.outcome === 'conflict') throw new RealmConflict(applied);
-  if (applied.outcome === 'missing') throw new Error(`a new realm lacks its ${applied.what} ${applied.id}`);
+  if (applied.outcome === 'missing')
+    throw new Error(`the new realm does not contain its ${applied.what} ${applied.id}`);
   return {
     realmId: built.realm.id,
     realm: name,

@@ -53,7 +53,8 @@ export async function importPartially(call: RealmCall, given: Json, ifExists: If
   const users = await addUsers(work, objects(given['users']));
   await checkPartialGrants(call, roles, groups, users);
   const { turns: _few, ...unchecked } = call;
-  // An import takes no turns of single records. The store rejects it if another call has changed one of them.
+  // An import does not lock the records that it changes. The store rejects the import if another call has changed one
+  // of them.
   await applyChanges(
     unchecked,
     work.changes,
@@ -69,7 +70,7 @@ export async function importPartially(call: RealmCall, given: Json, ifExists: If
   };
 }
 
-/** Checks that the caller has the rights that the single changes of the import need. @throws AdminRefusal 403 */
+/** Checks that the caller could make each change of the import as a separate call. @throws AdminRefusal 403 */
 function checkSingleRights({ rights }: RealmCall, given: Json): void {
   const { realm, client } = (given['roles'] ?? {}) as Json;
   if (objects(given['clients']).length > 0 || Object.keys((client ?? {}) as Json).length > 0)

@@ -12,8 +12,8 @@ const DEEPEST = 200;
 const OWN = /^IDKIT_/i;
 
 /**
- * Replaces `${NAME}`, `${NAME:default}` and `${FIRST,SECOND:default}` in every text of a realm file, as Keycloak 26
- * does when it imports files at its start. A placeholder with neither a value nor a default stays unchanged, because
+ * Replaces `${NAME}`, `${NAME:default}` and `${FIRST,SECOND:default}` in every string of a realm file, as Keycloak 26
+ * does when it imports files at startup. A placeholder with neither a value nor a default stays unchanged, because
  * Keycloak's own realms contain some, for example `${role_default-roles}`. See docs/keycloak/import.md#placeholders.
  *
  * Keycloak replaces placeholders before it parses the JSON. idkit parses the JSON first, so that a value cannot add
@@ -22,7 +22,7 @@ const OWN = /^IDKIT_/i;
 export function resolvePlaceholders(value: unknown, environment: Environment, depth = 0): unknown {
   if (typeof value === 'string') return value.includes('${') ? resolveText(value, environment) : value;
   if (typeof value !== 'object' || value === null) return value;
-  if (depth === DEEPEST) throw new IdkitError('IDKIT_IMPORT', `it nests deeper than ${DEEPEST} levels`);
+  if (depth === DEEPEST) throw new IdkitError('IDKIT_IMPORT', `it is nested deeper than ${DEEPEST} levels`);
   const resolve = (entry: unknown) => resolvePlaceholders(entry, environment, depth + 1);
   if (Array.isArray(value)) return value.map(resolve);
   return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, resolve(entry)]));

@@ -5,16 +5,15 @@ import { type Environment, resolvePlaceholders } from './placeholders.ts';
 
 /** The import directory. The service supplies it, because administration does no I/O itself. */
 export interface RealmDirectory {
-  /** Returns the path of one of its files, for messages. */
+  /** Returns the path of a file of this directory, for messages. */
   pathOf(name: string): string;
   /**
    * Lists all files except hidden ones and those that were imported before. Sorts `users-2` before `users-10`.
    *
-   *
    * @throws IDKIT_IMPORT
    */
   list(): Promise<readonly { name: string; isDirectory: boolean }[]>;
-  /** Reads a regular file, or the one that a link leads to. @throws IDKIT_IMPORT */
+  /** Reads a regular file. Follows a symbolic link. @throws IDKIT_IMPORT */
   read(name: string): Promise<Uint8Array>;
   /** Moves or removes an imported file. Logs a failure instead of throwing it. */
   putAway(name: string): Promise<void>;
@@ -23,12 +22,15 @@ export interface RealmDirectory {
 /** A realm of the import directory, read from one file or from several. */
 export interface RealmFiles {
   realm: string;
-  /** Names in the directory. The first file holds the realm, the others hold users of it. */
+  /** File names in the directory. The first file contains the realm, the others contain its users. */
   files: readonly string[];
   representation: Json;
-  /** Returns the path of the file that holds a JSON path of `representation`. */
+  /** Returns the path of the file that contains a JSON path of `representation`. */
   fileOf(path: string): string;
-  /** Identifies the realm and the bytes of its files, so that no start imports them twice. */
+  /**
+   * Digest of the realm name and the bytes of its files. The store records it, so that no start imports the same files
+   * twice.
+   */
   fingerprint: string;
 }
 
@@ -49,11 +51,11 @@ const USERS_FILE = /-users-\d+\.json$/;
 const FEDERATED_FILE = /-federated-users-\d+\.json$/;
 
 /**
- * Reads the import directory as `kc import --dir` of Keycloak does: `R-realm.json` with its users in `R-users-0.json`
- * and so on. Any other `*.json` file holds one realm or a list of realms (`kc export --file`).
+ * Reads the import directory as Keycloak's `kc import --dir` does: `R-realm.json` with its users in `R-users-0.json`
+ * and so on. Any other `*.json` file contains one realm or a list of realms (`kc export --file`).
  *
- * @throws IDKIT_IMPORT that names the file: it is not JSON, it is not used, its users have no realm, or its realm is
- *   in two files
+ * @throws IDKIT_IMPORT that names the file if it is not JSON, if it is not used, if no file contains the realm of its
+ *   users, or if two files contain the same realm
  */
 export async function readRealmFiles(
   directory: RealmDirectory,
@@ -76,9 +78,12 @@ export async function readRealmFiles(
   const names = new Set(realms.map(({ representation }) => representation['realm']));
   for (const { name, realm } of users)
     if (!names.has(realm))
-      throw unused(directory, name, `it holds users of realm ${realm}, and no file holds the realm itself`, [
-        `put ${realm}-realm.json next to it: kc export --dir writes both`,
-      ]);
+      throw unused(
+        directory,
+        name,
+        `it contains users of realm ${realm}, but no file contains the realm itself`,
+        [`put ${realm}-realm.json next to it; kc export --dir writes both`],
+      );
   return realms.map(({ file, representation }) => {
     const own = users.filter(({ realm }) => realm === representation['realm']);
     return joinFiles(directory, file, representation, own);
@@ -114,14 +119,17 @@ export function parseRealmFile(content: string, source: string): unknown {
   } catch (error) {
     throw new IdkitError('IDKIT_IMPORT', `${source}: the file is not JSON text${placeOf(error)}`, {
       hints: [
-        `python3 -m json.tool '${source}' shows the place`,
+        `python3 -m json.tool '${source}' shows where the error is`,
         'correct the file, or remove it from import/, and start again',
       ],
     });
   }
 }
 
-/** Returns the place where the parser stopped, without the text that its message quotes: a realm file holds secrets. */
+/**
+ * Returns the position at which the parser stopped. Omits the text that the parser quotes, because a realm file
+ * contains secrets.
+ */
 function placeOf(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   if (message.includes('end of JSON input')) return ': it ends too early';
@@ -136,16 +144,16 @@ function asUsersFile(file: ReadFile): UsersFile | undefined {
   return { ...file, realm: value['realm'], users: value['users'] };
 }
 
-/** Returns the realms of a file. Their import rejects a realm that is malformed. */
+/** Returns the realms of a file. A malformed realm is rejected later, by the import. */
 function realmsOf(directory: RealmDirectory, { name, value }: ReadFile): readonly Json[] {
   if (FEDERATED_FILE.test(name) && isJsonObject(value) && 'federatedUsers' in value)
-    throw unused(directory, name, 'it holds users of a user federation, which idkit does not have');
+    throw unused(directory, name, 'it contains users of a user federation, which idkit does not support');
   const list = Array.isArray(value) && value.every(isJsonObject) && value.length > 0 ? value : [value];
   return list.map((one) => {
     if (isJsonObject(one) && typeof one['realm'] === 'string') return one;
     throw new IdkitError(
       'IDKIT_IMPORT',
-      `${directory.pathOf(name)}: $.realm: a realm file is a JSON object with the name of the realm in the field realm`,
+      `${directory.pathOf(name)}: $.realm: a realm file is a JSON object whose field realm contains the realm name`,
       { hints: ['correct the file, or remove it from import/, and start again'] },
     );
   });
@@ -177,7 +185,7 @@ function joinFiles(
   );
   const hash = createHash('sha256');
   for (const { digest } of [file, ...usersFiles]) hash.update(digest);
-  // If a list is not an array, the realm keeps its own list, and the import rejects it.
+  // If one list of users is not an array, the lists are not joined. The import then rejects the file.
   const users = lists.flatMap((list) => (Array.isArray(list.users) ? [{ ...list, users: list.users }] : []));
   const isJoined = usersFiles.length > 0 && users.length === lists.length;
   return {
@@ -191,7 +199,7 @@ function joinFiles(
   };
 }
 
-/** Returns the file of a user. The index in `path` counts the users of all files. */
+/** Returns the file that contains a user. The index in `path` counts the users of all files. */
 function findFile(
   path: string,
   lists: readonly { name: string; users: readonly unknown[] }[],

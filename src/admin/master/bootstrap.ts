@@ -13,8 +13,7 @@ export interface BootstrapOptions {
 }
 
 /**
- * Creates the realm master with its administrator and the client of `idkit smoke`. An existing realm master stays
- * unchanged, whatever the options are.
+ * Creates the realm master with its administrator and the client of `idkit smoke`. Does nothing if the realm exists.
  */
 export async function bootstrapMaster(
   context: AdminContext,

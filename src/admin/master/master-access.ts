@@ -13,9 +13,9 @@ import { Names } from '../representation/names.ts';
 import { buildRoles } from '../role/build-roles.ts';
 
 /**
- * Returns what the realm master gets for another realm: a client with the administrative roles of that realm. The role
- * `admin` of master then includes these roles. See docs/keycloak/admin-api.md#roles.
- *
+ * Returns the changes that give administrators of master access to another realm: a client of master with the
+ * administrative roles of that realm. The role `admin` of master then includes these roles. See
+ * docs/keycloak/admin-api.md#roles.
  *
  * @param creatorId a user of master who created the realm without the role `admin`, and gets the administrative roles
  */
@@ -59,7 +59,10 @@ export function findAdminRole(master: RealmConfiguration): Role | undefined {
   return master.roles.values().find((role) => role.name === 'admin' && role.clientUuid === undefined);
 }
 
-/** Runs `work` while no other call changes the role `admin` of master, because adding to it rewrites the whole role. */
+/**
+ * Runs `work` while no other call changes the role `admin` of master. Adding to this role rewrites the whole role, so a
+ * parallel change would be lost.
+ */
 export async function inMasterAdminTurn<T>(context: AdminContext, work: () => Promise<T>): Promise<T> {
   const master = await context.store.findRealm(MASTER);
   const admin = master === undefined ? undefined : findAdminRole(master);

@@ -20,9 +20,13 @@ export async function recoverAdministrator(
   const master = await store.findRealm(MASTER);
   const adminRole = master === undefined ? undefined : realmRole(master, 'admin');
   if (master === undefined || adminRole === undefined)
-    throw new IdkitError('IDKIT_NOT_FOUND', 'the database contains no realm master with the role admin', {
-      hints: ['idkit serve creates both on its first start'],
-    });
+    throw new IdkitError(
+      'IDKIT_NOT_FOUND',
+      'the database does not contain the realm master with its role admin',
+      {
+        hints: ['start idkit serve, which creates both'],
+      },
+    );
   const name = username.toLowerCase();
   const password = randomId(random);
   const hash = await passwords.hash(password, hashPolicy(master.realm.settings.passwordPolicy));

@@ -68,7 +68,7 @@ async function completed(call: RealmCall, component: Component): Promise<Compone
   return { ...made.component, parentId: component.parentId };
 }
 
-/** Changes the given fields of a component. A masked secret stays as it is. */
+/** Changes the given fields of a component. A masked secret leaves the stored secret unchanged. */
 export async function updateComponent(call: RealmCall, id: string, given: Json): Promise<void> {
   const before = getComponent(call, id);
   const built = buildComponent(
@@ -96,7 +96,7 @@ export async function updateComponent(call: RealmCall, id: string, given: Json):
   });
 }
 
-/** Removes a component. Removing a key provider removes its key. @throws AdminRefusal 404 */
+/** Removes a component. If it is a key provider, its key is removed too. @throws AdminRefusal 404 */
 export async function deleteComponent(call: RealmCall, id: string): Promise<void> {
   const component = getComponent(call, id);
   await applyChanges(call, [{ do: 'remove', what: 'component', id: component.id }], {

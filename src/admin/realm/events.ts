@@ -57,7 +57,7 @@ export async function clearAdminEvents(call: RealmCall): Promise<void> {
   await call.context.store.clearAdminEvents(call.configuration.realm.id);
 }
 
-/** Returns how the realm stores events. An empty list of types means every type. */
+/** Returns the realm's event settings. An empty list of types means that the realm stores every type. */
 export function showEventsConfig(call: RealmCall): Json {
   const { settings } = call.configuration.realm;
   const { eventsEnabled, eventsExpiration, eventsListeners, enabledEventTypes } = settings;
@@ -73,7 +73,7 @@ export function showEventsConfig(call: RealmCall): Json {
 
 const LISTENERS = new Set(['jboss-logging', 'email']);
 
-/** Changes how the realm stores events. @throws AdminRefusal for an unknown listener or type */
+/** Changes the realm's event settings. @throws AdminRefusal for an unknown listener or type */
 export async function updateEventsConfig(call: RealmCall, given: Json): Promise<void> {
   const { realm } = call.configuration;
   for (const listener of strings(given['eventsListeners']))
@@ -104,7 +104,10 @@ const NAMES = `
   VERIFIABLE_CREDENTIAL_OFFER_REQUEST VERIFIABLE_CREDENTIAL_PRE_AUTHORIZED_GRANT
   VERIFIABLE_CREDENTIAL_REQUEST VERIFY_EMAIL VERIFY_PROFILE`;
 
-/** Every type of user events in Keycloak 26, each also with the suffix `_ERROR`. See docs/keycloak/realms.md#events. */
+/**
+ * Every type of user events in Keycloak 26. Each type exists a second time with the suffix `_ERROR`. See
+ * docs/keycloak/realms.md#events.
+ */
 const EVENT_TYPES: readonly string[] = NAMES.trim()
   .split(/\s+/)
   .flatMap((name) => [name, `${name}_ERROR`]);

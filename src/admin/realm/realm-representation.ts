@@ -5,7 +5,7 @@ import { putSecretsBack } from '../representation/secrets.ts';
 import { roleRepresentation } from '../role/roles.ts';
 import { SETTINGS } from './realm-settings.ts';
 
-/** Fields of an export that `GET /admin/realms/{realm}` leaves out, see docs/keycloak/realms.md#representation. */
+/** Fields of an export that `GET /admin/realms/{realm}` omits, see docs/keycloak/realms.md#representation. */
 const NOT_IN_GET: ReadonlySet<string> = new Set([
   'authenticationFlows',
   'authenticatorConfig',
@@ -21,7 +21,7 @@ const NOT_IN_GET: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns a realm in the form of `GET /admin/realms/{realm}`: settings with masked secrets, without users, clients and
+ * Returns a realm as `GET /admin/realms/{realm}` responds: settings with masked secrets, without users, clients and
  * flows.
  */
 export function realmRepresentation(configuration: RealmConfiguration): Json {
@@ -37,7 +37,9 @@ export function realmRepresentation(configuration: RealmConfiguration): Json {
   ]);
 }
 
-/** Returns the settings of a realm, with kept fields that idkit does not use, and secrets in the clear or masked. */
+/**
+ * Returns the settings of a realm, including stored fields that idkit does not use. Secrets are in the clear or masked.
+ */
 export function settingsRepresentation(
   { realm }: Pick<RealmConfiguration, 'realm'>,
   secrets: 'clear' | 'masked',
@@ -55,7 +57,7 @@ export function settingsRepresentation(
   return putSecretsBack(representation, realm.secrets, secrets);
 }
 
-/** Returns the part of a realm that Keycloak 26 shows to an administrator without `view-realm`. */
+/** Returns the fields of a realm that Keycloak 26 shows to an administrator without `view-realm`. */
 export function reducedRealmRepresentation({ realm }: RealmConfiguration): Json {
   const { settings } = realm;
   return {
@@ -67,7 +69,7 @@ export function reducedRealmRepresentation({ realm }: RealmConfiguration): Json 
   };
 }
 
-/** Returns the identity providers in the kept fields of a realm. */
+/** Returns the identity providers of a realm. idkit stores them but does not use them. */
 export function identityProviders({ realm }: RealmConfiguration): readonly Json[] {
   return objects(settingsRepresentation({ realm }, 'masked')['identityProviders']);
 }

@@ -36,7 +36,7 @@ function briefRealm({ realm }: RealmConfiguration): Json {
   return { id: realm.id, realm: realm.name, ...(displayName === undefined ? {} : { displayName }), enabled };
 }
 
-/** Shows as much of a realm as the caller may see. @throws AdminRefusal 403 */
+/** Returns the realm, or only the fields that the caller may see. @throws AdminRefusal 403 */
 export function showRealm({ rights, configuration }: RealmCall): Json {
   if (rights.has('viewRealm')) return realmRepresentation(configuration);
   if (rights.any) return reducedRealmRepresentation(configuration);
@@ -52,7 +52,7 @@ export async function addRealm(context: AdminContext, caller: Caller, body: () =
     checkRealmName(name);
     if ((await context.store.findRealm(name as string)) !== undefined)
       throw conflict(`Realm ${name} already exists`);
-    // As in Keycloak, a creator who does not administer all realms may administer this one.
+    // As in Keycloak, a creator who does not administer all realms becomes an administrator of this one.
     const isAdmin = await holdsMasterRole(context, caller, 'admin');
     await createRealm(context, given, isAdmin ? undefined : caller.userId);
     return name as string;
@@ -77,7 +77,7 @@ function readRealm(body: () => unknown): Json {
   }
 }
 
-/** Changes the given settings. Renames the realm if its name is given, but not master. @throws AdminRefusal */
+/** Changes the given settings. Also renames the realm if its name is given, except for master. @throws AdminRefusal */
 export async function updateRealm(call: RealmCall, given: Json): Promise<void> {
   const { context, configuration } = call;
   const { realm } = configuration;
@@ -114,7 +114,7 @@ function renamed({ configuration }: RealmCall, wanted: unknown): string {
   }
 }
 
-/** Finds the client of master whose roles are the administrative roles of a realm. */
+/** Finds the client of master that holds the administrative roles for a realm. */
 export function findManagementClient(
   { store }: AdminContext,
   master: RealmConfiguration,
@@ -132,14 +132,14 @@ async function renameManagement(context: AdminContext, from: string, to: string)
   return [{ do: 'put', client: put }];
 }
 
-/** Built-in clients whose addresses contain the realm's name, with the path segment before it. */
+/** Client ids of the built-in clients whose addresses contain the realm name, with the path segment before the name. */
 export const ADDRESSED = [
   ['account', 'realms'],
   ['account-console', 'realms'],
   ['security-admin-console', 'admin'],
 ] as const;
 
-/** Changes the addresses of the account pages and the console, which contain the realm's name. */
+/** Changes the addresses of the account pages and the console, which contain the realm name. */
 async function renameAddresses(context: AdminContext, { id, name }: Realm, to: string): Promise<Change[]> {
   const changes: Change[] = [];
   for (const [clientId, below] of ADDRESSED) {
@@ -158,7 +158,7 @@ async function renameAddresses(context: AdminContext, { id, name }: Realm, to: s
   return changes;
 }
 
-/** Applies the given fields to a realm. Masked secrets stay as they are. */
+/** Applies the given fields to a realm. Masked secrets leave the stored secrets unchanged. */
 function mergeSettings(realm: Realm, given: Json): Realm {
   const { rest, secrets } = buildSettings({ ...withoutNames(given) });
   const { kept, ...settings } = rest;
@@ -192,7 +192,7 @@ function withoutNames(given: Json): Json {
   return Object.fromEntries(Object.entries(given).filter(([name]) => !NOT_CHANGED.includes(name)));
 }
 
-/** Generates a missing key for the algorithm, so that the key is published before it signs. */
+/** Generates a key for the algorithm if the realm has none. The key is published before it signs anything. */
 export async function algorithmKeys(
   context: AdminContext,
   realm: Pick<Realm, 'id' | 'name' | 'settings'>,
@@ -211,7 +211,7 @@ export async function algorithmKeys(
 }
 
 /**
- * Removes a realm with all its records and with its administrative client in master.
+ * Removes a realm with all its records, and the client of master that holds its administrative roles.
  *
  * @throws AdminRefusal for master
  */
@@ -223,14 +223,16 @@ export async function deleteRealm(call: RealmCall): Promise<void> {
   const client = master && (await findManagementClient(context, master, realm.name));
   const applied = await context.store.apply([
     { do: 'remove', what: 'realm', id: realm.id },
-    // Also removes its roles from every role that includes them, such as the role `admin` of master.
+    // Removing the client also removes its roles from every role that includes them, such as the role `admin` of
+    // master.
     ...(client === undefined ? [] : [{ do: 'remove' as const, what: 'client' as const, id: client.id }]),
   ]);
   // The outcome `missing` means that another call has removed the realm.
-  if (applied.outcome === 'conflict') throw new Error(`removing a realm conflicts with ${applied.on}`);
+  if (applied.outcome === 'conflict')
+    throw new Error(`the realm cannot be removed because of a conflict: ${applied.on}`);
 }
 
-/** Ends all online sessions of the realm. Offline sessions stay. */
+/** Ends all online sessions of the realm. Offline sessions continue. */
 export async function logoutAll(call: RealmCall): Promise<Json> {
   const { context, configuration } = call;
   await context.store.endRealmSessions(configuration.realm.id);

@@ -17,7 +17,7 @@ export function checkRepresentation(name: RepresentationName, value: unknown, pa
   return checkObject(name, value, path, 0);
 }
 
-/** As `checkRepresentation`, for a list. @throws RepresentationFault */
+/** Checks a list as `checkRepresentation` checks an object. @throws RepresentationFault */
 export function checkRepresentations(name: RepresentationName, value: unknown, path = '$'): readonly Json[] {
   return checkList(value, path, 0, (entry, at, depth) => checkObject(name, entry, at, depth));
 }
@@ -43,7 +43,7 @@ function isId(value: string): boolean {
   return ID.test(value) && !NOT_IN_ID.test(value);
 }
 
-/** Unique fields, which may be as long as Keycloak's columns. The user profile limits those of users. */
+/** Fields with a unique name. Their maximum length is that of Keycloak's columns. The user profile limits usernames. */
 const NAMES: Partial<Record<RepresentationName, string>> = {
   RealmRepresentation: 'realm',
   ClientRepresentation: 'clientId',

@@ -9,7 +9,7 @@ export type Kind =
   | 'any'
   | { list: RepresentationName }
   | { one: RepresentationName }
-  /** Maps strings to lists of such objects, for example `components`. */
+  /** Maps strings to lists of representations, for example `components`. */
   | { lists: RepresentationName };
 
 /** The representations that have a table. */
@@ -33,7 +33,10 @@ export type RepresentationName =
 
 type Table = ReadonlyMap<string, Kind>;
 
-/** Builds a table from the names of fields by kind, and from fields with nested representations. */
+/**
+ * Builds the table of a representation: `names` has the field names by type, `nested` the fields with other
+ * representations.
+ */
 function table(
   names: Partial<Record<Extract<Kind, string>, string>>,
   nested: Readonly<Record<string, Kind>> = {},

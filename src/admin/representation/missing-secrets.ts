@@ -4,7 +4,7 @@ import { RepresentationFault } from './fault.ts';
 import { type Json, objects } from './json.ts';
 import { COMPONENT_SECRETS, MASK } from './secrets.ts';
 
-/** A secret that a representation does not contain: its value is a mask or an unresolved placeholder. */
+/** A secret that a representation does not contain, because its value is a mask or an unresolved placeholder. */
 export interface MissingSecret {
   /** JSON path, for example `$.clients[0].secret`. */
   path: string;
@@ -15,12 +15,12 @@ export interface MissingSecret {
 
 const CLIENT_SECRETS = ['secret', 'registrationAccessToken'] as const;
 const CLIENT_ATTRIBUTE = 'client.secret.rotated';
-/** Public fields of a key component that belong to its secrets, so new secrets need new ones. */
+/** Public fields of a key component that match its secrets. New secrets need new values of these fields. */
 const KEY_PUBLIC = ['certificate', 'kid'] as const;
 
 /**
- * Removes secrets that are masks or unresolved placeholders, and returns them separately. Without the field a client
- * gets a new random secret and a key component new keys. A user with a masked password gets no password.
+ * Removes secrets that are masks or unresolved placeholders, and returns them separately. Without these fields, a
+ * client gets a new random secret, a key component gets new keys, and a user gets no password.
  */
 export function takeOutMissingSecrets(representation: Json): { rest: Json; taken: readonly MissingSecret[] } {
   const taken: MissingSecret[] = [];
@@ -65,7 +65,7 @@ export function checkSecrets(representation: Json): void {
   if (first !== undefined) throw new MissingSecretFault(first);
 }
 
-/** As `checkSecrets`, for one client. @throws RepresentationFault */
+/** Checks one client as `checkSecrets` checks a realm. @throws RepresentationFault */
 export function checkClientSecrets(client: Json, path: string): void {
   const taken: MissingSecret[] = [];
   cleanClient(client, path, taken);
@@ -99,7 +99,9 @@ export class MissingSecretFault extends RepresentationFault {
   }
 }
 
-/** A reference to Keycloak's vault. It is accepted for secrets that idkit does not use, since idkit reads no vault. */
+/**
+ * A reference to Keycloak's vault, which idkit cannot read. It is accepted only for secrets that idkit does not use.
+ */
 const KEPT = /^\$\{vault\.[^{}]+\}$/;
 const PLACEHOLDER = /\$\{[^{}]*\}/;
 

@@ -4,7 +4,7 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import { RepresentationFault } from './fault.ts';
 import { type Json, strings } from './json.ts';
 
-/** Maps the names of a realm's records, which representations refer to, to their ids. */
+/** Maps the names of a realm's records to their ids, because representations refer to records by name. */
 export class Names {
   readonly realmRoles = new Map<string, string>();
   readonly clientRoles = new Map<string, Map<string, string>>();
@@ -74,13 +74,16 @@ export class Names {
     return strings(names).flatMap((name) => this.clientScopes.get(name)?.id ?? []);
   }
 
-  /** @param path with or without its first slash @throws RepresentationFault for an unknown group */
+  /**
+   * @param path with or without its leading slash
+   * @throws RepresentationFault for an unknown group
+   */
   groupId(path: string, at: string): string {
     return found(this.groups, path.startsWith('/') ? path : `/${path}`, at, 'group');
   }
 }
 
-/** Returns the value of a name. @throws RepresentationFault for an unknown name, with the most similar known one */
+/** Returns the value of a name. @throws RepresentationFault for an unknown name, with the most similar known name */
 export function found<T>(map: ReadonlyMap<string, T>, name: string, path: string, what: string): T {
   const value = map.get(name);
   if (value !== undefined) return value;
@@ -98,7 +101,7 @@ export class Unique {
     this.#what = what;
   }
 
-  /** @throws RepresentationFault with both places of a duplicate */
+  /** @throws RepresentationFault with the paths of both values */
   add(value: string, path: string): void {
     const before = this.#seen.get(value);
     if (before !== undefined)
@@ -107,7 +110,7 @@ export class Unique {
   }
 }
 
-/** The records in which `byName` finds the names of ids. */
+/** The records that `byName` searches for ids. */
 export interface Labels {
   configuration: RealmConfiguration;
   clientIds: ReadonlyMap<string, string>;

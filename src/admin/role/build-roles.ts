@@ -114,7 +114,7 @@ export function buildGroups(
 }
 
 /**
- * Adds to clients and client scopes the roles that their tokens may contain.
+ * Sets the roles that tokens of each client and client scope may contain.
  *
  * @throws RepresentationFault for an unknown client, scope or role
  */

@@ -7,7 +7,7 @@ import { notFound } from '../call/refusal.ts';
 import type { Json } from '../representation/json.ts';
 import { namedRoles, type RoleOwner, roleRepresentation, rolesOf } from './roles.ts';
 
-/** The owner of role mappings. */
+/** The user or group that has the roles. */
 export type RoleHolder = { user: User } | { group: Group };
 
 function directIds(holder: RoleHolder): readonly string[] {
@@ -19,7 +19,7 @@ function effectiveIds({ configuration }: RealmCall, holder: RoleHolder): Readonl
   return expandRoleIds(configuration, holder.group.roleIds);
 }
 
-/** Lists all roles that the holder has directly: realm roles, and client roles by client. */
+/** Lists the roles that the holder has directly: realm roles, and client roles by client. */
 export async function listMappings(call: RealmCall, holder: RoleHolder): Promise<Json> {
   const { context, configuration } = call;
   const realmMappings: Json[] = [];
@@ -42,7 +42,10 @@ export async function listMappings(call: RealmCall, holder: RoleHolder): Promise
   };
 }
 
-/** Lists the roles of one owner that the holder has directly or effectively, or that it could get. */
+/**
+ * Lists the roles of one owner: those that the holder has directly, those that it has effectively, or those that it
+ * could get.
+ */
 export function listMappingsOf(
   call: RealmCall,
   holder: RoleHolder,
@@ -56,7 +59,7 @@ export function listMappingsOf(
     .map((role) => roleRepresentation(role));
 }
 
-/** Grants or revokes roles of one owner. As in Keycloak 26, repeating it is not an error. @throws AdminRefusal */
+/** Grants or revokes roles of one owner. As in Keycloak 26, repeating the call is not an error. @throws AdminRefusal */
 export async function changeMappings(
   call: RealmCall,
   holder: RoleHolder,

@@ -10,7 +10,7 @@ import { type Json, text } from '../representation/json.ts';
 import { briefUserRepresentation } from '../user/user-representation.ts';
 import { buildRole } from './build-roles.ts';
 
-/** The owner of roles: the realm or one client. */
+/** The owner of roles: the realm, or one of its clients. */
 export type RoleOwner = { clientUuid: string } | 'realm';
 
 /** Returns the right that an operation on the roles of an owner needs. */
@@ -198,7 +198,7 @@ export async function changeComposites(
   });
 }
 
-/** Lists users who have the role directly, without service accounts. */
+/** Lists the users who have the role directly, except service accounts. */
 export function listRoleUsers(call: RealmCall, role: Role, range: Range): Pages {
   const isPerson = (user: User) => user.serviceAccountClientUuid === undefined;
   return shown(call.context.store.roleUserPages(role.id, range), (users) =>

@@ -5,7 +5,7 @@ import type { AdminContext } from '../call/context.ts';
 import { RepresentationFault } from '../representation/fault.ts';
 import { defined, type Json, objects, strings, text } from '../representation/json.ts';
 
-/** Fields that `User` has or that are computed. All other fields are kept as they are. */
+/** Fields that `User` has or that are computed. All other fields are stored unchanged. */
 const OWN: ReadonlySet<string> = new Set([
   'id',
   'username',
@@ -31,7 +31,6 @@ const OWN: ReadonlySet<string> = new Set([
   'userProfileMetadata',
 ]);
 
-/** What `buildUser` needs besides the representation. */
 export interface UserPlace {
   context: AdminContext;
   realmId: string;
@@ -69,21 +68,20 @@ export function buildUser(given: Json, { context, realmId, path }: UserPlace): U
   };
 }
 
-/** What `buildCredentials` needs besides the representation. */
 export interface CredentialPlace {
   context: AdminContext;
   passwordPolicy: string | undefined;
   path: string;
-  /** The owner, for messages. */
+  /** The username, for messages. */
   username?: string;
 }
 
 /**
- * Builds the credentials of a user. Keeps stored hashes unchanged, and hashes a password in the clear with the realm's
- * policy. See docs/keycloak/users.md#password-hashes.
+ * Builds the credentials of a user. Keeps stored hashes unchanged, and hashes a plain-text password as the realm's
+ * policy requires. See docs/keycloak/users.md#password-hashes.
  *
- *
- * @throws RepresentationFault for a credential without hash and password, and for a hash that is too expensive
+ * @throws RepresentationFault for a credential that has neither a hash nor a password, and for a hash that is too
+ *   expensive
  */
 export async function buildCredentials(
   given: unknown,
@@ -136,7 +134,10 @@ async function credentialValue(
     return { ...stored, secrets };
   }
   if (type === 'password' && value !== undefined && isPasswordTooLong(value))
-    throw new RepresentationFault(`${path}.value`, `a password has at most ${MOST_PASSWORD_BYTES} bytes`);
+    throw new RepresentationFault(
+      `${path}.value`,
+      `a password may have at most ${MOST_PASSWORD_BYTES} bytes`,
+    );
   if (type === 'password' && value !== undefined && value !== '')
     return { ...(await context.passwords.hash(value, hashPolicy(passwordPolicy))), secrets: {} };
   throw new RepresentationFault(
@@ -153,5 +154,5 @@ function checkJson(given: string | undefined, path: string): void {
   } catch {
     // The fault below reports invalid JSON as well.
   }
-  throw new RepresentationFault(path, 'must be the JSON text of an object');
+  throw new RepresentationFault(path, 'must be a JSON object as a string');
 }

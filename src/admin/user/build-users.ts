@@ -5,10 +5,9 @@ import { type Json, objects, strings, text } from '../representation/json.ts';
 import { found, type Names, Unique } from '../representation/names.ts';
 import { buildCredentials, buildUser } from './build-user.ts';
 
-/** Number of users to build before other work may run. They take a few milliseconds. */
+/** Number of users that are built before other work can run. Building them takes a few milliseconds. */
 const TURN = 500;
 
-/** What `buildUsers` needs besides the representation. */
 export interface UsersPlace {
   realm: { id: string; settings: RealmSettings };
   clients: readonly Client[];
@@ -98,7 +97,7 @@ export async function buildUsers(
   return { users, credentials, consents };
 }
 
-/** Creates the user of a client's service account, as Keycloak does. */
+/** Creates the user of a client's service account with the values that Keycloak gives it. */
 export function newServiceAccount(client: Client, defaultRoleId: string, context: AdminContext): User {
   const username = `service-account-${client.clientId.toLowerCase()}`;
   const user = buildUser({ username, enabled: true }, { context, realmId: client.realmId, path: '$' });

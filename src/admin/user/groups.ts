@@ -75,7 +75,7 @@ export interface GroupQuery {
 
 /**
  * Lists the groups below `parentId`, or the top-level groups. A search covers all levels and returns the matches with
- * their parents. The list is empty for callers with `query-groups` only, because groups reveal attributes and roles.
+ * their parents. A caller who has only `query-groups` gets an empty list, because groups reveal attributes and roles.
  */
 export async function listGroups(call: RealmCall, query: GroupQuery, parentId?: string): Promise<Json[]> {
   if (!call.rights.has('viewUsers')) return [];
@@ -131,7 +131,9 @@ export async function showGroupByPath(call: RealmCall, path: string): Promise<Js
 /** The result of `createGroup`: a new group, or an existing one that was moved. */
 export type GroupMade = { outcome: 'made' | 'moved'; group: Group };
 
-/** Creates a group at the top or below `parent`. If its id is that of an existing group, moves that group. */
+/**
+ * Creates a group at the top level or below `parent`. If a group with the given id exists, moves that group instead.
+ */
 export async function createGroup(call: RealmCall, given: Json, parent?: Group): Promise<GroupMade> {
   const { context, configuration } = call;
   const existing = configuration.groups.get(text(given['id']) ?? '');
@@ -210,7 +212,7 @@ export async function deleteGroup(call: RealmCall, group: Group): Promise<void> 
   });
 }
 
-/** Lists the members of a group, without those of its subgroups. */
+/** Lists the members of a group, without the members of its subgroups. */
 export function listMembers(call: RealmCall, id: string, range: Range): Pages {
   const group = getGroup(call, id);
   const members = call.context.store.memberPages(group.id, range);
@@ -225,7 +227,7 @@ export async function listUserGroups(call: RealmCall, userId: string): Promise<J
   });
 }
 
-/** Adds a user to a group or removes it. Repeating it is not an error. @throws AdminRefusal */
+/** Adds a user to a group, or removes the user from it. Repeating the call is not an error. @throws AdminRefusal */
 export async function changeMembership(
   call: RealmCall,
   userId: string,

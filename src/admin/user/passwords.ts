@@ -38,7 +38,7 @@ function candidateOf(
  */
 export async function resetPassword(call: RealmCall, userId: string, given: Json): Promise<void> {
   const user = await getUser(call, userId);
-  // This check runs before the password is compared with the user's previous ones.
+  // Check this first, so that a caller without the right cannot compare passwords with the user's previous ones.
   await checkMayChange(call, user);
   const { context, configuration } = call;
   const { passwordPolicy } = configuration.realm.settings;

@@ -28,7 +28,7 @@ async function represent(call: RealmCall, found: SessionWithClients): Promise<Js
 }
 
 /**
- * Reports whether a stored session is within the realm's idle time and maximum, see
+ * Reports whether a stored session has exceeded neither the realm's idle timeout nor its maximum lifetime, see
  * docs/keycloak/sessions.md#lifetimes.
  */
 function isLive({ context, configuration }: RealmCall, { session }: SessionWithClients): boolean {
@@ -83,7 +83,7 @@ export async function countClientSessions(
   return { count: (offline ? own?.offline : own?.online) ?? 0 };
 }
 
-/** Counts sessions by client. The numbers are text, see docs/keycloak/admin-api.md#session-statistics. */
+/** Counts sessions by client. The numbers are strings, see docs/keycloak/admin-api.md#session-statistics. */
 export async function sessionStats(call: RealmCall): Promise<Json[]> {
   const { store } = call.context;
   const { realm } = call.configuration;

@@ -1,7 +1,7 @@
 import type { Credential, User } from '../../model/index.ts';
 import { defined, type Json } from '../representation/json.ts';
 
-/** Returns a user in the form of `GET …/users/{id}`, without `access`. See docs/keycloak/users.md#representation. */
+/** Returns a user as `GET …/users/{id}` responds, without `access`. See docs/keycloak/users.md#representation. */
 export function userRepresentation(user: User, options: { totp: boolean }): Json {
   return {
     ...briefUserRepresentation(user),
@@ -14,7 +14,7 @@ export function userRepresentation(user: User, options: { totp: boolean }): Json
   };
 }
 
-/** Returns a user in the form of a list with `briefRepresentation`. */
+/** Returns a user as lists with `briefRepresentation` show it. */
 export function briefUserRepresentation(user: User): Json {
   return {
     ...defined({
@@ -30,13 +30,13 @@ export function briefUserRepresentation(user: User): Json {
   };
 }
 
-/** Returns a credential in the form of the administrative API, without its secret. */
+/** Returns a credential as the administrative API shows it, without its secret. */
 export function credentialRepresentation(credential: Credential): Json {
   const { id, type, userLabel, createdDate, credentialData } = credential;
   return { ...defined({ id, type, userLabel }), createdDate, credentialData };
 }
 
-/** Returns a credential in the form of an export, with its secret. */
+/** Returns a credential as an export contains it, with its secret. */
 export function exportedCredential(credential: Credential): Json {
   const secretData = credential.secretData ?? credential.secrets['/secretData']?.reveal();
   return {

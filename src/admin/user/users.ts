@@ -37,7 +37,7 @@ function accessOf({ rights }: RealmCall): Json {
   };
 }
 
-/** Lists the users that match, sorted by username. The list is empty for callers with `query-users` only. */
+/** Lists the users that match, sorted by username. A caller who has only `query-users` gets an empty list. */
 export async function listUsers(
   call: RealmCall,
   query: Omit<UserQuery, 'realmId'> & Range,
@@ -63,8 +63,8 @@ export async function listUsers(
 }
 
 /**
- * Counts the users that match, without service accounts. Returns 0 for callers with `query-users` only, who could
- * otherwise guess an attribute letter by letter.
+ * Counts the users that match, without service accounts. Returns 0 for a caller who has only `query-users`, because
+ * counts would let that caller guess an attribute letter by letter.
  */
 export async function countUsers(call: RealmCall, query: Omit<UserQuery, 'realmId'>): Promise<number> {
   if (!call.rights.has('viewUsers')) return 0;
@@ -121,7 +121,8 @@ function namedGroups({ configuration }: RealmCall, given: Json): string[] {
   );
   return strings(given['groups']).map((path, index) => {
     const id = byPath.get(path.startsWith('/') ? path : `/${path}`);
-    if (id === undefined) throw new RepresentationFault(`$.groups[${index}]`, `no group is called "${path}"`);
+    if (id === undefined)
+      throw new RepresentationFault(`$.groups[${index}]`, `the group "${path}" does not exist`);
     return id;
   });
 }
@@ -145,7 +146,7 @@ async function checkTaken(call: RealmCall, user: User): Promise<void> {
   if (sameEmail !== undefined && sameEmail.id !== user.id) throw conflict('User exists with same email');
 }
 
-/** Changes the given fields. All others stay, as in Keycloak 26. @throws AdminRefusal */
+/** Changes the given fields. All other fields stay unchanged, as in Keycloak 26. @throws AdminRefusal */
 export async function updateUser(call: RealmCall, id: string, given: Json): Promise<void> {
   const before = await getUser(call, id);
   const { context, configuration } = call;
@@ -203,7 +204,7 @@ export async function updateUser(call: RealmCall, id: string, given: Json): Prom
   if (given['enabled'] === true) await context.store.removeLoginFailures(realm.id, id);
 }
 
-/** Picks the named fields of `built` that the representation contains. */
+/** Returns the fields of `built` that are in `names` and in the representation. */
 function givenFields<K extends keyof User & string>(
   given: Json,
   built: User,

@@ -33,7 +33,7 @@ test('throws if a record is changed outside of its turn, and stores nothing', as
   const other = recordKey('user', 'another');
   await assert.rejects(
     async () => updateUser(await call([other]), id, { firstName: 'Bob' }),
-    new RegExp(`user:${id} is changed without its turn`),
+    new RegExp(`the call changes user:${id}, which it has not locked`),
   );
   assert.equal((await context.store.findUser(realmId, id))!.firstName, undefined);
   await updateUser(await call([recordKey('user', id)]), id, { firstName: 'Bob' });
