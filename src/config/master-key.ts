@@ -1,4 +1,4 @@
-import { IdkitError, type Random, Secret, systemRandom } from '../core/index.ts';
+import { IdkitError, type Random, renderCount, Secret, systemRandom } from '../core/index.ts';
 
 const KEY_BYTES = 32;
 
@@ -34,7 +34,7 @@ export function checkMasterKey(key: Secret | undefined, variable = 'IDKIT_MASTER
   if (bytes.length !== KEY_BYTES) {
     throw new IdkitError(
       'IDKIT_MASTER_KEY_INVALID',
-      `${variable} has ${bytes.length} bytes, but a master key has ${KEY_BYTES}`,
+      `${variable} has ${renderCount(bytes.length, 'byte')}, but a master key has ${KEY_BYTES}`,
       {
         hints: [
           'a master key is 32 random bytes in base64, 44 characters, as `openssl rand -base64 32` prints them',

@@ -25,6 +25,7 @@ export {
   systemRandom,
   uuid,
 } from './ports.ts';
+export { renderCount } from './render-count.ts';
 export { Secret } from './secret.ts';
 export { threadModule } from './thread-module.ts';
 export { inTurn, inTurns, inTurnWithin } from './turns.ts';

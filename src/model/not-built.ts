@@ -1,4 +1,4 @@
-import { jsonFields } from '../core/index.ts';
+import { jsonFields, renderCount } from '../core/index.ts';
 import type { RealmSettings, Unenforced } from './realm.ts';
 
 /** Numbers of users who cannot log in yet. */
@@ -86,7 +86,7 @@ function missingActions(
 }
 
 function keptOut(users: number): string {
-  return users === 0 ? '' : `, which keeps out ${users} ${users === 1 ? 'user' : 'users'}`;
+  return users === 0 ? '' : `, which prevents ${renderCount(users, 'user')} from logging in`;
 }
 
 function hasText(value: unknown): boolean {

@@ -1,5 +1,5 @@
 import { generateMasterKey, platformPaths, type Settings, writeEnvironmentValue } from '../config/index.ts';
-import { IdkitError, type Secret } from '../core/index.ts';
+import { IdkitError, renderCount, type Secret } from '../core/index.ts';
 import { openPlatform, serviceRuns } from '../platform/open.ts';
 import { beginRun, type ProcedureOptions, type ProcedureResult, type StepDescription } from './run.ts';
 
@@ -69,7 +69,7 @@ export async function rotateMasterKey(
   const { records } = await run.step(
     'seal',
     () => platform.database.changeMasterKey(keys.from, keys.to),
-    (sealed) => `${sealed.records} secrets`,
+    (sealed) => renderCount(sealed.records, 'secret'),
   );
   await run.step('remove', async () => writeEnvironmentValue(env, 'IDKIT_MASTER_KEY_OLD', null));
   options.reporter.note('older sets can only be restored with the .env that they contain; make a new backup');

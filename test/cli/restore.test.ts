@@ -15,7 +15,7 @@ test('restore accepts --dry-run, a confirmation or --yes, and needs the passphra
 
   const dry = await restore(['--dry-run']);
   assert.equal(dry.code, 0, dry.stderr);
-  assert.match(dry.stdout, /^realms +master \(1 users\)$/m);
+  assert.match(dry.stdout, /^realms +master \(1 user\)$/m);
   assert.match(dry.stdout, /^ 1\. Verify the backup set\n( ?\d+\. .*\n)+nothing was changed\n$/m);
 
   const asked = await restore([], { terminal: true, stdin: 'n\n' });

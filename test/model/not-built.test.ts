@@ -27,7 +27,7 @@ test('lists the enabled features of a realm that idkit does not have', () => {
   assert.deepEqual(listed({ kept, verifyEmail: true }, { ...NOBODY, unverified: 3 }), [
     'self-registration',
     'forgotten password',
-    'e-mail verification, which keeps out 3 users',
+    'e-mail verification, which prevents 3 users from logging in',
     'mail server',
     'theme corp',
     'languages fr, es',
@@ -52,6 +52,6 @@ test('lists required actions with the number of users that cannot log in because
   ]);
   assert.deepEqual(listed({ kept }, { requiredActions, unverified: 0 }), [
     'required action CONFIGURE_TOTP of every new user',
-    'required action VERIFY_EMAIL, which keeps out 1 user',
+    'required action VERIFY_EMAIL, which prevents 1 user from logging in',
   ]);
 });

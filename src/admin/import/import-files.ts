@@ -159,7 +159,7 @@ function report(
   for (const { path, what } of newSecrets)
     log.warn(
       { file, realm, path, what },
-      `idkit generated a random secret to replace the ${what} at ${path}`,
+      `idkit generated a new random secret to replace the ${what} at ${path}`,
     );
   for (const { path, what, refuses } of unenforced)
     log.warn(

@@ -1,6 +1,6 @@
 import { lstat, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import { IdkitError, renderCount, systemErrorCode } from '../../core/index.ts';
 import { syncDirectory, writing } from '../../files/index.ts';
 import type { ListedSet, Manifest, PrunableSet, PruneStep, SetHandle } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
@@ -76,6 +76,7 @@ export function planPrune(
   sets: readonly PrunableSet[],
   options: { now: number; keepDays: number },
 ): readonly PruneStep[] {
+  const limit = renderCount(options.keepDays, 'day');
   const oldest = options.now - options.keepDays * DAY_MILLISECONDS;
   const candidates = sets
     .filter((set) => set.whole && !set.future)
@@ -89,8 +90,8 @@ export function planPrune(
       if (set.future) return keep('it is dated in the future');
       if (set === newestGood) return keep('it is the newest good set');
       if (set === newestVerified) return keep('it is the newest verified set');
-      if (set.startedAt >= oldest) return keep(`it is not older than ${options.keepDays} days`);
-      return { name: set.name, action: 'delete', reason: `it is older than ${options.keepDays} days` };
+      if (set.startedAt >= oldest) return keep(`it is not older than ${limit}`);
+      return { name: set.name, action: 'delete', reason: `it is older than ${limit}` };
     });
 }
 

@@ -1,3 +1,4 @@
+import { renderCount } from '../../core/index.ts';
 import type { DumpReport, Manifest, SetPart, SetProblem } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
 import { printable } from '../faults.ts';
@@ -144,7 +145,7 @@ function judgeDump(manifest: Manifest, dump: DumpReport, findings: Findings, rep
     else if (count !== users)
       report(
         SET_FILES.dump,
-        `it contains ${count} users of the realm ${printable(realm)}, but ${SET_FILES.manifest} says ${users}`,
+        `it contains ${renderCount(count, 'user')} of the realm ${printable(realm)}, but ${SET_FILES.manifest} says ${users}`,
       );
     counted.delete(realm);
   }

@@ -1,3 +1,4 @@
+import { renderCount } from '../../core/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { Runner } from '../command.ts';
 import { given } from '../flags.ts';
@@ -21,7 +22,7 @@ export function addMasterKey(program: CliCommand, run: Runner): void {
         const how = data.resumed ? 'finished the interrupted rotation' : 'generated a new master key';
         return {
           data,
-          text: `${how}: ${data.records} secrets are encrypted with it`,
+          text: `${how}: ${renderCount(data.records, 'secret is', 'secrets are')} encrypted with it`,
           findings,
           ...given('failure', failure),
         };

@@ -1,4 +1,4 @@
-import { IdkitError, type Secret } from '../../core/index.ts';
+import { IdkitError, renderCount, type Secret } from '../../core/index.ts';
 import type { ChecklistRow, RestorePlan, RestoreResult } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
@@ -139,7 +139,7 @@ async function askForGo(context: CommandContext, plan: RestorePlan): Promise<boo
 }
 
 function renderPlan(plan: RestorePlan): string {
-  const realms = plan.realms.map(({ realm, users }) => `${realm} (${users} users)`).join(', ');
+  const realms = plan.realms.map(({ realm, users }) => `${realm} (${renderCount(users, 'user')})`).join(', ');
   return [
     `set       ${plan.set}`,
     `target    ${plan.target}`,

@@ -1,4 +1,4 @@
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, renderCount } from '../../core/index.ts';
 import type { SmokeCheck } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
@@ -50,7 +50,7 @@ async function smokeTest(context: CommandContext, flags: Flags): Promise<Outcome
     data,
     text: [
       renderChecks(result.checks),
-      `${result.passed} passed, ${result.failed} failed, ${result.notApplicable} do not apply (${result.baseUrl})`,
+      `${result.passed} passed, ${result.failed} failed, ${renderCount(result.notApplicable, 'does not apply', 'do not apply')} (${result.baseUrl})`,
     ].join('\n'),
     findings,
     ...given('failure', failure),

@@ -1,3 +1,4 @@
+import { renderCount } from '../../core/index.ts';
 import type { StatusReport } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { Runner } from '../command.ts';
@@ -50,20 +51,23 @@ function renderStatus(report: StatusReport): string {
     ],
   ];
   for (const { name, state, health, restarts, image } of report.parts ?? [])
-    pairs.push([name, `${state}, ${health}, ${restarts} restarts, ${image}`]);
+    pairs.push([name, `${state}, ${health}, ${renderCount(restarts, 'restart')}, ${image}`]);
   for (const { realm, users, keys, renewals, unenforced } of report.realms) {
     const shownKeys = keys
       .map((shown) => `${shown.algorithm}${shown.ageDays === undefined ? '' : ` ${shown.ageDays} d`}`)
       .join(', ');
     pairs.push([
       `realm ${realm}`,
-      [users === undefined ? undefined : `${users} users`, shownKeys === '' ? undefined : `keys ${shownKeys}`]
+      [
+        users === undefined ? undefined : renderCount(users, 'user'),
+        shownKeys === '' ? undefined : `keys ${shownKeys}`,
+      ]
         .filter((part) => part !== undefined)
         .join('; '),
     ]);
     if (renewals !== undefined && renewals.good + renewals.failed > 0) {
       const all = renewals.good + renewals.failed;
-      pairs.push(['', `${renewals.failed} of ${all} renewals failed within 5 minutes`]);
+      pairs.push(['', `${renewals.failed} of ${renderCount(all, 'renewal')} failed within 5 minutes`]);
     }
     for (const what of unenforced) pairs.push(['', `not enforced yet: ${what}`]);
   }

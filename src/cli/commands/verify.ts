@@ -1,5 +1,4 @@
-import type { Secret } from '../../core/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, renderCount, type Secret } from '../../core/index.ts';
 import type { SetVerdict } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
@@ -82,5 +81,5 @@ function renderVerdict(set: SetVerdict): string {
   const problems = set.problems.map((problem) => `\n  ${problem}`).join('');
   const seal =
     set.seal === 'unsealed' ? ', unsealed' : set.seal === 'not checked' ? ', not authenticated' : '';
-  return `${set.verdict.padEnd(10)} ${set.name} (${set.files} files, ${renderBytes(set.bytes)}${age}${seal})${problems}`;
+  return `${set.verdict.padEnd(10)} ${set.name} (${renderCount(set.files, 'file')}, ${renderBytes(set.bytes)}${age}${seal})${problems}`;
 }

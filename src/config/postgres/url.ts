@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { IdkitError, Secret } from '../../core/index.ts';
+import { IdkitError, renderCount, Secret } from '../../core/index.ts';
 
 /** The checks of the server's certificate, with the names of libpq (PostgreSQL documentation, 34.19.1). */
 export const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
@@ -123,7 +123,7 @@ function readHosts(
   const names = hosts?.split(',') ?? entries.map(({ host }) => host);
   const numbers = ports?.split(',') ?? (hosts === undefined ? entries.map(({ port }) => port) : ['']);
   if (numbers.length !== 1 && numbers.length !== names.length)
-    throw wrong(`it has ${names.length} hosts and ${numbers.length} ports`);
+    throw wrong(`it has ${renderCount(names.length, 'host')} and ${renderCount(numbers.length, 'port')}`);
   return names.map((host, index) => ({
     host: host === '' ? 'localhost' : host,
     port: readPort(numbers.length === 1 ? numbers[0]! : numbers[index]!),

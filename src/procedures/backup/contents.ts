@@ -1,6 +1,6 @@
 import { createGzipWriter, type LeftOut, SET_FILES, writeConfigArchive } from '../../backupset/index.ts';
 import { platformPaths } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, renderCount } from '../../core/index.ts';
 import type { DumpSummary } from '../../platform/index.ts';
 import { encryptEnv, findMasterKeyFault, listSettingsFromElsewhere } from './environment.ts';
 import { fetchRealms } from './fetch-realms.ts';
@@ -15,7 +15,7 @@ export async function writeContents(work: BackupWork): Promise<BackupContents> {
     contents.dump = await run.step(
       'database',
       () => dumpDatabase(work),
-      ({ realms }) => `${realms.length} realms`,
+      ({ realms }) => renderCount(realms.length, 'realm'),
     );
   }
   const keyFault = await findKeyFault(work);
@@ -36,7 +36,7 @@ export async function writeContents(work: BackupWork): Promise<BackupContents> {
     await run.step(
       'config',
       () => archiveConfig(work),
-      ({ entries }) => `${entries} entries`,
+      ({ entries }) => renderCount(entries, 'entry', 'entries'),
     );
     contents.config = true;
   }
@@ -98,7 +98,7 @@ async function findKeyFault({ parts, platform, run, options }: BackupWork): Prom
 
 function renderRealms(files: RealmFiles | undefined): string {
   if (files === undefined) return 'none';
-  return `${files.realms.length} realms from the ${files.source === 'api' ? 'service' : 'snapshot'}`;
+  return `${renderCount(files.realms.length, 'realm')} from the ${files.source === 'api' ? 'service' : 'snapshot'}`;
 }
 
 /** Archives `config/`, `idkit.yaml` and `compose.yaml`. Each entry that must be left out is a finding. */

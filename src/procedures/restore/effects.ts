@@ -7,7 +7,7 @@ import {
   type Verdict,
 } from '../../backupset/index.ts';
 import { parseEnvContent, type Settings } from '../../config/index.ts';
-import { IdkitError, jsonFields } from '../../core/index.ts';
+import { IdkitError, jsonFields, renderCount } from '../../core/index.ts';
 import type { RestoreOptions } from './options.ts';
 
 /** An item of a set that decides which program runs, which address is contacted or what is served after a restore. */
@@ -114,7 +114,7 @@ async function listFiles(set: SetHandle, { signal }: RestoreOptions): Promise<re
     ({ path, mode, type }) => (type === 'file' && (mode & 0o111) !== 0) || RUNS.test(path),
   );
   return [
-    { kind: 'file', from: SET_FILES.config, what: `config/ with ${files.length} files` },
+    { kind: 'file', from: SET_FILES.config, what: `config/ with ${renderCount(files.length, 'file')}` },
     ...runnable.map(({ path }): Effect => ({ kind: 'file', from: SET_FILES.config, what: path })),
   ];
 }

@@ -1,6 +1,6 @@
 import { readDump, SET_FILES } from '../../backupset/index.ts';
 import { checkMasterKey } from '../../config/index.ts';
-import { IdkitError, type Secret } from '../../core/index.ts';
+import { IdkitError, renderCount, type Secret } from '../../core/index.ts';
 import type { RealmCount } from '../../platform/index.ts';
 import { replaceItems } from './files-in-place.ts';
 import { stopServices } from './services.ts';
@@ -69,7 +69,9 @@ export function compareCounts(
     const other = actual.find((count) => count.realm === realm);
     if (other === undefined) differences.push(`the realm ${realm} is missing`);
     else if (other.users !== users) {
-      differences.push(`the realm ${realm} has ${other.users} users, but ${users} were expected`);
+      differences.push(
+        `the realm ${realm} has ${renderCount(other.users, 'user')}, but the expected number is ${users}`,
+      );
     }
   }
   for (const { realm } of actual) {

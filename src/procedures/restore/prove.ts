@@ -1,5 +1,5 @@
 import { connectAdmin } from '../../client/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, renderCount } from '../../core/index.ts';
 import type { Component, RealmCount } from '../../platform/index.ts';
 import { checkInterrupted, withoutSteps } from '../run.ts';
 import type { SmokeCheck } from '../smoke/options.ts';
@@ -41,7 +41,7 @@ export async function checkRealms({ next, journal, options }: Restore): Promise<
         'IDKIT_FAILED',
         `the restored service differs from the set: ${differences.join('; ')}`,
       );
-    return counts.map(({ realm, users }) => `${realm}: ${users} users`).join(', ');
+    return counts.map(({ realm, users }) => `${realm}: ${renderCount(users, 'user')}`).join(', ');
   } finally {
     await admin.logout().catch(() => undefined);
   }
@@ -115,7 +115,7 @@ export function proveWithoutService({ next, journal }: Restore): Proof {
       title: 'the loaded database has as many users as the set',
       subject: realm,
       outcome: 'passed',
-      detail: `${users} users in the loaded database`,
+      detail: `${renderCount(users, 'user')} in the loaded database`,
       milliseconds: 0,
     }),
   );

@@ -1,3 +1,4 @@
+import { renderCount } from '../../core/index.ts';
 import { parseObject } from './call.ts';
 import { DoesNotApply, runCheck } from './check.ts';
 import type { SmokeCheck } from './options.ts';
@@ -51,8 +52,9 @@ export async function checkUsers(service: ServiceUnderTest): Promise<SmokeCheck[
       runCheck({ ...row, subject: realm }, async () => {
         if (service.admin === undefined) throw new DoesNotApply(service.adminFault);
         const count = await service.admin.countUsers(realm);
-        if (count !== users) throw new Error(`${count} users, but ${users} were expected`);
-        return `${count} users`;
+        if (count !== users)
+          throw new Error(`${renderCount(count, 'user')}, but the expected number is ${users}`);
+        return renderCount(count, 'user');
       }),
     ),
   );

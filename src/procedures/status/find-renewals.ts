@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, renderCount } from '../../core/index.ts';
 import { openPlatform } from '../../platform/open.ts';
 import type { Finding, ProcedureOptions } from '../run.ts';
 import { call } from '../smoke/call.ts';
@@ -55,7 +55,7 @@ export function judgeRenewals(realms: StatusReport['realms']): readonly Finding[
     const all = good + failed;
     if (all === 0 || failed / all <= ALERT_SHARE) return [];
     const share = Math.round((100 * failed) / all);
-    const message = `realm ${realm}: ${failed} of ${all} renewals failed within 5 minutes (${share} %, the limit is 5 %)`;
+    const message = `realm ${realm}: ${failed} of ${renderCount(all, 'renewal')} failed within 5 minutes (${share} %, the limit is 5 %)`;
     return [{ code: 'RENEWALS_FAILING', message }];
   });
 }

@@ -1,4 +1,4 @@
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, renderCount } from '../../core/index.ts';
 import { renderAge, renderBytes } from '../units.ts';
 import type { FoundSets } from './find-sets.ts';
 import type { SetVerdict } from './options.ts';
@@ -59,5 +59,5 @@ function renderGood(sets: readonly SetVerdict[]): string {
 
 function renderSet({ name, files, bytes, ageSeconds }: SetVerdict): string {
   const age = ageSeconds === undefined || ageSeconds < 0 ? '' : `, ${renderAge(ageSeconds)} old`;
-  return `${name}, ${files} files, ${renderBytes(bytes)}${age}`;
+  return `${name}, ${renderCount(files, 'file')}, ${renderBytes(bytes)}${age}`;
 }

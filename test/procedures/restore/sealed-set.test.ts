@@ -194,7 +194,7 @@ describe('a set without a seal', () => {
         assert.equal(exitCode, 2);
         assert.equal((error as { code: string }).code, 'IDKIT_UNSEALED');
         assert.match(message, /keycloak-db\.sql\.gz: a dump of sqlite with master/);
-        assert.match(message, /config\/ with 1 files/);
+        assert.match(message, /config\/ with 1 file/);
         if (!('keepEnv' in more)) assert.match(message, /env\.gpg: \.env with .*IDKIT_MASTER_KEY/);
         assert.ok(hints.some((hint) => hint.includes('--trust-unsealed')));
         return true;

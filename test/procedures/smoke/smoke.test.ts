@@ -96,7 +96,7 @@ describe('smoke', () => {
     ];
     const result = await smoke(settings, { ...procedureOptions(), expectation });
     assert.deepEqual(outcomeOf(result, 'user-count'), ['passed', 'failed']);
-    assert.match(result.findings[0]!.message, /1000000 were expected/);
+    assert.match(result.findings[0]!.message, /the expected number is 1000000/);
   });
 
   it('reports wrong credentials as findings, and continues', async (t) => {
