@@ -7,7 +7,7 @@ import { listPages, root, type Section, sectionsOf } from './pages.ts';
 // The pages whose sections hold rules. Each section ends with a paragraph "Decided in:", which leads from each of its
 // rules to the file that a maintainer would change.
 
-const HOLDS_RULES = /^docs\/keycloak\//;
+const HOLDS_RULES = /^docs\/(?:keycloak\/|reference\/(?!index\.md))/;
 
 const sections = listPages()
   .filter(({ file }) => HOLDS_RULES.test(file))

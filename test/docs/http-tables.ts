@@ -2,6 +2,7 @@ import { serverInfoRoutes } from '../../src/http/admin/not-implemented.ts';
 import { adminRows } from '../../src/http/admin/routes.ts';
 import { ROUTES } from '../../src/http/app/public-app.ts';
 import { notImplementedRoutes } from '../../src/http/oidc/index.ts';
+import { filesOfRoutes } from './decided.ts';
 import { code, head, row } from './markdown.ts';
 
 // The addresses of the service, from its URL table.
@@ -34,12 +35,13 @@ export function urlTable(): readonly string[] {
     ({ url, method }) => !url.startsWith('/admin/realms') && method !== 'OPTIONS',
   );
   return [
-    ...head('address', 'methods', ''),
+    ...head('address', 'methods', '', 'decided in'),
     ...byUrl(rows, ({ url }) => url).map(([url, of]) =>
       row(
         place(url),
         sortMethods(of.map(({ method }) => method)),
         of.every((one) => missing.has(nameOf(one))) ? 'not built: 501' : '',
+        filesOfRoutes(of),
       ),
     ),
   ];
@@ -49,13 +51,14 @@ export function urlTable(): readonly string[] {
 export function administrationTable(): readonly string[] {
   const rows = adminRows.filter(({ path }) => path !== '/*');
   return [
-    ...head('below `/admin/realms/{realm}`', 'methods and rights'),
+    ...head('below `/admin/realms/{realm}`', 'methods and rights', 'decided in'),
     ...byUrl(rows, ({ path }) => path).map(([path, of]) =>
       row(
         path === '' || path === '/' ? 'the realm itself' : place(path),
         of
           .map(({ method, right }) => `${method} (${typeof right === 'string' ? right : 'depends'})`)
           .join(', '),
+        filesOfRoutes(of),
       ),
     ),
   ];

@@ -53,7 +53,7 @@ export function sectionsOf({ file, text }: Page): readonly Section[] {
     if (/^(?:```|~~~)/.test(line)) isCode = !isCode;
     const heading = isCode ? undefined : /^#{1,6} (.+?)\s*$/.exec(line)?.[1];
     if (heading !== undefined) sections.push({ heading, lines: [] });
-    else sections.at(-1)?.lines.push(line);
+    else if (isCode || !/^<!-- .* -->$/.test(line)) sections.at(-1)?.lines.push(line);
   }
   return sections.map(({ heading, lines }) => ({ file, heading, text: lines.join('\n').trim() }));
 }

@@ -2,6 +2,7 @@ import { buildProgram, readReference, renderReferenceMarkdown } from '../../src/
 import { settingDocs } from '../../src/config/index.ts';
 import { ERROR_CATALOGUE, EXIT_CODES } from '../../src/core/index.ts';
 import { BACKUP_STEPS, DRILL_STEPS, RESTORE_STEPS, VERIFY_STEPS } from '../../src/procedures/index.ts';
+import { decidedIn, FILES_OF_PROGRAM, filesOfCommand, filesOfError, filesOfSetting } from './decided.ts';
 import { administrationTable, urlTable } from './http-tables.ts';
 import { code, escapePipes, head, row } from './markdown.ts';
 import { STYLE_RULES } from './style-rules.ts';
@@ -10,9 +11,22 @@ import { STYLE_RULES } from './style-rules.ts';
 
 const reference = readReference(await buildProgram(() => async () => {}));
 
-/** Every command with its flags and examples. */
+/** Every command with its flags, examples and the files that decide about it. */
 export function commandReference(): readonly string[] {
-  return renderReferenceMarkdown(reference).trimEnd().split('\n');
+  const [index = '', ...sections] = renderReferenceMarkdown(reference)
+    .trimEnd()
+    .split(/\n(?=## )/);
+  return [
+    ...index.trimEnd().split('\n'),
+    '',
+    ...decidedIn(FILES_OF_PROGRAM['Commands and their flags']!),
+    '',
+    ...sections.flatMap((section) => {
+      const heading = /^## (.*)/.exec(section)?.[1] ?? '';
+      const files = FILES_OF_PROGRAM[heading] ?? filesOfCommand(heading.replace(/^idkit /, ''));
+      return [...section.trimEnd().split('\n'), '', ...decidedIn(files), ''];
+    }),
+  ].slice(0, -1);
 }
 
 /** Exit codes and their meaning. */
@@ -23,7 +37,7 @@ export function exitTable(): readonly string[] {
   ];
 }
 
-/** A heading, the circumstances and the advice for every error. */
+/** A heading, the circumstances, the advice and the files for every error. */
 export function errorEntries(): readonly string[] {
   const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`;
   return Object.entries(ERROR_CATALOGUE).flatMap(([name, { exit, meaning, when, advice }], index) => [
@@ -34,10 +48,12 @@ export function errorEntries(): readonly string[] {
     '',
     `- **When:** ${sentence(when)}`,
     `- **Do:** ${sentence(advice)}`,
+    '',
+    ...decidedIn(filesOfError(name)),
   ]);
 }
 
-/** Every setting with its default and the reason for it. */
+/** Every setting with its default, the reason for it and the file that applies it. */
 export function settingTable(): readonly string[] {
   const rows = settingDocs().map((setting) => {
     const given = [
@@ -50,10 +66,11 @@ export function settingTable(): readonly string[] {
       given.filter((text) => text !== '').join(' '),
       fallback,
       escapePipes(`${setting.doc} (${setting.reason})`),
+      filesOfSetting(setting.name),
     );
   });
   return [
-    ...head('in `idkit.yaml`', 'variable, flag', 'default', 'meaning (reason for the default)'),
+    ...head('in `idkit.yaml`', 'variable, flag', 'default', 'meaning (reason for the default)', 'applied in'),
     ...rows,
   ];
 }
