@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { writeLicences } from './licences.ts';
@@ -31,6 +31,35 @@ const THREADS = [
  * own dependencies are joined in with them. All other dependencies are imported from `node_modules`.
  */
 const JOINED = ['commander', 'fastify', 'light-my-request', 'pino'];
+
+/**
+ * Modules that joined libraries load when they are loaded themselves, and call rarely or never here. The program loads
+ * them, unchanged, at their first use. That saves a twentieth of the start.
+ */
+const DEFERRED = ['node:http2', 'node:https', '@fastify/proxy-addr', 'semver'];
+
+const deferred: Plugin = {
+  name: 'deferred',
+  setup({ onResolve, onLoad }) {
+    const filter = new RegExp(`^(${DEFERRED.join('|')})$`);
+    onResolve({ filter }, ({ path, kind, importer, namespace }) =>
+      kind === 'require-call' && namespace === 'file'
+        ? { path, namespace: 'deferred', pluginData: dirname(importer) }
+        : undefined,
+    );
+    onLoad({ filter, namespace: 'deferred' }, ({ path, pluginData }) => ({
+      resolveDir: pluginData as string,
+      contents: `
+        let loaded;
+        const load = () => (loaded ??= require(${JSON.stringify(path)}));
+        module.exports = new Proxy(function () {}, {
+          get: (_, name) => load()[name],
+          apply: (_, self, args) => Reflect.apply(load(), self, args),
+          construct: (_, args) => Reflect.construct(load(), args),
+        });`,
+    }));
+  },
+};
 
 /**
  * Loads the modules of Node.js with `process.getBuiltinModule`. An import would read all of their exports, and loads code
@@ -66,7 +95,7 @@ const common: BuildOptions = {
   platform: 'node',
   target: 'node24',
   external: Object.keys(manifest.dependencies).filter((name) => !JOINED.includes(name)),
-  plugins: [builtins],
+  plugins: [deferred, builtins],
   entryNames: '[name]',
   // Names stay, so that a stack trace is readable. Line breaks and indents are a fifth of what a start would read.
   minifyWhitespace: true,

@@ -54,13 +54,33 @@ export async function startService(
   return { dir, port, pid: child.pid as number, stop: () => stop(child) };
 }
 
-/** Polls readiness without a pause between refused connections. */
-export async function untilReady(port: number, child: ChildProcess, errors: string[] = []): Promise<void> {
+/** Timeout of a start in milliseconds. */
+const READY_MS = 60_000;
+
+/**
+ * Polls readiness with a short pause.
+ *
+ * @param pauseMs milliseconds between two requests
+ * @throws an error with the last response and the output of `serve`, if the service ends or is not ready in time
+ */
+export async function untilReady(
+  port: number,
+  child: ChildProcess,
+  errors: string[] = [],
+  pauseMs = 2,
+): Promise<void> {
+  const until = performance.now() + READY_MS;
   for (;;) {
     if (child.exitCode !== null) throw new Error(`serve ended with ${child.exitCode}: ${errors.join('')}`);
-    const ready = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined);
-    if (ready?.status === 200) return;
-    await pause(2);
+    const signal = AbortSignal.timeout(READY_MS);
+    const last = await fetch(`http://127.0.0.1:${port}/health/ready`, { signal }).then(
+      ({ status }) => status,
+      (error: Error) => String(error.cause ?? error),
+    );
+    if (last === 200) return;
+    if (performance.now() > until)
+      throw new Error(`serve on port ${port} is not ready after ${READY_MS} ms: ${last}: ${errors.join('')}`);
+    await pause(pauseMs);
   }
 }
 

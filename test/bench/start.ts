@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Effort, Measured } from './grants.ts';
 import { median, SERVER_CORE, startPinned, stop } from './measure.ts';
-import { type Entry, freePort, makeDirectory, removeDirectory, startService } from './service.ts';
+import { type Entry, freePort, makeDirectory, removeDirectory, startService, untilReady } from './service.ts';
 
 /** Returns the milliseconds from spawn to exit of `node -e 0` on the server's core. */
 async function nothing(): Promise<number> {
@@ -27,12 +26,7 @@ async function ready(entry: Entry, dir: string): Promise<number> {
   ]);
   child.stdout?.resume();
   child.stderr?.resume();
-  for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined);
-    if (answer?.status === 200) break;
-    if (child.exitCode !== null) throw new Error(`serve ended with ${child.exitCode}`);
-    await pause(1);
-  }
+  await untilReady(port, child, [], 1);
   const taken = performance.now() - start;
   await stop(child);
   return taken;

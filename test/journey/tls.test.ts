@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/core/index.ts';
 import { selfSignedCertificate } from '../../src/crypto/new-realm-keys.ts';
 import { freePort } from '../free-port.ts';
-import { makePlace, startIdkit } from './idkit.ts';
+import { makePlace, runIdkit, startIdkit } from './idkit.ts';
 
 const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'journey-Passphrase-1' };
 
@@ -52,4 +52,21 @@ test('a service in --base-url must have a certificate that the system trusts', a
   const { port } = impostor.address() as AddressInfo;
   const refused = await service.run(['smoke', '--base-url', `https://127.0.0.1:${port}`, '--json']);
   assert.equal(refused.code, 15, refused.stdout);
+});
+
+test('behind a trusted proxy, the forwarded address and scheme decide whether a request needs https', async (t) => {
+  const cwd = makePlace(t);
+  assert.equal((await runIdkit(['init'], { cwd })).code, 0);
+  appendFileSync(join(cwd, 'idkit', 'idkit.yaml'), '\ntrustedProxies: [127.0.0.1]\n');
+  const service = await startIdkit(t, { cwd });
+  const errorOver = async (proto: string) => {
+    const answer = await fetch(`${service.address}/realms/master/protocol/openid-connect/token`, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': '203.0.113.7', 'x-forwarded-proto': proto },
+      body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'nobody' }),
+    });
+    return ((await answer.json()) as { error_description: string }).error_description;
+  };
+  assert.equal(await errorOver('http'), 'HTTPS required');
+  assert.match(await errorOver('https'), /^Invalid client/);
 });

@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises';
 import net, { type AddressInfo, type BoundSocket, createServer, isIPv4 } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { listenUrl, type Settings } from '../../config/index.ts';
@@ -49,6 +48,7 @@ export async function reservePort(host: string, port: number, purpose: Purpose):
     return { port: port === 0 ? await findFreePort(host, purpose) : port, release: () => {} };
   }
   try {
+    const { lookup } = await import('node:dns/promises');
     const { address } = await lookup(host);
     const bound = new net.BoundSocket({ host: address, port });
     return {
