@@ -1,6 +1,6 @@
 // Client: the functions with which programs call the service.
 // Owns: administrative calls with one login, which it stores and renews (admin/, for this package). application/ and
-// resource-server/ are the package's entries `idkit/client` and `idkit/resource-server`, independent of the rest.
+// resource-server/ are the package's entries `idkit/client` and `idkit/resource-server`, which depend on no other part.
 // Must not know: the service.
 // Start at admin/admin-client.ts; each entry has its own index.ts.
 export { type AdminClient, connectAdmin, type RealmRecord } from './admin/admin-client.ts';

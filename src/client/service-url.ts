@@ -1,8 +1,7 @@
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /**
- * Parses the address of a service that vouches for identities. The address must be https, or http to a loopback
- * address.
+ * Parses the address of a service whose tokens are trusted. The address must be https, or http to a loopback address.
  *
  * @param allowHttp accepts plain http to every host; only for a network that no attacker can reach
  * @throws TypeError with the address

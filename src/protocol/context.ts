@@ -4,14 +4,17 @@ import type { SessionEndings, UserEvent } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import type { KeyRing } from './keys/index.ts';
 
-/** The destination of user events: the store (as the realm's settings say), the log and the metrics. Never throws. */
+/**
+ * Receives user events and passes them to the log, to the metrics and, if the realm stores such events, to the store.
+ * Never throws.
+ */
 export interface EventSink {
   emit(event: UserEvent, realmName: string): void;
-  /** Stores the pending events, so that the next list of events is complete. */
+  /** Stores the pending events, so that a list of events is complete. */
   flush?(): Promise<void>;
 }
 
-/** The dependencies of the protocol's rules. Nothing is global. */
+/** Everything that the protocol's rules depend on. They use no global state. */
 export interface ProtocolContext {
   store: Store;
   clock: Clock;
@@ -19,7 +22,7 @@ export interface ProtocolContext {
   keys: KeyRing;
   passwords: Passwords;
   events: EventSink;
-  /** Notifies clients of sessions that end. Default: no client is notified. */
+  /** Notifies the clients of sessions that end. If absent, no client is notified. */
   sessionEndings?: SessionEndings;
   /** The base URL without a trailing slash. The issuer is `{baseUrl}/realms/{realm}`. */
   baseUrl: string;
@@ -27,9 +30,9 @@ export interface ProtocolContext {
 
 /** A parsed request to an endpoint below `/realms/{realm}/`. */
 export interface ProtocolRequest {
-  /** The realm's name in the path. */
+  /** The realm name in the path. */
   realm: string;
-  /** The form fields. A repeated field has its first value. */
+  /** The form fields. If a field is repeated, its first value counts. */
   form: ReadonlyMap<string, string>;
   /** Whether a form field occurs more than once. */
   duplicated: boolean;
@@ -41,15 +44,15 @@ export interface ProtocolRequest {
   dpop?: string;
   /** The header `Accept`. */
   accept?: string;
-  /** The client's address. Behind a trusted proxy, the address that the proxy names. */
+  /** The client's address. If the request comes through a trusted proxy, the address that the proxy reports. */
   remoteAddress: string;
   /** Whether the connection uses TLS, or a trusted proxy reports that it does. */
   secure: boolean;
 }
 
-/** The result of an endpoint that accepts the request. */
+/** The response of an endpoint that accepts the request. */
 export interface Answer<Body> {
   body: Body;
-  /** The origin whose pages may read the response. Absent if the request has no origin. */
+  /** The origin whose pages may read the response. Absent if the request does not name an origin. */
   allowOrigin?: string | undefined;
 }

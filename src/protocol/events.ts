@@ -3,7 +3,7 @@ import type { RealmConfiguration } from '../store/index.ts';
 import type { ProtocolContext } from './context.ts';
 import type { Refusal, RefusalCase } from './refusal.ts';
 
-/** Keycloak's event error for each refusal that does not specify one (docs/keycloak/tokens.md#events-of-tokens). */
+/** Keycloak's event error for each refusal that does not name one itself (docs/keycloak/tokens.md#events-of-tokens). */
 const EVENT_ERRORS: Readonly<Partial<Record<RefusalCase, string>>> = {
   'https-required': 'ssl_required',
   'realm-not-enabled': 'realm_disabled',
@@ -40,12 +40,14 @@ const EVENT_ERRORS: Readonly<Partial<Record<RefusalCase, string>>> = {
   'userinfo-invalid-token': 'invalid_token',
 };
 
-/** Maximum length, in characters, of a value that the sender chooses freely. It bounds the store and the log. */
+/**
+ * Maximum length, in characters, of a value that the caller chooses freely. It limits what one request adds to the
+ * store and the log.
+ */
 const MOST_CHARACTERS = 255;
 
 /**
- * Maximum length of a detail in characters, which is the size of Keycloak's column. Lists of scopes and reasons can be
- * long.
+ * Maximum length of a detail in characters, which is the size of Keycloak's column. Lists of scopes can be this long.
  */
 const MOST_OF_A_DETAIL = 2550;
 
@@ -57,7 +59,7 @@ function shorten(details: Record<string, string>): void {
   }
 }
 
-/** An event that collects its details while the request runs. */
+/** An event that collects its details while a request runs, and is logged when the request succeeds or fails. */
 export class EventDraft {
   /** Keycloak's type, for example `LOGIN`. `refused` and `failed` append `_ERROR`. */
   readonly type: string;

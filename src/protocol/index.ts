@@ -1,5 +1,5 @@
 // Protocol: OAuth 2 and OpenID Connect rules as functions of plain values.
-// Owns: the endpoints that clients call, their grants, tokens, sessions, keys and claims, and the proof of a user.
+// Owns: the endpoints that clients call, their grants, tokens, sessions, keys and claims, and user authentication.
 // Must not know: HTTP, HTML, SQL, the wall clock, the pages of the browser.
 // Start at endpoints/token.ts: it names the phases of a grant and calls every folder on the way.
 

@@ -9,11 +9,11 @@ export interface ParsedJwt {
   claims: Readonly<Record<string, unknown>>;
   /** The signed text. */
   signingInput: string;
-  /** As sent, in base64url. */
+  /** The signature in base64url, as sent. */
   signature: string;
 }
 
-/** Maximum length, in characters, of a token to parse. Tokens of this service have about 1,500. */
+/** Maximum length, in characters, of a token that idkit parses. The service's own tokens have about 1,500. */
 const MAX_LENGTH = 64 * 1024;
 const shape = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 

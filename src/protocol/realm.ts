@@ -21,7 +21,11 @@ for (const [network, prefix] of [
 ] as const)
   privateAddresses.addSubnet(network, prefix, 'ipv6');
 
-/** Returns the realm in the path. @throws Refusal `realm-not-found` */
+/**
+ * Returns the configuration of the realm in the path.
+ *
+ * @throws Refusal `realm-not-found`
+ */
 export async function getRealm(ctx: ProtocolContext, name: string): Promise<RealmConfiguration> {
   const configuration = await ctx.store.findRealm(name);
   if (configuration === undefined) throw new Refusal('realm-not-found', { detail: 'no such realm' });
@@ -29,8 +33,9 @@ export async function getRealm(ctx: ProtocolContext, name: string): Promise<Real
 }
 
 /**
- * Rejects plain http if the realm requires TLS (docs/keycloak/tokens.md#order-of-the-checks). @throws Refusal
- * `https-required`
+ * Rejects plain http if the realm requires TLS (docs/keycloak/tokens.md#order-of-the-checks).
+ *
+ * @throws Refusal `https-required`
  */
 export function checkTransport(
   configuration: RealmConfiguration,
@@ -43,8 +48,8 @@ export function checkTransport(
 }
 
 /**
- * The refusal of a disabled realm, by endpoint. Endpoints that are missing here still answer. The pages of a browser
- * are refused in src/browser/call.ts.
+ * How each endpoint rejects requests to a disabled realm. Other endpoints accept them, except for the pages of a
+ * browser, which src/browser/call.ts rejects.
  */
 const DISABLED_REALM = {
   token: 'realm-disabled',
@@ -90,16 +95,16 @@ function matchesPrivate(address: string): boolean {
 }
 
 /**
- * The use of a token: a login with the password grant or in a browser, further tokens of such a login (a code, a
- * refresh), or a service account.
+ * The situation in which a token is issued: a login with the password grant or in a browser, a later request of such a
+ * login (a code, a refresh), or a request of a service account.
  */
 export type TokenUse = 'direct' | 'browser' | 'continued' | 'service-account';
 
 const remembered = new WeakMap<RealmConfiguration, WeakMap<Client, readonly Unenforced[]>>();
 
 /**
- * Guards every token: if the realm or the client demands more than idkit enforces, idkit refuses to issue a weaker
- * token (docs/keycloak/tokens.md#demands). This also applies to sessions that began before the demand.
+ * Refuses to issue a token if the realm or the client demands more than idkit enforces
+ * (docs/keycloak/tokens.md#demands). This also applies to sessions that began before the demand was set.
  *
  * @throws Refusal `login-refused`; its detail names the demand
  */
@@ -126,7 +131,10 @@ function refusingDemands(configuration: RealmConfiguration, client: Client): rea
   return refusing;
 }
 
-/** A flow affects only new logins, and a user directory only its own users. Every other demand affects all tokens. */
+/**
+ * A login flow's demand affects only logins with that flow, and a user directory's demand does not affect service
+ * accounts. Every other demand affects all tokens.
+ */
 function isFor(at: Unenforced['at'], use: TokenUse): boolean {
   if (at === 'users') return use !== 'service-account';
   return at === undefined || at === use;

@@ -1,6 +1,6 @@
 /**
- * Why a request is refused, one name per row of the HTTP room's table. Append only. The status, the `error` code and
- * the default description are in that table.
+ * The reasons for a refusal. Each has a row in the table of the HTTP room, with its status, its `error` code and its
+ * default description. Append new names, and do not rename existing ones.
  */
 export type RefusalCase =
   // Common to the endpoints (docs/keycloak/errors.md, docs/keycloak/tokens.md#order-of-the-checks)
@@ -76,11 +76,11 @@ export type RefusalCase =
 
 /** The optional parts of a refusal. */
 export interface RefusalOptions {
-  /** Replaces the row's description. Sent to the client. */
+  /** Replaces the default description. The client receives it. */
   description?: string | undefined;
-  /** For logs and events only. */
+  /** A description that only logs and events contain. */
   detail?: string | undefined;
-  /** Keycloak's event error, if it differs from the default of the case. */
+  /** Keycloak's event error, if it differs from the default of the reason. */
   eventError?: string | undefined;
   /** The value of `Access-Control-Allow-Origin`, if the endpoint has determined it. */
   allowOrigin?: string | undefined;
@@ -99,9 +99,9 @@ export class Refusal extends Error {
   readonly description: string | undefined;
   readonly detail: string | undefined;
   readonly eventError: string | undefined;
-  /** Set by the thrower, or by the endpoint, which knows the path. */
+  /** Set by the code that throws the refusal, or by the endpoint, which knows the path. */
   realm: string | undefined;
-  /** Set by the thrower, or by the endpoint, which knows the client. */
+  /** Set by the code that throws the refusal, or by the endpoint, which knows the client. */
   allowOrigin: string | undefined;
 
   constructor(refusalCase: RefusalCase, options: RefusalOptions = {}) {

@@ -14,7 +14,7 @@ test('the protected API admits callers by their roles, including the machine-to-
   assert.equal(job.output(), '2 orders\n');
   const wrong = runExample(t, 'service-job.js', { BASE_URL, API: API!, CLIENT_SECRET: 'wrong' });
   assert.equal(await wrong.ended, 1);
-  assert.match(wrong.output(), /ClientError: the service refused: 401 unauthorized_client/);
+  assert.match(wrong.output(), /ClientError: the service rejected the request: 401 unauthorized_client/);
 
   const call = async (method: string, path: string, username?: string): Promise<number> => {
     const tokens = username === undefined ? undefined : await realm.logIn(username);

@@ -3,7 +3,7 @@ import { callService, pathSegment, readJson, type ServiceResponse } from './call
 import type { AdminConnection } from './login.ts';
 import { openLogin } from './login.ts';
 
-/** A realm as `GET /admin/realms` or `GET /admin/realms/{realm}` returns it. */
+/** A realm in a response of `GET /admin/realms` or `GET /admin/realms/{realm}`. */
 export interface RealmRecord {
   realm: string;
   enabled?: boolean;
@@ -64,7 +64,7 @@ export async function connectAdmin(connection: AdminConnection): Promise<AdminCl
   const call: AdminClient['call'] = async (method, path, body) => {
     let response = await send(method, path, body);
     if (response.status === 401) {
-      // The session may have ended although its token has not expired. The client logs in again, but only once.
+      // The session may have ended before its token expired. The client then logs in again, but only once.
       login.markRejected();
       response = await send(method, path, body);
     }
@@ -115,7 +115,7 @@ function limits(connection: AdminConnection): { signal?: AbortSignal; timeoutMil
   };
 }
 
-/** Turns an error response into an error with the text of the service. */
+/** Converts an error response into an IdkitError with the text of the service. */
 function refused(
   response: ServiceResponse,
   method: string,
@@ -140,7 +140,9 @@ function refused(
   }
 }
 
-/** Reads the text from any of the three error shapes of Keycloak 26 (docs/keycloak/errors.md#error-shapes). */
+/**
+ * Reads the service's text from any of the three error shapes of Keycloak 26 (docs/keycloak/errors.md#error-shapes).
+ */
 function describeRefusal(response: ServiceResponse): string {
   const fields = parseJsonObject(response.text) ?? {};
   const text = fields['errorMessage'] ?? fields['error_description'] ?? fields['error'];

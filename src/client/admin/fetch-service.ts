@@ -1,11 +1,11 @@
 import { request } from 'node:https';
 
-/** PEM certificates by origin. */
+/** The pinned certificates (PEM) by origin. */
 const pinned = new Map<string, string>();
 
 /**
  * Makes all later calls to this origin accept only this certificate, for any host name. idkit calls a service on this
- * machine at a loopback address, while the certificate names the public host.
+ * machine at a loopback address, but the certificate is for the public host name.
  *
  * @param origin for example `https://127.0.0.1:8443`
  * @param pem the certificate of the process that holds the service's kernel lock
@@ -40,7 +40,7 @@ function fetchPinned(url: string, call: ServiceRequest, certificate: string): Pr
         agent: false,
         ca: certificate,
         allowPartialTrustChain: true,
-        // The pinned certificate is the only trust anchor, so the peer has its key. The host name does not matter.
+        // Only the holder of the pinned certificate's key can complete the handshake, so the host name does not matter.
         checkServerIdentity: () => undefined,
       },
       (response) => {

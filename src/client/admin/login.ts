@@ -2,11 +2,11 @@ import { IdkitError, jsonFields, parseJsonObject, Secret } from '../../core/inde
 import { callService, pathSegment, readJson, type ServiceResponse } from './call-service.ts';
 import { type KeptLogin, openTokenFile } from './token-file.ts';
 
-/** The login of one administrator, which renews itself. */
+/** The login of one administrator. It is renewed when its access token is about to expire. */
 export interface Login {
   /** Returns an access token that is valid for at least 30 s. Parallel callers share one renewal. */
   accessToken(): Promise<Secret>;
-  /** Marks the current token as rejected. The next call renews it, even if it has not expired. */
+  /** Marks the current token as rejected, so that the next call renews it even if it has not expired. */
   markRejected(): void;
   /** Ends the session at the service and deletes the stored login. */
   logout(): Promise<void>;
@@ -14,7 +14,7 @@ export interface Login {
 
 const RENEW_BEFORE_MILLISECONDS = 30_000;
 
-/** Opens a login. The first call gets its token from the file, from a refresh, or with the password, in this order. */
+/** Opens a login. The first call tries the token in the file, then a refresh, then the password. */
 export function openLogin(connection: AdminConnection): Login {
   const realm = connection.realm ?? 'master';
   const clientId = connection.clientId ?? 'admin-cli';
@@ -104,7 +104,7 @@ function parseTokens(response: ServiceResponse, requestedAt: number): KeptLogin 
     accessToken: access,
     accessExpiresAt: requestedAt + lifetime * 1000,
     ...(typeof refreshToken === 'string' ? { refreshToken } : {}),
-    // Keycloak 26 sends 0 if the refresh token does not expire (offline session).
+    // If the refresh token does not expire (offline session), Keycloak 26 sends 0.
     ...(typeof refreshLifetime === 'number' && refreshLifetime > 0
       ? { refreshExpiresAt: requestedAt + refreshLifetime * 1000 }
       : {}),
@@ -137,7 +137,7 @@ function refusedLogin(response: ServiceResponse, connection: AdminConnection, re
   );
 }
 
-/** How to reach an administrative API, of idkit or of Keycloak 26. */
+/** The address and the credentials for an administrative API, of idkit or of Keycloak 26. */
 export interface AdminConnection {
   /** Without a trailing slash. */
   baseUrl: string;
@@ -147,7 +147,9 @@ export interface AdminConnection {
   clientId?: string;
   username: string;
   password: Secret;
-  /** File (mode 0600) that stores the login between runs. Processes renew it under a lock. Default: memory only. */
+  /**
+   * The file (mode 0600) that stores the login between runs. Processes take a lock to renew it. Default: memory only.
+   */
   tokenFile?: string;
   signal?: AbortSignal;
   /** Timeout of one call in milliseconds. Default: 10,000. */

@@ -7,7 +7,7 @@ export interface Revocation {
   baseUrl: string;
   realm: string;
   clientId: string;
-  /** Leave it out for a public client. */
+  /** The client secret. Omit it for a public client. */
   clientSecret?: Secret;
   /** A refresh or an access token. */
   token: Secret;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseJsonObject, systemErrorCode } from '../../core/index.ts';
 import { replaceFile, writeFault } from '../../files/index.ts';
 
-/** A stored login. Times are Unix times in milliseconds. */
+/** A login as the file stores it. Times are Unix times in milliseconds. */
 export interface KeptLogin {
   accessToken: string;
   accessExpiresAt: number;
@@ -12,23 +12,25 @@ export interface KeptLogin {
   refreshExpiresAt?: number;
 }
 
-/** Stores a login between runs. */
+/** The file in which a login is kept between runs. */
 export interface TokenFile {
-  /** Returns the login of this owner, or undefined if there is no usable one. */
+  /** Returns the stored login, or undefined if the file has none that this owner can use. */
   read(): KeptLogin | undefined;
   /** Replaces the file atomically, with mode 0600. */
   write(login: KeptLogin): void;
   remove(): void;
-  /** Runs `work` under a lock that all processes share, because each refresh token works once. */
+  /** Runs `work` under a lock that all processes share, because a refresh token can be used only once. */
   exclusively<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>;
 }
 
-/** The holder of a lock sends at most two requests. An older lock belongs to a process that has died. */
+/**
+ * Maximum age of a lock. Its holder sends at most two requests, so an older lock belongs to a process that has died.
+ */
 const STALE_LOCK_MILLISECONDS = 30_000;
 
 /**
- * Opens the file of one login. Ignores a file that has another owner, is accessible to other users or is unreadable;
- * the next login replaces it. Without a path, the returned file stores nothing.
+ * Opens the file of one login. A file that is unreadable, belongs to another login or is accessible to other users is
+ * ignored, and overwritten by the next login. If there is no path, the returned file stores nothing.
  *
  * @param owner base URL, realm, client and user of the login
  */
@@ -83,7 +85,7 @@ async function takeLock(lock: string, path: string, signal: AbortSignal | undefi
     } catch (error) {
       if (systemErrorCode(error) !== 'EEXIST') throw writeFault(path, error);
     }
-    // A lock that was released in the meantime is not removed, because the next holder may have created it already.
+    // A lock that was released in the meantime is not removed, because another process may hold a new one.
     const held = statSync(lock, { throwIfNoEntry: false });
     if (held !== undefined && Date.now() - held.mtimeMs > STALE_LOCK_MILLISECONDS)
       rmSync(lock, { force: true });

@@ -1,6 +1,6 @@
 import { ClientError } from './client-error.ts';
 
-/** Provides the access tokens of one session or one machine-to-machine client. */
+/** A source of access tokens: one session or one machine-to-machine client. */
 export interface TokenSource {
   accessToken(): Promise<string>;
   /** Returns a token other than the rejected one, or the rejected one if there is no other. */
@@ -8,8 +8,8 @@ export interface TokenSource {
 }
 
 /**
- * `fetch` that sends the access token, and only to `origins`. After a 401, the function renews the token and repeats
- * the request once. The caller gets the 401 if the second response is a 401 too, or if the renewal fails.
+ * Returns a `fetch` that sends the access token, but only to `origins`. After a 401, it renews the token and repeats
+ * the request once. The caller gets the 401 if the second response is also a 401, or if the renewal fails.
  *
  * @throws ClientError `not_allowed` for an address outside `origins`, `logged_out`, `unreachable`
  */

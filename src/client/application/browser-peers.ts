@@ -13,8 +13,9 @@ const REPLY_TIMEOUT_MILLISECONDS = 1_000;
  * Connects tabs through Web Locks and a BroadcastChannel with the same name. Tokens travel only in messages between
  * pages of one origin, and no tab stores them.
  *
- * A tab that gets the renewal lock may still miss messages of the previous holder, so it asks the other tabs first.
- * Each tab holds a presence lock until it closes; the asking tab counts these locks to know how many replies to await.
+ * When a tab gets the renewal lock, messages of the previous holder may still be on their way, so the tab first asks
+ * the other tabs for their tokens. Each tab holds a presence lock until it closes. The asking tab counts these locks to
+ * know how many replies to expect.
  */
 export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
   const { locks } = window.navigator;
@@ -44,7 +45,7 @@ export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
     me,
     listen(ownTokens, onMessage) {
       channel.onmessage = ({ data }) => {
-        // Only this library, in pages of the same origin, posts to the channel.
+        // Every message comes from this library, because only pages of the same origin can post to the channel.
         const message = data as Wire;
         if (message.type === 'ask') post({ type: 'have', to: message.from, tokens: ownTokens() });
         else if (message.type !== 'have') onMessage(message);

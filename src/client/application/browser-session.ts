@@ -101,14 +101,14 @@ export function openBrowserSession(options: BrowserSessionOptions): BrowserSessi
       const { searchParams } = here;
       const state = searchParams.get('state');
       if (state !== null && (searchParams.has('code') || searchParams.has('error'))) {
-        // A response to a login that this tab did not start (RFC 9700 §4.7) is removed from the address and ignored.
+        // If this tab did not start the login, its response is removed from the address and ignored (RFC 9700 §4.7).
         const pending = pendingLogins.take(state);
         const response = new URLSearchParams(searchParams);
         for (const name of RESPONSE_PARAMETERS) searchParams.delete(name);
         history.replaceState(history.state, '', pending?.returnTo ?? here.href);
         if (pending !== undefined) {
           await session.receive(response, state, pending).catch((error) => {
-            // The session's state holds the error of the service.
+            // Ignores a ClientError, because the session's state contains the service's error.
             if (!(error instanceof ClientError)) throw error;
           });
           return session.state;

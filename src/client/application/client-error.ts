@@ -5,7 +5,7 @@
  * - `logged_out`: the session has no tokens.
  * - `login_failed`: the response to a login is an error, or it does not belong to a login of this session.
  * - `unexpected_answer`: the response does not follow OpenID Connect. The issuer may not be an OpenID provider.
- * - `not_allowed`: the library does not allow the call, such as a request to an address outside `apiOrigins`.
+ * - `not_allowed`: the library does not allow the call, for example a request to an address outside `apiOrigins`.
  */
 export type ClientErrorCode =
   | 'unreachable'
@@ -15,19 +15,19 @@ export type ClientErrorCode =
   | 'unexpected_answer'
   | 'not_allowed';
 
-/** What the service reported when it rejected a request. */
+/** The service's reasons for rejecting a request. */
 export interface RefusalDetails {
   /** The HTTP status. */
   status?: number;
-  /** The `error` of RFC 6749 §4.1.2.1 or §5.2, such as `invalid_grant`. */
+  /** The `error` of the response (RFC 6749 §4.1.2.1 or §5.2), such as `invalid_grant`. */
   error?: string;
   /** The `error_description` of the response, if it has one. */
   errorDescription?: string;
 }
 
 /**
- * The error that the functions of `idkit/client` throw for every failure at run time. Its message contains no token and
- * no secret.
+ * The error that every function of `idkit/client` throws if it fails at run time. Its message contains no token and no
+ * secret.
  */
 export class ClientError extends Error {
   override readonly name = 'ClientError';

@@ -3,7 +3,7 @@ import { NO_PEERS } from './peers.ts';
 import { type KeptLogins, openPendingLogins } from './pending-logins.ts';
 import { openSession, type Session, type SessionOptions } from './session.ts';
 
-/** Options of a session outside of a browser. */
+/** Options of a session in a program other than a browser. */
 export interface NativeSessionOptions extends SessionOptions {
   /** Opens a page of the service in the user's browser (RFC 8252). A rejection makes `login()` reject. */
   openUrl(url: string): void | Promise<void>;
@@ -27,8 +27,8 @@ export interface NativeSession extends Session {
    */
   resume(refreshToken: string): Promise<void>;
   /**
-   * The current refresh token, or undefined without a session. Keep it only in the operating system's secure store.
-   * Each renewal changes it and then calls `onChange`.
+   * The current refresh token, or undefined if there is no session. Keep it only in the operating system's secure
+   * store. Each renewal replaces it and then calls `onChange`.
    */
   readonly refreshToken: string | undefined;
 }
@@ -65,7 +65,7 @@ export function openNativeSession(options: NativeSessionOptions): NativeSession 
     async endSession(provider, server, { refreshToken }) {
       const { end_session_endpoint: url } = server;
       if (url === undefined || refreshToken === undefined) return;
-      // No page is necessary with client_id and refresh_token (docs/keycloak/logout.md#logout-with-a-refresh-token).
+      // A logout with client_id and refresh_token needs no page (docs/keycloak/logout.md#logout-with-a-refresh-token).
       const body = new URLSearchParams({ client_id: options.clientId, refresh_token: refreshToken });
       await provider.request(
         ({ signal }) => fetch(url, { method: 'POST', body, redirect: 'manual', signal: signal() }),

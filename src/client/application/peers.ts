@@ -2,15 +2,17 @@ import type { RefusalDetails } from './client-error.ts';
 import type { LoggedOutReason } from './session-state.ts';
 import type { TokenSet } from './token-set.ts';
 
-/** A message between tabs of the same application. It does not leave the browser or the origin. */
+/** A message between tabs of the same application. It never leaves the browser or the origin. */
 export type PeerMessage =
   /** The sender has newer tokens. */
   | { readonly type: 'tokens'; readonly tokens: TokenSet }
-  /** The tab `by` sends the refresh token of the set `id`. A second use of it would end the session. */
+  /**
+   * The tab `by` is about to use the refresh token of the set `id`. A second use of that token would end the session.
+   */
   | { readonly type: 'using'; readonly id: string; readonly by: string }
-  /** The refresh of the set `id` failed without a refusal, so other tabs may use its refresh token. */
+  /** The refresh of the set `id` failed, but the service did not reject it. Other tabs may use its refresh token. */
   | { readonly type: 'unused'; readonly id: string }
-  /** The session, or only the set `id` of it, has ended. */
+  /** The session has ended, or only the set `id` of its tokens. */
   | ({
       readonly type: 'ended';
       readonly id?: string;
@@ -22,7 +24,7 @@ export type PeerMessage =
 export interface Peers {
   /** The name of this tab. */
   readonly me: string;
-  /** Sets the source of this tab's replies to other tabs, and the handler of their messages. */
+  /** Sets what this tab replies when others ask for tokens, and the handler of their messages. */
   listen(ownTokens: () => TokenSet | undefined, onMessage: (message: PeerMessage) => void): void;
   /** Runs `work` under a lock that all tabs share. The browser releases the lock of a closed tab. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;

@@ -1,19 +1,19 @@
 import type { PendingLogin } from './session.ts';
 
-/** Started logins that wait for a response, by their `state`. */
+/** Logins that have started and wait for a response. The parameter `state` identifies each of them. */
 export interface PendingLogins {
   keep(state: string, login: PendingLogin): void;
-  /** Removes the login and returns it, so that each login accepts one response. */
+  /** Removes and returns a login. A second response with the same `state` therefore finds no login. */
   take(state: string): PendingLogin | undefined;
 }
 
-/** Ordered from the oldest to the newest. */
+/** Pending logins, the oldest first. */
 export type KeptLogins = readonly (readonly [state: string, login: PendingLogin])[];
 
-/** A newer login replaces the oldest one beyond this number, because users abandon logins. */
+/** Maximum number of pending logins. A further login replaces the oldest, which the user has probably abandoned. */
 const MAX_PENDING = 10;
 
-/** Keeps the logins in a store that `read` and `write` access as a whole. */
+/** Opens the pending logins of a store, which `read` and `write` access as a whole. */
 export function openPendingLogins(read: () => KeptLogins, write: (kept: KeptLogins) => void): PendingLogins {
   return {
     keep: (state, login) => write([...read(), [state, login] as const].slice(-MAX_PENDING)),

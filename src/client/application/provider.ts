@@ -4,10 +4,10 @@ import { ClientError } from './client-error.ts';
 
 /** The service and the client that an application uses. */
 export interface ProviderOptions {
-  /** `{base_url}/realms/{realm}`, as the discovery document names it: https, or http to a loopback address. */
+  /** `{base_url}/realms/{realm}`, as in the discovery document. An https address, or http to a loopback address. */
   issuer: string;
   clientId: string;
-  /** Allows plain http to every host. Default: false, which allows it to loopback addresses only. */
+  /** Whether plain http is allowed to every host. Default: false, which allows it only to loopback addresses. */
   allowHttp?: boolean;
   /** Timeout of one request to the service in milliseconds. Default: 30,000. */
   timeoutMilliseconds?: number;
@@ -17,13 +17,13 @@ export interface ProviderOptions {
 export interface Provider {
   readonly client: oauth.Client;
   /**
-   * Returns the discovery document. The provider fetches it once; after a failure, the next call fetches it again.
+   * Returns the discovery document, which is fetched once. If the request fails, the next call tries again.
    *
    * @throws ClientError `unreachable`, `refused` or `unexpected_answer`
    */
   server(): Promise<oauth.AuthorizationServer>;
   /**
-   * Sends one request to the service and returns what `read` makes of the response.
+   * Sends one request to the service and returns what `read` extracts from the response.
    *
    * @throws ClientError `unreachable`, `refused` or `unexpected_answer`
    */
@@ -33,7 +33,7 @@ export interface Provider {
   ): Promise<T>;
 }
 
-/** Options of every request: a fresh timeout signal, and whether plain http is allowed. */
+/** The options that every request passes to oauth4webapi: a new timeout signal, and whether plain http is allowed. */
 export type Transport = { signal: () => AbortSignal; [oauth.allowInsecureRequests]: boolean };
 
 /** @throws TypeError if the issuer is not a URL, or is plain http to another host without `allowHttp` */
@@ -75,13 +75,13 @@ export function openProvider(options: ProviderOptions): Provider {
 }
 
 /**
- * Turns an error response into a ClientError. 429 and 5xx are `unreachable`, because a later request can succeed. 400,
- * 401 and any response with an OAuth `error` are `refused`. Anything else, such as a proxy's 404 page, is
- * `unexpected_answer`.
+ * Converts an error response into a ClientError. The statuses 429 and 5xx become `unreachable`, because a later request
+ * can succeed. The statuses 400 and 401, and any response with an OAuth `error`, become `refused`. Every other
+ * response, such as a proxy's 404 page, becomes `unexpected_answer`.
  */
 async function parseRefusal(response: Response): Promise<ClientError> {
   const { status } = response;
-  // Undefined if the body is not JSON. A property of any other JSON value than an object is undefined.
+  // Undefined if the body is not JSON. Other JSON values than objects have none of the members that are read below.
   const body = (await response.json().catch(() => undefined)) as Record<string, unknown> | null | undefined;
   const error = text(body?.['error']);
   const errorDescription = text(body?.['error_description']);
@@ -95,7 +95,7 @@ async function parseRefusal(response: Response): Promise<ClientError> {
     return new ClientError('unreachable', `the service responded: ${words}`, details);
   }
   return status === 400 || status === 401 || error !== undefined
-    ? new ClientError('refused', `the service refused: ${words}`, details)
+    ? new ClientError('refused', `the service rejected the request: ${words}`, details)
     : new ClientError('unexpected_answer', `the service responded: ${words}`, details);
 }
 

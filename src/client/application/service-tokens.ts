@@ -6,7 +6,9 @@ import { DEFAULT_LIFETIME_SECONDS, renewalTime } from './token-set.ts';
 
 /** Options of a machine-to-machine client. */
 export interface ServiceTokenOptions extends ProviderOptions {
-  /** The secret, or a function that returns it. Each renewal calls the function, so it can return a changed secret. */
+  /**
+   * The secret, or a function that returns it. Each renewal calls the function, so the secret can change at run time.
+   */
   clientSecret: string | (() => string | Promise<string>);
   /** Scopes to request, separated by spaces. */
   scope?: string;
@@ -14,7 +16,7 @@ export interface ServiceTokenOptions extends ProviderOptions {
   apiOrigins?: readonly string[];
 }
 
-/** Access tokens that a backend uses in its own name (client credentials grant, RFC 6749 §4.4). */
+/** Access tokens with which a backend acts in its own name (client credentials grant, RFC 6749 §4.4). */
 export interface ServiceTokens {
   /**
    * Returns the cached token, or a new one if fewer than 30 seconds are left. Parallel callers share one request. If
@@ -23,13 +25,17 @@ export interface ServiceTokens {
    * @throws ClientError `refused` with the error of the service, `unreachable`, `unexpected_answer`
    */
   accessToken(): Promise<string>;
-  /** `fetch` with the token, to `apiOrigins` only. A 401 causes one retry with a new token. @throws ClientError */
+  /**
+   * `fetch` that sends the token, but only to `apiOrigins`. A 401 causes one retry with a new token.
+   *
+   * @throws ClientError
+   */
   readonly fetch: typeof fetch;
 }
 
-/** Remaining lifetime at which the cache renews a token. */
+/** The cache renews a token with less than this lifetime left. */
 const MARGIN_SECONDS = 30;
-/** An API that rejects a new token causes no further renewal for this time. */
+/** Minimum time between two renewals for an API that rejects even new tokens. */
 const REJECTION_PAUSE_MILLISECONDS = 5_000;
 
 interface Cached {

@@ -4,7 +4,8 @@ import type { UserClaims } from './token-set.ts';
 /**
  * Why the session is logged out:
  * - `not_logged_in`: no user has logged in since this page or program started.
- * - `logout`: this tab logged out. `logout_elsewhere`: another tab of the application logged out.
+ * - `logout`: the user logged out in this tab. `logout_elsewhere`: the user logged out in another tab of the
+ *   application.
  * - `renewal_refused`: the service rejected the refresh token (expired, revoked, used twice, or its session ended).
  * - `renewal_interrupted`: the tab that renewed for all tabs closed before it shared the result. A second use of the
  *   same refresh token would end the whole session at the service.
@@ -23,9 +24,9 @@ export type LoggedOutReason =
 /**
  * The state of a user's session in an application:
  * - `starting`: the session does not know yet whether a user is logged in.
- * - `logged_out`: there are no tokens.
- * - `logging_in`: the browser is on its way to the service, or the session completes a login. There are no tokens.
- * - `logged_in`: there are tokens, and the session renews them as needed.
+ * - `logged_out`: the session has no tokens.
+ * - `logging_in`: the user is at the service, or the session completes the login. It has no tokens yet.
+ * - `logged_in`: the session has tokens, and renews them as needed.
  */
 export type SessionState =
   | { readonly name: 'starting' }
@@ -39,25 +40,25 @@ export type SessionEvent =
   | { readonly type: 'login_started' }
   | ({ readonly type: 'ended'; readonly reason: LoggedOutReason } & Readonly<RefusalDetails>);
 
-/** The result of an event. The session clears its tokens before it enters any state but `logged_in`. */
+/** The result of an event. Before the session enters a state other than `logged_in`, it discards its tokens. */
 export interface Step {
   readonly state: SessionState;
-  /** The session starts a login without a call of the application. */
+  /** Whether the session starts a new login itself. */
   readonly startLogin: boolean;
-  /** The session reports the event to `onUnexpectedLogin`. */
+  /** Whether the session reports the event to `onUnexpectedLogin`. */
   readonly report: boolean;
 }
 
-/** Errors that a new login would get too. */
+/** Errors that a new login would cause too. */
 const ACCESS_ERRORS = ['realm_disabled', 'client_disabled'];
 
-/** Maps the service's rejection of a refresh to the reason of the logged-out state. */
+/** Returns the reason for the logged-out state after the service rejected a refresh. */
 export function reasonOfRefusal({ status, error }: RefusalDetails): LoggedOutReason {
-  // Keycloak 26 answers 403 for a disabled realm.
+  // For a disabled realm, Keycloak 26 responds with 403.
   return status === 403 || ACCESS_ERRORS.includes(error ?? '') ? 'access_refused' : 'renewal_refused';
 }
 
-/** Returns the next state. A pure function that holds all transitions of a session. */
+/** Returns the next state of a session. All transitions are in this function, which has no side effects. */
 export function nextStep(state: SessionState, event: SessionEvent): Step {
   switch (event.type) {
     case 'tokens':

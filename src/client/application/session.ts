@@ -7,40 +7,40 @@ import { type LoggedOutReason, nextStep, type SessionEvent, type SessionState } 
 import { type Clock, openTokenKeeper, type TokenKeeper } from './token-keeper.ts';
 import { parseTokenSet, type TokenSet } from './token-set.ts';
 
-/** Reports the end of a session that the user did not end. Log it and raise an alert. It contains no token. */
+/** A report that a session ended although the user did not log out. Log it and raise an alert. It contains no token. */
 export interface UnexpectedLogin extends RefusalDetails {
   reason: LoggedOutReason;
-  /** Time of the event, in ISO 8601, UTC. */
+  /** The time of the event in ISO 8601, UTC. */
   at: string;
 }
 
 /** Options of every session. */
 export interface SessionOptions extends ProviderOptions {
-  /** Address to which the service sends the user after a login; one of the client's redirect URIs. */
+  /** The address to which the service sends the user after a login. It must be one of the client's redirect URIs. */
   redirectUri: string;
   /** Scopes to request in addition to `openid`, separated by spaces. */
   scope?: string;
   /**
-   * Origins to which `fetch` may send tokens, such as `https://api.example.org`. Default: the origin of the page in a
-   * browser, otherwise none.
+   * Origins to which `fetch` may send tokens, such as `https://api.example.org`. Default: in a browser, the origin of
+   * the page; elsewhere, none.
    */
   apiOrigins?: readonly string[];
   /**
-   * Receives the state after each event, and after each renewal. If it throws, the session logs the error to the
-   * console and continues.
+   * Receives the state after each event and after each renewal. If it throws, the session logs the error to the console
+   * and continues.
    */
   onChange?(state: SessionState): void;
   /**
    * Receives a report when the session ends unexpectedly, for example after the reuse of a refresh token. The session
-   * calls it before the login that may follow. Default: a warning on the console. If it throws, the session logs the
-   * error to the console and continues.
+   * calls it before it starts a new login. Default: a warning on the console. If it throws, the session logs the error
+   * to the console and continues.
    */
   onUnexpectedLogin?(report: UnexpectedLogin): void;
 }
 
 /** Options of one login. */
 export interface LoginOptions {
-  /** Address that the browser shows after the login; same origin only. Default: the current page. */
+  /** The address that the browser shows after the login, of the same origin. Default: the current page. */
   returnTo?: string;
   /** Further parameters of the authorization request, such as `login_hint` or `prompt`. */
   parameters?: Readonly<Record<string, string>>;
@@ -65,14 +65,14 @@ export interface Session {
    */
   accessToken(): Promise<string>;
   /**
-   * `fetch` with the access token, to `apiOrigins` only. A 401 causes one retry with a renewed token.
+   * `fetch` that sends the access token, but only to `apiOrigins`. A 401 causes one retry with a renewed token.
    *
    * @throws ClientError `not_allowed` for another origin, `logged_out`, `unreachable`
    */
   readonly fetch: typeof fetch;
   /**
-   * Ends the session in this program, in its other tabs and at the service. Does nothing without tokens. The promise
-   * resolves when the service has responded; in a browser, when the page leaves for the service's logout.
+   * Ends the session in this program, in its other tabs and at the service. Does nothing if the session has no tokens.
+   * The promise resolves when the service has responded; in a browser, when the page leaves for the service's logout.
    *
    * @throws ClientError `unreachable` or `refused` if the service did not end its session. The session in this program
    * and in the other tabs has ended anyway; the service's session lasts until it expires
@@ -89,9 +89,9 @@ export interface PendingLogin {
   readonly returnTo?: string;
 }
 
-/** The differences between a browser and other programs. */
+/** The functions in which a browser differs from other programs. */
 export interface Place {
-  /** The state before any event. */
+  /** The state of a new session. */
   readonly initial: SessionState;
   readonly peers: Peers;
   readonly clock: Clock;
@@ -99,29 +99,29 @@ export interface Place {
   keepLogin(state: string, pending: PendingLogin): void;
   /** Opens a page of the service for the user. */
   open(url: string): void | Promise<void>;
-  /** Runs `work` as soon as the user sees the page. */
+  /** Runs `work` when the page is visible to the user, or immediately in a program without a page. */
   whenSeen(work: () => void): void;
   /** Ends the session at the service. */
   endSession(provider: Provider, server: oauth.AuthorizationServer, tokens: TokenSet): Promise<void>;
 }
 
-/** A session with the functions that only its place calls. */
+/** A session, with the functions that only the browser session and the native session call. */
 export interface OpenSession extends Session {
   readonly keeper: TokenKeeper;
   /** Completes a login with the parameters of the redirect. Checks `state`, `iss` and the nonce. @throws ClientError */
   receive(parameters: URLSearchParams, state: string, pending: PendingLogin): Promise<void>;
-  /** Takes over the tokens of another tab. Without one, the session becomes `logged_out`. */
+  /** Takes over the tokens of another tab. If no tab has tokens, the session becomes `logged_out`. */
   join(): Promise<void>;
   /** Gets tokens with a stored refresh token, which the service replaces. @throws ClientError */
   resume(refreshToken: string): Promise<void>;
 }
 
-/** Opens a session. Browsers and other programs share this code. */
+/** Opens a session. The browser session and the native session share this code. */
 export function openSession(options: SessionOptions, place: Place): OpenSession {
   const provider = openProvider(options);
   const { client } = provider;
   let state = place.initial;
-  /** `sub` of the last user. After a lost session, the tab takes over tokens of the same user only. */
+  /** The `sub` of the last user. After a lost session, the tab takes over only tokens of the same user. */
   let user: unknown;
 
   const emit = (event: SessionEvent): void => {
@@ -137,7 +137,7 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
     if (step.startLogin) place.whenSeen(() => void loginAgain());
   };
 
-  /** Takes over the tokens of another tab if that tab logged in first. Otherwise starts a login. */
+  /** Takes over the tokens of another tab if the user has already logged in there. Otherwise starts a login. */
   const loginAgain = async (): Promise<void> => {
     if (state.name !== 'logged_out' || (await keeper.join(user)) === 'joined') return;
     await login().catch((error) => end('login_failed', error));
@@ -147,7 +147,7 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
     emit({ type: 'ended', reason, ...(error === undefined ? {} : refusalOf(error)) });
   };
 
-  /** A failed second login does not end the session that exists. */
+  /** A failed second login does not end the first session. */
   const failLogin = (error: unknown): ClientError => {
     if (keeper.tokens === undefined) end('login_failed', error);
     const details = refusalOf(error);
@@ -258,7 +258,7 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
   };
 }
 
-/** Returns the error of the service, or a description of any other failure of a login. */
+/** Returns the service's error, or a description if the login failed for another reason. */
 function refusalOf(error: unknown): RefusalDetails {
   if (error instanceof oauth.AuthorizationResponseError) {
     const { error: code, error_description: text } = error;
@@ -270,7 +270,7 @@ function refusalOf(error: unknown): RefusalDetails {
   return { ...(status === undefined ? {} : { status }), error: code, errorDescription };
 }
 
-/** Runs a callback of the application. Logs its error, which must not stop a renewal or a logout. */
+/** Runs a callback of the application. Logs its errors, because they must not stop a renewal or a logout. */
 function runCallback(name: string, work: () => void): void {
   try {
     work();

@@ -3,11 +3,11 @@ import type { PeerMessage, Peers } from './peers.ts';
 import { type LoggedOutReason, reasonOfRefusal, type SessionEvent } from './session-state.ts';
 import type { TokenSet } from './token-set.ts';
 
-/** A port for the time, so that a test can control it. */
+/** The clock and the timers of a session, which a test can replace. */
 export interface Clock {
   /** Returns the Unix time in milliseconds. */
   now(): number;
-  /** Runs `work` once after the given time. Returns a function that cancels it. */
+  /** Runs `work` after the given time. Returns a function that cancels it. */
   after(milliseconds: number, work: () => void): () => void;
 }
 
@@ -15,18 +15,18 @@ export interface Clock {
 export interface TokenKeeper {
   readonly tokens: TokenSet | undefined;
   /**
-   * Returns a token with at least 60 seconds left, after a renewal if necessary. If the renewal fails, returns the old
-   * token until that expires.
+   * Returns a token with at least 60 seconds left, and renews the current one if necessary. If the renewal fails,
+   * returns the current token until that expires.
    *
    * @throws ClientError `logged_out`, or the failure of the renewal
    */
   accessToken(): Promise<string>;
-  /** Returns a token other than the rejected one. Returns the same token if a renewal moments ago did not help. */
+  /** Returns a token other than the rejected one, or the same token if it was renewed moments ago. */
   renewRejected(accessToken: string): Promise<string>;
   /** Stores the tokens of a login and sends them to the other tabs. */
   put(tokens: TokenSet): void;
   /**
-   * Takes over the tokens of another tab. Returns `alone` if no tab has any.
+   * Takes over the tokens of another tab. Returns `alone` if no tab has tokens.
    *
    * @param user accepts only tokens with this `sub`
    */
@@ -36,18 +36,21 @@ export interface TokenKeeper {
   close(): void;
 }
 
-/** A failed renewal counts for all tabs for this time, and a renewal after a 401 counts for all further 401s. */
+/**
+ * Minimum time after a failed renewal, in any tab, before the next one. Also the minimum time between two renewals
+ * after a 401.
+ */
 const RENEWAL_PAUSE_MILLISECONDS = 5_000;
-/** Shortest time before a planned renewal, however soon the token expires. */
+/** Minimum time before a planned renewal, even if the token expires earlier. */
 const SHORTEST_PAUSE_MILLISECONDS = 1_000;
-/** Number of rounds, each of one second, in which a tab may reply before the others stop waiting for it. */
+/** Number of times that a tab waits for the tab that used the refresh token. Each wait takes up to one second. */
 const MAX_ROUNDS = 6;
-/** Longest time between two attempts of a failing renewal. */
+/** Maximum time between two attempts of a renewal that keeps failing. */
 const LONGEST_PAUSE_MILLISECONDS = 300_000;
-/** Browsers and Node.js run a timer immediately if its delay is longer, which is about 25 days. */
+/** Maximum delay of a timer, about 25 days. Browsers and Node.js run a timer with a longer delay immediately. */
 const LONGEST_TIMER_MILLISECONDS = 2 ** 31 - 1;
 
-/** Opens a keeper that renews tokens before they expire, with one refresh in flight for all callers and all tabs. */
+/** Opens a keeper that renews tokens before they expire. All callers and all tabs share one refresh. */
 export function openTokenKeeper(
   refresh: (refreshToken: string, before: TokenSet) => Promise<TokenSet>,
   peers: Peers,
@@ -79,7 +82,7 @@ export function openTokenKeeper(
     emit({ type: 'tokens', user: tokens.user });
   };
 
-  /** Accepts newer tokens of the same session only. Tokens of another session may belong to another user. */
+  /** Accepts newer tokens of the same session only, because those of another session may belong to another user. */
   const adopt = (tokens: TokenSet): void => {
     if (held !== undefined && tokens.session === held.session && tokens.expiresAt > held.expiresAt)
       take(tokens);
@@ -112,7 +115,10 @@ export function openTokenKeeper(
     return new ClientError('logged_out', `the session has ended: ${reason}`, details);
   };
 
-  /** Adopts newer tokens of other tabs. Waits for an open tab that has used the refresh token to share the result. */
+  /**
+   * Takes over newer tokens of other tabs. If an open tab has used the refresh token, waits for that tab to share its
+   * result.
+   */
   const syncWithPeers = async (): Promise<void> => {
     for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
       for (const tokens of await peers.ask('all')) adopt(tokens);
@@ -120,7 +126,7 @@ export function openTokenKeeper(
     }
   };
 
-  /** Returns a set other than `stale`: that of another tab if it has one, otherwise the result of one refresh. */
+  /** Returns a set other than `stale`: a newer one from another tab, or the result of one refresh. */
   const renewOnce = async (stale: TokenSet): Promise<TokenSet> => {
     await syncWithPeers();
     if (held === undefined) throw loggedOut();
@@ -144,7 +150,7 @@ export function openTokenKeeper(
       throw error;
     }
     peers.send({ type: 'tokens', tokens: next });
-    // After a logout in the meantime, new tokens do not restore the session, in this tab or in others.
+    // If the user logged out in the meantime, the new tokens must not restore the session in any tab.
     if (held?.id !== before.id) throw loggedOut();
     take(next);
     return next;
@@ -154,7 +160,7 @@ export function openTokenKeeper(
     renewal ??= peers
       .exclusively(() => renewOnce(stale))
       .catch((error) => {
-        // A tab that still has tokens tries again, with growing pauses.
+        // As long as the tab has tokens, it tries again, with growing pauses.
         if (held !== undefined) plan(pause);
         pause = Math.min(2 * pause, LONGEST_PAUSE_MILLISECONDS);
         throw error;
@@ -218,7 +224,10 @@ export function openTokenKeeper(
   };
 }
 
-/** Ignores a ClientError, which the session's state and the next attempt report. Throws any other error, a bug. */
+/**
+ * Ignores a ClientError, because the session's state and the next attempt report it. Any other error is a bug and is
+ * thrown.
+ */
 function passClientError(error: unknown): void {
   if (!(error instanceof ClientError)) throw error;
 }

@@ -6,39 +6,39 @@ export type UserClaims = Readonly<Record<string, unknown>>;
 
 /** The tokens of one response. Times are Unix times in milliseconds, from the clock of this machine. */
 export interface TokenSet {
-  /** Identifies the set among the tabs; not a secret. */
+  /** Identifies the set among the tabs. It is not a secret. */
   readonly id: string;
-  /** Identifies the user session; equal for all its tokens. */
+  /** Identifies the user session. All tokens of that session have the same value. */
   readonly session: string;
   readonly accessToken: string;
   readonly expiresAt: number;
-  /** The access token is renewed before any use after this time. */
+  /** The time from which the access token must be renewed before it is used. */
   readonly renewAt: number;
   readonly refreshToken: string | undefined;
   readonly idToken: string | undefined;
   readonly user: UserClaims;
 }
 
-/** Remaining lifetime at which a session renews its access token. */
+/** The lifetime left at which a session renews its access token. */
 const SESSION_MARGIN_SECONDS = 60;
 
-/** Lifetime of a token without `expires_in`, which is optional (RFC 6749 §5.1). */
+/** The assumed lifetime of a token without `expires_in`, which is optional (RFC 6749 §5.1). */
 export const DEFAULT_LIFETIME_SECONDS = 60;
 
 /**
- * Returns the Unix time in milliseconds at which to renew a token: `margin` seconds before it expires. A token with a
- * lifetime below two margins is renewed after half its lifetime, because every use would renew it otherwise.
+ * Returns the Unix time in milliseconds at which to renew a token: `margin` seconds before it expires. A token that
+ * lives shorter than two margins is renewed after half its lifetime, because otherwise every use could renew it.
  */
 export function renewalTime(requestedAt: number, lifetimeSeconds: number, margin: number): number {
   return requestedAt + (lifetimeSeconds - Math.min(margin, lifetimeSeconds / 2)) * 1000;
 }
 
 /**
- * Turns a token response into a set. Takes the refresh token, ID token and user from `before` if a refresh response
- * omits them.
+ * Converts a token response into a set. If the response to a refresh omits the refresh token, the ID token or the user,
+ * the set keeps those of `before`.
  *
  * @param requestedAt Unix time in milliseconds at which the request was sent. Lifetimes count from then, so a slow
- * response does not extend them
+ *   response does not extend them
  * @throws ClientError `unexpected_answer` if the user changes (OpenID Connect Core 1.0 §12.2)
  */
 export function parseTokenSet(

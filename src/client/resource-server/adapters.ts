@@ -2,18 +2,18 @@ import { BearerRefusal } from './bearer-refusal.ts';
 import type { Caller, Requirement } from './caller.ts';
 import type { ResourceServer } from './resource-server.ts';
 
-/** The part of a request that the adapters read. Requests of Fastify, Express and node:http have it. */
+/** The members of a request that the adapters read. Requests of Fastify, Express and node:http have them. */
 export interface RequestShape {
   readonly headers: { readonly authorization?: string | undefined };
 }
 
-/** The part of a node:http response that the adapters use. Responses of Express have it too. */
+/** The members of a node:http response that the adapters use. Responses of Express have them too. */
 export interface ResponseShape {
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(text: string): unknown;
 }
 
-/** The part of a Fastify reply that the adapters use. */
+/** The members of a Fastify reply that the adapters use. */
 export interface ReplyShape {
   code(status: number): unknown;
   headers(headers: Record<string, string>): unknown;
@@ -31,8 +31,8 @@ export function getCaller(request: object): Caller {
 }
 
 /**
- * Returns a hook for Fastify: `{ onRequest: fastifyBearer(api, { realmRoles: ['reader'] }) }`. It responds to a
- * rejected request, and the handler does not run.
+ * Returns a hook for Fastify: `{ onRequest: fastifyBearer(api, { realmRoles: ['reader'] }) }`. The hook responds to a
+ * request that it rejects, and the handler of the route does not run.
  */
 export function fastifyBearer(
   api: ResourceServer,
@@ -49,8 +49,8 @@ export function fastifyBearer(
 }
 
 /**
- * Returns middleware for Express: `app.get('/orders', expressBearer(api, …), handler)`. It sends the response to a
- * rejected request, and calls `next` for an admitted one or with an unexpected error.
+ * Returns middleware for Express: `app.get('/orders', expressBearer(api, …), handler)`. It responds to a request that
+ * it rejects. It calls `next` for an admitted request, and with any unexpected error.
  */
 export function expressBearer(
   api: ResourceServer,
@@ -65,8 +65,8 @@ export function expressBearer(
 }
 
 /**
- * Returns a listener for node:http that runs `listener` for admitted requests and sends the response to rejected ones.
- * Its promise rejects with the errors of `listener`.
+ * Returns a listener for node:http that runs `listener` for admitted requests and responds to rejected ones. Its
+ * promise rejects if `listener` fails.
  */
 export function httpBearer<Q extends RequestShape, R extends ResponseShape>(
   api: ResourceServer,

@@ -10,7 +10,7 @@ export class BearerRefusal extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { readonly error: string };
 
-  /** @param why reason for the log; it does not contain the token, and the response does not contain the reason */
+  /** @param why the reason, which is for the log only. It must not contain the token */
   constructor(status: 401 | 403 | 503, why: string, cause?: unknown) {
     super(why, cause === undefined ? undefined : { cause });
     const error = ERRORS[status];

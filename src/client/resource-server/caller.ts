@@ -6,7 +6,7 @@ export interface Caller {
   readonly subject: string | undefined;
   /** `preferred_username`. */
   readonly username: string | undefined;
-  /** The client that the service issued the token to: `azp`, otherwise `client_id`. */
+  /** The client to which the service issued the token: `azp`, or `client_id` if the token has no `azp`. */
   readonly clientId: string | undefined;
   readonly scopes: readonly string[];
   /** `realm_access.roles`. */
@@ -17,7 +17,7 @@ export interface Caller {
   readonly claims: JWTPayload;
 }
 
-/** The roles and scopes that a caller needs. The caller must have all of them. */
+/** The roles and scopes that a caller must have, all of them. */
 export interface Requirement {
   readonly realmRoles?: readonly string[];
   /** Lists of roles, by client ID. */
@@ -25,7 +25,7 @@ export interface Requirement {
   readonly scopes?: readonly string[];
 }
 
-/** Reads the claims of Keycloak 26. A claim of another shape grants no roles. */
+/** Reads the caller from the claims of Keycloak 26. A claim of the wrong shape grants no roles. */
 export function parseCaller(claims: JWTPayload): Caller {
   const access = claims['resource_access'];
   return {
@@ -40,7 +40,7 @@ export function parseCaller(claims: JWTPayload): Caller {
   };
 }
 
-/** Describes the first kind of role or scope that the caller lacks, for the log. Returns undefined if it lacks none. */
+/** Describes, for the log, roles or scopes that the caller lacks. Returns undefined if the caller has all of them. */
 export function findMissing(caller: Caller, requirement: Requirement): string | undefined {
   const lacks = (
     kind: string,

@@ -2,22 +2,25 @@ import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import { parseServiceUrl } from '../service-url.ts';
 import { BearerRefusal } from './bearer-refusal.ts';
 
-/** Where the resource server gets the service's public keys. */
+/** The service whose public keys the resource server uses, and the address of these keys. */
 export interface KeySource {
   /** `{base_url}/realms/{realm}`, exactly as in the `iss` claim of the tokens. */
   issuer: string;
   /**
    * Address of the key set. Set it if this program cannot reach the issuer's discovery document, for example in a
-   * container network. Default: `jwks_uri` of the discovery document.
+   * container network. Default: the `jwks_uri` of the discovery document.
    */
   keysUrl?: string;
-  /** Allows plain http to every host. Default: false, which allows it to loopback addresses only. */
+  /** Whether plain http is allowed to every host. Default: false, which allows it only to loopback addresses. */
   allowHttp?: boolean;
-  /** Minimum time in seconds between two fetches that unknown keys cause. Default: 10. */
+  /** Minimum time in seconds between two fetches of the keys because of tokens with unknown keys. Default: 10. */
   keyCooldownSeconds?: number;
 }
 
-/** jose's codes for faults of the token: no key, or more than one, matches its header. */
+/**
+ * The errors of jose that the token causes: its header names no published key, several of them, or an unsupported
+ * algorithm.
+ */
 const TOKEN_FAULTS = [
   'ERR_JWKS_NO_MATCHING_KEY',
   'ERR_JWKS_MULTIPLE_MATCHING_KEYS',
@@ -27,9 +30,9 @@ const TOKEN_FAULTS = [
 const TIMEOUT_MILLISECONDS = 5_000;
 
 /**
- * Returns a function that finds the service's key for a token by its `kid`. The first call fetches the keys; the cache
- * keeps them for ten minutes. A token with an unknown `kid` causes another fetch. If that fetch fails, the cached keys
- * stay in use. The function throws BearerRefusal 503 if the keys are unavailable.
+ * Returns a function that finds the service's key for a token by its `kid`. The first call fetches the keys, which are
+ * cached for ten minutes. A token with an unknown `kid` causes another fetch. If that fetch fails, the cached keys stay
+ * in use. The function throws BearerRefusal 503 if the keys are unavailable.
  *
  * @throws TypeError if an address is not an https URL
  */
@@ -66,7 +69,7 @@ async function discoverKeysUrl(issuer: URL, allowHttp: boolean | undefined): Pro
     signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
   });
   if (response.status !== 200) throw new Error(`${url} returned the status ${response.status}`);
-  // A document of any other shape lacks `issuer`, and the next line rejects it.
+  // If the document is not an object, it has no `issuer`, and the next line rejects it.
   const document = (await response.json()) as Record<string, unknown>;
   if (document['issuer'] !== name) throw new Error(`${url} names another issuer`);
   return parseServiceUrl(String(document['jwks_uri']), allowHttp);

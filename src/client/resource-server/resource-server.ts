@@ -3,11 +3,11 @@ import { BearerRefusal } from './bearer-refusal.ts';
 import { type Caller, findMissing, parseCaller, type Requirement } from './caller.ts';
 import { type KeySource, openPublishedKeys } from './published-keys.ts';
 
-/** The service whose tokens an API accepts, and the audience that the tokens must have. */
+/** The options of a resource server: the service that it trusts, and the audience that tokens must have. */
 export interface ResourceServerOptions extends KeySource {
-  /** The name of this API in `aud`, or several names. A token must have at least one of them. */
+  /** The name of this API in `aud`, or several names of which a token must have at least one. */
   audience: string | readonly string[];
-  /** Accepted difference between the clocks of this machine and the service, in seconds. Default: 5. */
+  /** Accepted difference in seconds between the clocks of this machine and the service. Default: 5. */
   clockToleranceSeconds?: number;
 }
 
@@ -15,7 +15,7 @@ export interface ResourceServerOptions extends KeySource {
 export interface ResourceServer {
   /**
    * Checks the signature, `iss`, `aud`, `exp`, `nbf` and the kind of the token, then the requirement. The promise
-   * resolves with the caller. It does not ask the service whether the session still exists.
+   * resolves with the caller. The function does not ask the service whether the session still exists.
    *
    * @param authorization the request's `Authorization` header
    * @throws BearerRefusal 401 for a missing or invalid token, 403 if the caller lacks a role or scope, 503 if the
@@ -24,7 +24,7 @@ export interface ResourceServer {
   check(authorization: string | undefined, requirement?: Requirement): Promise<Caller>;
 }
 
-/** Asymmetric algorithms: only the holder of a private key can sign. */
+/** The accepted algorithms are asymmetric, so that only the holder of a private key can sign. */
 const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],

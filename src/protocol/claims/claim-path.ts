@@ -23,7 +23,7 @@ export function isWritable(path: readonly string[]): boolean {
   return first !== undefined && first !== '' && !PROTECTED.has(first) && !path.includes('__proto__');
 }
 
-/** Writes a claim. Creates the objects along the path, and joins two lists at the same path. */
+/** Writes a claim and creates the objects along its path. If the old and the new value are lists, joins them. */
 export function putClaim(claims: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let place = claims;
   for (const part of path.slice(0, -1)) {

@@ -2,8 +2,8 @@ import { type JsonObject, parseJsonObject } from '../../core/index.ts';
 import type { ProtocolMapper } from '../../model/index.ts';
 
 /**
- * Returns a mapper's value in the type that its configuration names (`jsonType.label`). Returns undefined if there is
- * no value, or if the value does not fit the type. The token then lacks the claim, and the login succeeds.
+ * Converts a mapper's value to the type that its configuration names (`jsonType.label`). Returns undefined if there is
+ * no value, or if the value does not fit the type. The token then lacks the claim, but the login still succeeds.
  */
 export function claimValue(mapper: ProtocolMapper, value: unknown): unknown {
   const type = mapper.config['jsonType.label'];

@@ -1,24 +1,27 @@
 import type { Client, ClientScope, User } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 
-/** The client scopes that one token has. */
+/** The client scopes of one token. */
 export interface GrantedScopes {
-  /** The client's default scopes and the requested optional ones. */
+  /** The client's default scopes, and the optional scopes that the request names. */
   scopes: readonly ClientScope[];
   /** Whether the request names `openid`. */
   openid: boolean;
-  /** The scopes that the response and the access token show, for example `openid profile email`. */
+  /** The `scope` of the response and of the access token, for example `openid profile email`. */
   visible: string;
-  /** All names, including hidden ones. The token family stores them. */
+  /** The names of all granted scopes, including those that `visible` omits. The token family stores this text. */
   all: string;
 }
 
-/** The result for a requested `scope`. `names` is the parameter as sent (`Invalid scopes: {names}`). */
+/**
+ * The granted scopes, or an invalid parameter `scope`. `names` is the parameter as sent, for the error `Invalid scopes:
+ * {names}`.
+ */
 export type ScopeResolution =
   | { outcome: 'granted'; granted: GrantedScopes }
   | { outcome: 'invalid'; names: string };
 
-/** The subject of a token, and the facts that its claims come from. */
+/** The data from which the claims of one token are computed. */
 export interface ClaimsInput {
   configuration: RealmConfiguration;
   client: Client;
@@ -28,13 +31,16 @@ export interface ClaimsInput {
   roleIds: ReadonlySet<string>;
   /** Notes of the session: `auth_time`, `acr`, `nonce`, `clientHost`, `clientAddress`, `client_id` and others. */
   notes: Readonly<Record<string, string>>;
-  /** The clients that own roles, by UUID (`resource_access`, audience). */
+  /** The clients that own roles of the token, by UUID. The claims `resource_access` and `aud` name them. */
   clientsByUuid: ReadonlyMap<string, Client>;
-  /** The service's base URL. Replaces `${authBaseUrl}` in a client's root URL (claim `allowed-origins`). */
+  /** The service's base URL, which replaces `${authBaseUrl}` in a client's root URL (claim `allowed-origins`). */
   baseUrl?: string;
 }
 
-/** The document that receives the claims. `lean-id` is an ID token that leaves claims about the person to user info. */
+/**
+ * The kind of document that contains the claims. `lean-id` is an ID token without the claims about the person that user
+ * info returns.
+ */
 export type ClaimsTarget = 'access' | 'lightweight' | 'id' | 'lean-id' | 'userinfo' | 'introspection';
 
 /** The values of one token that do not come from mappers. Times are Unix times in seconds. */
@@ -46,7 +52,7 @@ export interface TokenStamp {
   issuedAt: number;
   /** Absent for an offline refresh token that never expires. */
   expiresAt?: number;
-  /** The user session. Absent for client credentials, which have no session. */
+  /** The id of the user session. Absent for client credentials, which have no session. */
   sessionId?: string;
 }
 
@@ -55,7 +61,7 @@ export interface TokenStamp {
  */
 export interface TokenOrigin {
   session: 'online' | 'offline' | 'transient';
-  /** Keycloak's two letters for the grant. */
+  /** Keycloak's two-letter code for the grant, for example `ro` for the password grant. */
   grant: string;
   lightweight: boolean;
 }

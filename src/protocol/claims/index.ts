@@ -1,6 +1,6 @@
-// Claims: from scopes, roles and protocol mappers to the content of a token.
+// Claims: computes the content of a token from scopes, roles and protocol mappers.
 // Not decided here: who gets a token (grants/), how it is signed (keys/, token/).
-// Start at scopes.ts, then tokens.ts. A protocol mapper is one function and one row of mapper-table.ts.
+// Start at scopes.ts, then tokens.ts. To add a protocol mapper, add one function and one row to mapper-table.ts.
 export type {
   ClaimsInput,
   ClaimsTarget,

@@ -4,18 +4,18 @@ import { claimValue } from './claim-value.ts';
 import type { ClaimsInput, ClaimsTarget } from './claims-input.ts';
 import { rolesByOwner } from './scopes.ts';
 
-/** One document while mappers fill it. */
+/** The document that the mappers fill, and the data that they read. */
 export interface MapperRun {
   readonly target: ClaimsTarget;
   readonly input: ClaimsInput;
   readonly claims: Record<string, unknown>;
-  /** Client ids and other names for `aud`. */
+  /** The client ids and other names in `aud`. */
   readonly audience: Set<string>;
-  /** Role names in this token. Mappers that add or rename a role replace this value. */
+  /** The role names of this token, computed at the first use. Mappers that add or rename a role replace this value. */
   roles: TokenRoles | undefined;
 }
 
-/** Role names as the mappers see them, including hardcoded and renamed ones. */
+/** The role names that mappers read, including hardcoded and renamed roles. */
 export interface TokenRoles {
   realm: readonly string[];
   /** By `client_id`. */
@@ -25,7 +25,7 @@ export interface TokenRoles {
 /** Runs one mapper, whose configuration is already parsed, for one document. */
 export type MapperStep = (run: MapperRun) => void;
 
-/** Returns the token's roles. Computes them at the first call. */
+/** Returns the token's roles, and computes them at the first call. */
 export function tokenRoles(run: MapperRun): TokenRoles {
   if (run.roles !== undefined) return run.roles;
   const { configuration, roleIds, clientsByUuid } = run.input;

@@ -19,15 +19,15 @@ interface MapperType {
   compile: (mapper: ProtocolMapper) => MapperStep;
   /** Lower values run first: mappers add and rename roles before others read them (Keycloak: ProtocolMapperUtils). */
   order: number;
-  /** Writes to access tokens even if its configuration has no flags. */
+  /** Whether the mapper writes to access tokens even if its configuration has no flags. */
   accessByDefault?: true;
-  /** Runs even if all its flags are off, because it changes the roles that other mappers read. */
+  /** Whether the mapper runs even if all its flags are off, because it changes the roles that other mappers read. */
   always?: true;
-  /** Never writes to user info: Keycloak's mapper does not support it. */
+  /** Whether the mapper never writes to user info, because Keycloak's mapper does not support it. */
   notInUserInfo?: true;
 }
 
-/** Every mapper type that idkit knows, by Keycloak 26's id. A mapper is one function and one row. */
+/** Every mapper type that idkit supports, by its id in Keycloak 26. To add one, add a function and a row. */
 const TYPES: Readonly<Record<string, MapperType>> = {
   'oidc-hardcoded-role-mapper': { compile: hardcodedRole, order: 10, always: true },
   'oidc-role-name-mapper': { compile: roleName, order: 20, always: true },
@@ -50,7 +50,7 @@ const TYPES: Readonly<Record<string, MapperType>> = {
   'oidc-nonce-backwards-compatible-mapper': { compile: nonce, order: 50, accessByDefault: true },
 };
 
-/** Returns the steps of the mappers that write into this kind of document, in their order. */
+/** Returns the steps that write into this kind of document, in the order in which they must run. */
 export function compileMappers(
   mappers: readonly ProtocolMapper[],
   target: ClaimsTarget,

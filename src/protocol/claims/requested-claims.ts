@@ -8,7 +8,7 @@ import { address, fullName, userAttribute, userProperty } from './user-mappers.t
 /** The mapper type that lets a client request individual claims. */
 export const REQUESTED_CLAIMS = 'oidc-claims-param-token-mapper';
 
-/** Claims about a person (OpenID Connect Core §5.1). A client cannot request any other. */
+/** The claims that a client can request: the standard claims about a person (OpenID Connect Core §5.1). */
 const STANDARD = new Set([
   ...['name', 'given_name', 'family_name', 'middle_name', 'nickname', 'preferred_username', 'profile'],
   ...['picture', 'website', 'gender', 'birthdate', 'zoneinfo', 'locale', 'updated_at'],
@@ -16,8 +16,8 @@ const STANDARD = new Set([
 ]);
 
 /**
- * Mappers that write claims about a person. FIXED_CLAIMS has the claim of each mapper whose configuration does not name
- * one.
+ * The types of mappers that write claims about a person. FIXED_CLAIMS names the claim of a type that has no setting for
+ * it.
  */
 const SOURCES: Readonly<Record<string, (mapper: ProtocolMapper) => MapperStep>> = {
   'oidc-usermodel-attribute-mapper': userAttribute,
@@ -30,7 +30,7 @@ const FIXED_CLAIMS: Readonly<Record<string, string>> = {
   'oidc-address-mapper': 'address',
 };
 
-/** The member of the parameter `claims` for each document. */
+/** The member of the parameter `claims` that applies to each kind of document. */
 const MEMBERS: Readonly<Partial<Record<ClaimsTarget, string>>> = {
   id: 'id_token',
   'lean-id': 'id_token',

@@ -2,13 +2,16 @@ import { type Client, type ClientScope, type Consent, expandRoleIds } from '../.
 import type { RealmConfiguration } from '../../store/index.ts';
 import type { GrantedScopes, ScopeResolution } from './claims-input.ts';
 
-/** Maximum number of cached requests per client, because the scope of a request is free text. */
+/**
+ * Maximum number of cached `scope` parameters per client. The cache needs a limit, because callers can send any text.
+ */
 const REMEMBERED_REQUESTS = 256;
 
 /**
  * Returns the client scopes for a requested `scope`: all default scopes of the client, and the optional ones that the
- * request names (docs/keycloak/tokens.md#scopes). The result includes `openid` only if the request names it. An absent
- * parameter names no scope. An empty one, or one that names an unknown scope, is invalid as a whole.
+ * request names (docs/keycloak/tokens.md#scopes). The result includes `openid` only if the request names it. A
+ * parameter that is empty or names an unknown scope makes the whole request invalid. If there is no parameter, the
+ * result has only the default scopes.
  *
  * Returns the same object for equal requests, as long as the configuration and client objects exist.
  */
@@ -29,12 +32,12 @@ export function resolveScopes(
 }
 
 /**
- * Returns the client scopes for one refresh: those of the family, narrowed to the scopes that the request names
- * (docs/keycloak/tokens.md#refresh). Default scopes always remain. A scope of the client that the family does not have
- * is ignored. If the request omits `openid`, the response omits it too but still has an ID token. `all` keeps the
- * original grant.
+ * Returns the client scopes for one refresh: the scopes of the token family that the request names, or all of them if
+ * it names none (docs/keycloak/tokens.md#refresh). The default scopes always remain. A scope that the client may use
+ * but the token family lacks is ignored. If the request omits `openid`, the response omits it too but still has an ID
+ * token. `all` keeps the scopes of the original grant.
  *
- * @param familyScope the scopes that the family stores (`GrantedScopes.all` of the login)
+ * @param familyScope the scopes that the token family stores (`GrantedScopes.all` of the login)
  */
 export function resolveRefreshScopes(
   configuration: RealmConfiguration,
@@ -104,7 +107,7 @@ function remembered(
   if (known !== undefined) return known;
   const resolution = resolve();
   if (memory.size >= REMEMBERED_REQUESTS) memory.clear();
-  // Only grants are cached: a rejected request can have any length.
+  // Rejected requests are not cached, because they can have any length.
   if (resolution.outcome === 'granted') memory.set(key, resolution);
   return resolution;
 }
@@ -115,7 +118,7 @@ interface Prepared {
   defaultNames: ReadonlySet<string>;
   optional: ReadonlyMap<string, ClientScope>;
   resolutions: Map<string, ScopeResolution>;
-  /** Roles that tokens of this grant may name. Used for clients without full scope. */
+  /** The roles that a token with these scopes can name, if the client lacks full scope. */
   allowedRoles: WeakMap<GrantedScopes, ReadonlySet<string>>;
 }
 
@@ -153,8 +156,8 @@ function openidScopes(configuration: RealmConfiguration, ids: readonly string[])
 }
 
 /**
- * Returns those scopes of an older token that its client still has, as the text of a `scope` parameter. Returns
- * undefined if none is left. A scope that the client no longer has does not make the token unusable.
+ * Returns the scopes of an older token that its client still has, as the text of a `scope` parameter, or undefined if
+ * none is left. A token stays usable if its client has lost some of its scopes.
  */
 export function keptScopes(
   configuration: RealmConfiguration,
@@ -177,7 +180,8 @@ function isShownForConsent(scope: ClientScope): boolean {
 
 /**
  * Returns the granted scopes that the user has not agreed to, if the client requires consent. The consent page lists
- * them. The token endpoint rejects a request if there are any, because the user has withdrawn the consent.
+ * them. At the token endpoint, such a scope means that the user has withdrawn the consent, so the endpoint rejects the
+ * request.
  */
 export function missingConsent(
   client: Client,
@@ -220,9 +224,9 @@ export function permittedScopes(
 const permitted = new WeakMap<GrantedScopes, WeakMap<ReadonlySet<string>, GrantedScopes>>();
 
 /**
- * Returns the roles that a token may name. With full scope these are the user's roles. Without it, only roles of the
- * client itself, of its scope mappings and of the granted client scopes remain, with composites resolved
- * (docs/keycloak/tokens.md#access-token).
+ * Returns the roles that a token may name. If the client has full scope, these are all roles of the user. Otherwise
+ * these are the user's roles that belong to the client, to its scope mappings or to the granted client scopes, with
+ * composites resolved (docs/keycloak/tokens.md#access-token).
  *
  * @param effective ids of the user's effective roles
  */
@@ -253,7 +257,7 @@ export function roleOwners(
   return rolesByOwner(configuration, roleIds).ownerUuids;
 }
 
-/** Role names by their owner. Each list is sorted by name. */
+/** Role names, grouped by the realm and the clients that own them. Each list is sorted. */
 interface RolesByOwner {
   realm: readonly string[];
   clients: ReadonlyMap<string, readonly string[]>;

@@ -15,8 +15,8 @@ export function sessionNote(mapper: ProtocolMapper): MapperStep {
 }
 
 /**
- * `oidc-acr-mapper`: writes the level of the login. If the client or realm maps levels to names (`acr.loa.map`), writes
- * the name of the highest level that was reached.
+ * `oidc-acr-mapper`: writes the level of the login. If the client or the realm maps levels to names (`acr.loa.map`),
+ * writes the name of the highest level that the login reached.
  */
 export function acr(): MapperStep {
   return ({ input, claims }) => {
@@ -91,7 +91,7 @@ function levelMap(attributes: Readonly<Record<string, string>>): ReadonlyMap<str
   if (known !== undefined) return known;
   const levels = new Map<string, number>();
   for (const [name, value] of Object.entries(parseObject(attributes['acr.loa.map']))) {
-    // An object is not a number, and converting one to text may fail.
+    // Converts only strings, because the conversion of an object can throw.
     const level = typeof value === 'string' ? Number(value) : value;
     if (typeof level === 'number' && Number.isInteger(level)) levels.set(name, level);
   }

@@ -42,8 +42,8 @@ export interface AccessTokenPayload {
 
 /**
  * Returns the claims of an access token in Keycloak's order (docs/keycloak/tokens.md#access-token), or those of a
- * lightweight one if the client is configured for it. Tokens of equal inputs differ only in the stamp, so the rest is
- * cached as text.
+ * lightweight one if the client is configured for it. Tokens with equal inputs differ only in the stamp, so all other
+ * claims are cached as text.
  */
 export function accessTokenPayload(input: ClaimsInput, stamp: TokenStamp): AccessTokenPayload {
   const { audience, beforeId, afterId, afterSession } = staticParts(input, stamp.issuer);
@@ -53,12 +53,12 @@ export function accessTokenPayload(input: ClaimsInput, stamp: TokenStamp): Acces
   return { text: `${start}${afterId}${sid}${afterSession}}`, audience };
 }
 
-/** Returns the same claims as an object. */
+/** Returns the claims of `accessTokenPayload` as an object. */
 export function accessTokenClaims(input: ClaimsInput, stamp: TokenStamp): Record<string, unknown> {
   return JSON.parse(accessTokenPayload(input, stamp).text) as Record<string, unknown>;
 }
 
-/** The text between the stamp's claims: members of a JSON object, each with a leading comma. */
+/** The claims between those of the stamp, as JSON members that each start with a comma. */
 interface StaticParts {
   beforeId: string;
   afterId: string;
@@ -72,13 +72,13 @@ interface KeptParts extends StaticParts {
   issuer: string;
 }
 
-/** Maximum number of cached payloads per user. The clients, scopes and notes of one user vary little. */
+/** Maximum number of cached payloads per user. A user rarely has more combinations of clients, scopes and notes. */
 const KEPT_PER_USER = 8;
 const kept = new WeakMap<User, KeptParts[]>();
 
 function staticParts(input: ClaimsInput, issuer: string): StaticParts {
   const { user, client, configuration, granted, roleIds, baseUrl } = input;
-  // Cached records of the store never change. Any other record may.
+  // Only records from the store's cache are frozen. All others can change, so nothing is cached for them.
   if (!Object.isFrozen(user) || !Object.isFrozen(client)) return makeStaticParts(input, issuer);
   const notes = JSON.stringify(input.notes);
   const known = kept.get(user) ?? [];
@@ -175,15 +175,15 @@ export function idTokenClaims(
   return withRest(claims, mapped);
 }
 
-/** The content of a refresh token besides its stamp. */
+/** The content of a refresh token, except for the claims of its stamp. */
 export interface RefreshTokenFacts {
   client: Client;
   userId: string;
   granted: GrantedScopes;
   offline: boolean;
-  /** `aud` of the access token issued with it. */
+  /** The claim `aud` of the access token that is issued with this refresh token. */
   audience: unknown;
-  /** The token family, in the claim `reuse_id`. */
+  /** The id of the token family, for the claim `reuse_id`. */
   familyId: string;
 }
 
@@ -212,7 +212,10 @@ export function refreshTokenClaims(facts: RefreshTokenFacts, stamp: TokenStamp):
   );
 }
 
-/** Adds the claims that are missing. Omits undefined values, so that equal results serialize to the same text. */
+/**
+ * Adds the mapped claims that `claims` does not name. Omits undefined values, so that equal results serialize to the
+ * same text.
+ */
 function withRest(
   claims: Record<string, unknown>,
   mapped: Readonly<Record<string, unknown>>,
@@ -225,7 +228,7 @@ function withRest(
 
 /**
  * Returns `at_hash` for an access token or `c_hash` for a code (OpenID Connect Core §3.1.3.6, §3.3.2.11): the left half
- * of the hash that belongs to the signature algorithm. EdDSA with Ed25519 uses SHA-512.
+ * of its hash. The signature algorithm determines the hash function; EdDSA with Ed25519 uses SHA-512.
  */
 export function tokenHash(token: string, algorithm: SignatureAlgorithm): string {
   const bits = algorithm === 'EdDSA' ? '512' : algorithm.slice(-3);

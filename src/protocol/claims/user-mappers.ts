@@ -86,8 +86,8 @@ function property(user: User, name: string): unknown {
 }
 
 /**
- * Returns the values of the user, otherwise of the nearest group that has any. With `aggregate`, returns the values of
- * all of them (Keycloak 26: KeycloakModelUtils.resolveAttribute).
+ * Returns the user's values of an attribute or, if there are none, those of the nearest group that has any. With
+ * `aggregate`, returns the values of the user and of all groups (Keycloak 26: KeycloakModelUtils.resolveAttribute).
  */
 function attribute(input: ClaimsInput, name: string, aggregate: boolean): readonly string[] | undefined {
   const own = ownAttribute(input.user, name);

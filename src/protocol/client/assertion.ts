@@ -16,7 +16,7 @@ const DIGESTS: ReadonlyMap<string, string> = new Map([
   ['HS512', 'sha512'],
 ]);
 
-/** Returns the client that an assertion names in `sub` (RFC 7523 §3). The assertion is not verified yet. */
+/** Returns the client id that an assertion names in `sub` (RFC 7523 §3). Does not verify the assertion. */
 export function readAssertedClientId(assertion: string | undefined): string | undefined {
   const subject = assertion === undefined ? undefined : parseJwt(assertion)?.claims['sub'];
   return typeof subject === 'string' ? subject : undefined;

@@ -9,16 +9,17 @@ import { checkOrigin } from './origins.ts';
 
 export interface AuthenticatedClient {
   client: Client;
-  /** The event detail `client_auth_method`. */
+  /** The method of authentication, for the event detail `client_auth_method`. */
   method: string;
 }
 
 /**
  * Authenticates the client of a request with the realm's client authentication flow
  * (docs/keycloak/clients.md#client-authentication; RFC 6749 §2.3). A public client needs only its id, and idkit ignores
- * its secret. A disabled confidential client learns that it is disabled only after its credentials were verified.
+ * its secret. A confidential client must send correct credentials before the response reveals that the client is
+ * disabled.
  *
- * @param disabledAs the refusal of a disabled client. Only the token endpoint names the reason.
+ * @param disabledAs the refusal for a disabled client; only the token endpoint names the reason
  * @throws Refusal of the group "Client authentication", or `client-disabled`
  */
 export async function authenticateClient(
@@ -39,12 +40,12 @@ export async function authenticateClient(
   return { client, method };
 }
 
-/** Every request with a client reads the flow, so the parsed form is cached. */
+/** Parsed flows by realm settings, cached because every request of a client needs the flow. */
 const flows = new WeakMap<RealmSettings, ClientFlow>();
 
 /**
- * Checks the method against the realm's flow. If the flow disables the method, the response is that for an unknown
- * client, as in Keycloak 26.7.3. A public client counts as a user of `client-secret`.
+ * Checks that the realm's flow allows the method. If it does not, the response is the same as for an unknown client, as
+ * in Keycloak 26.7.3. The method of a public client is `client-secret`.
  *
  * @throws Refusal `client-unknown`, or `client-method-unsupported` for a flow that idkit does not run
  */
@@ -106,7 +107,7 @@ function isSecretRight(client: Client, secret: string | undefined, nowMillisecon
   return constantTimeEqual(secret, rotated);
 }
 
-/** The client and the credentials that a request names. They are not verified yet. */
+/** The client id and the credentials in a request, before they are verified. */
 export interface PresentedClient {
   clientId?: string;
   secret?: string;
@@ -157,16 +158,16 @@ function decodeFormText(text: string): string | undefined {
   }
 }
 
-/** The result of an endpoint's work for an authenticated client. */
+/** What an endpoint returns after its work for an authenticated client. */
 interface ClientAtEndpoint<T> {
   result: T;
   allowOrigin: string | undefined;
 }
 
 /**
- * Runs the common part of an endpoint with a client: authenticates the client, checks the origin, then does the
- * endpoint's work. A refusal carries the origin that may read it (docs/keycloak/errors.md#cors). While the client is
- * unknown, that is any origin. The refusal is also logged as an event.
+ * Authenticates the client of a request, checks the origin, and then runs the work of the endpoint. Logs a refusal as
+ * an event, and adds the origin that may read it (docs/keycloak/errors.md#cors). If the client is unknown, every origin
+ * may read it.
  *
  * @throws Refusal
  */
@@ -189,7 +190,7 @@ export async function withClient<T>(
     if (request.origin !== undefined) allowOrigin = checkOrigin(ctx, client, request.origin);
     return { result: await work(client), allowOrigin };
   } catch (error) {
-    // No event: the credentials were not checked, and a flood of requests must not fill the store.
+    // Does not log an event: no credentials were checked, and a flood of requests must not fill the store.
     if (error instanceof HashingBusy) throw new Refusal('service-busy', { allowOrigin, cause: error });
     if (error instanceof Refusal) {
       error.allowOrigin ??= allowOrigin;

@@ -3,8 +3,8 @@ import type { ProtocolContext } from '../context.ts';
 import { Refusal } from '../refusal.ts';
 
 /**
- * Returns the origins that a client may be used from (claim `allowed-origins`, CORS): its `webOrigins`. The entry `+`
- * adds the origins of its redirect URIs.
+ * Returns the origins from which a browser may use a client (claim `allowed-origins`, CORS): its `webOrigins`. The
+ * entry `+` adds the origins of its redirect URIs.
  *
  * @param baseUrl replaces `${authBaseUrl}` and `${authAdminUrl}` in the root URL
  */
@@ -19,13 +19,13 @@ export function resolveWebOrigins(client: Client, baseUrl?: string): readonly st
   return [...origins];
 }
 
-/** Returns the base of a client's relative URLs: its `rootUrl`. Default: the service's base URL. */
+/** Returns the URL to which a client's relative URLs refer: its `rootUrl`. Default: the service's base URL. */
 export function resolveRootUrl(client: Pick<Client, 'rootUrl'>, baseUrl = ''): string {
   const root = client.rootUrl ?? '';
   return root.replace(/\$\{auth(Base|Admin)Url\}/, () => baseUrl) || baseUrl;
 }
 
-/** Returns scheme, host and port as written. Browsers remove the default port themselves. */
+/** Returns scheme, host and port as written. Browsers remove the default port when they send an origin. */
 function originOf(uri: string): string | undefined {
   return /^https?:\/\/[^/?#]+/.exec(uri)?.[0];
 }

@@ -1,4 +1,4 @@
-// Endpoints: what a client calls at /protocol/openid-connect, one file each, and the documents that a realm publishes.
+// Endpoints: the endpoints below /protocol/openid-connect, one file each, and the documents that a realm publishes.
 // Not decided here: HTTP (the http room), and what a grant proves (grants/).
 // Start at token.ts.
 export { discoveryDocument, publishedKeys, type RealmInfo, realmInfo } from './discovery.ts';

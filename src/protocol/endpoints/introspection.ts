@@ -14,7 +14,7 @@ export type Introspection = Readonly<Record<string, unknown>> & { active: boolea
 
 const INACTIVE: Introspection = { active: false };
 
-/** Claims that the response copies from the token. The mappers compute the others from the current records. */
+/** The claims that the response copies from the token. Mappers compute all others from the current records. */
 const OWN_CLAIMS = ['exp', 'iat', 'auth_time', 'jti', 'iss', 'sub', 'typ', 'azp', 'nonce', 'sid', 'scope'];
 
 /**
@@ -49,7 +49,9 @@ export async function introspectToken(
   }
 }
 
-/** Authenticates the client. Refusals have their own wording here (docs/keycloak/tokens.md#introspection). */
+/**
+ * Authenticates the client. Introspection has its own texts for the refusals (docs/keycloak/tokens.md#introspection).
+ */
 async function authenticate(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
@@ -94,7 +96,8 @@ async function introspect(
 }
 
 /**
- * Whether a refresh would accept the token. Introspection does not count as a use (docs/keycloak/tokens.md#rotation).
+ * Whether a refresh with the token would succeed. Introspection does not count as a use of the token
+ * (docs/keycloak/tokens.md#rotation).
  */
 async function isNewest(
   ctx: ProtocolContext,
@@ -138,7 +141,7 @@ async function renderIntrospection(
   };
 }
 
-/** Returns `aud` for a refresh token: the audience of an access token, then the issuer. */
+/** Returns `aud` for a refresh token: the audience of the access token that was issued with it, then the issuer. */
 function joinAudience(mapped: unknown, own: unknown): unknown {
   return mapped === undefined ? own : [mapped, own].flat();
 }

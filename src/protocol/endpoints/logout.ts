@@ -6,8 +6,8 @@ import { endSessionOf } from '../session/index.ts';
 import { checkRefreshClient, readRefreshToken, refused } from '../token/index.ts';
 
 /**
- * Returns the refresh token in a POST to the logout endpoint. If there is one, the request is a logout with a refresh
- * token (docs/keycloak/logout.md#logout-with-a-refresh-token).
+ * Returns the field `refresh_token` of a POST to the logout endpoint. A request with this field is a logout with a
+ * refresh token (docs/keycloak/logout.md#logout-with-a-refresh-token).
  */
 export function findRefreshToken(request: ProtocolRequest): string | undefined {
   return request.form.get('refresh_token');
@@ -15,8 +15,8 @@ export function findRefreshToken(request: ProtocolRequest): string | undefined {
 
 /**
  * Ends the user session of a refresh token, with all tokens of all its clients
- * (docs/keycloak/logout.md#logout-with-a-refresh-token). Also succeeds for a used or expired token and for a session
- * that has ended. A disabled realm and a repeated field do not prevent a logout.
+ * (docs/keycloak/logout.md#logout-with-a-refresh-token). Also succeeds if the token was used or has expired, if the
+ * session has ended, if the realm is disabled, or if a field is repeated.
  *
  * @throws Refusal `refresh-token-refused`, or of the group "Client authentication"
  */

@@ -11,10 +11,10 @@ import { Refusal } from '../refusal.ts';
 type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * Token revocation (RFC 7009; docs/keycloak/tokens.md#revocation). Revoking a refresh token revokes its family, and the
- * user session continues. Revoking an access token affects no other token. `token_type_hint` is ignored.
+ * Revokes a token (RFC 7009; docs/keycloak/tokens.md#revocation). Revoking a refresh token revokes its token family,
+ * and the user session continues. Revoking an access token affects no other token. `token_type_hint` is ignored.
  *
- * @throws Refusal of the group "revoke"; the status of `revoke-invalid-token` is 200
+ * @throws Refusal of the group "revoke"; for `revoke-invalid-token` the response has the status 200
  */
 export async function revokeToken(
   ctx: ProtocolContext,
@@ -48,7 +48,7 @@ export async function revokeToken(
   return { body: undefined, allowOrigin };
 }
 
-/** Reads a token that this realm signed for this client. The expiry is ignored. */
+/** Returns the claims of a token that this realm issued to this client, even if the token has expired. */
 function readRevocable(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,

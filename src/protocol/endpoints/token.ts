@@ -10,8 +10,8 @@ import { Refusal } from '../refusal.ts';
 import { issueTokens, type TokenResponse } from '../token/index.ts';
 
 /**
- * The token endpoint (RFC 6749 §3.2; docs/keycloak/tokens.md#order-of-the-checks). A grant only proves for whom to
- * issue tokens. Everything else is the same for all grants.
+ * Handles requests to the token endpoint (RFC 6749 §3.2; docs/keycloak/tokens.md#order-of-the-checks). A grant
+ * determines for whom tokens are issued. All other steps are the same for every grant.
  *
  * @throws Refusal
  */
@@ -66,7 +66,7 @@ function checkLengths(form: ReadonlyMap<string, string>): void {
 
 async function useGrant(request: GrantRequest): Promise<TokenResponse> {
   const { grant } = request;
-  // 4. May the client use the grant, and does the token meet the demands of realm and client?
+  // 4. The permissions of the client, and the demands of the realm and the client.
   grant.check(request);
   checkEnforceable(request.configuration, request.client, grant.use);
 
@@ -99,7 +99,7 @@ async function proveAndIssue(request: GrantRequest, granted: GrantedScopes): Pro
 
 /**
  * Rejects a `DPoP` header: idkit does not bind tokens, and a client that sends a proof does not want a Bearer token
- * (RFC 9449 §5). A header that is not a proof gets the response of Keycloak 26.7.3.
+ * (RFC 9449 §5). If the header is not a proof, the response is the same as in Keycloak 26.7.3.
  *
  * @throws Refusal `dpop-refused`
  */

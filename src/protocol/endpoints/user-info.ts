@@ -34,15 +34,15 @@ const EVENT_ERRORS: Readonly<Partial<Record<RefusedToken['reason'], string>>> = 
   'client-disabled': 'client_disabled',
 };
 
-/** The claims about a user that a client receives. */
+/** The claims about the user that the client receives. */
 export interface UserInfo extends Answer<Record<string, unknown>> {
   /** The same claims as a JWT. Present if the client wants a signed response. */
   signed?: string;
 }
 
 /**
- * User info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-info): returns the claims of the user of an access
- * token with the scope `openid`. It also works in a disabled realm.
+ * Returns the claims about the user of an access token with the scope `openid` (OpenID Connect Core §5.3;
+ * docs/keycloak/tokens.md#user-info). Also works in a disabled realm.
  *
  * @throws Refusal of the group "user info", or `invalid-origin`
  */
@@ -56,7 +56,7 @@ export async function userInfo(ctx: ProtocolContext, request: ProtocolRequest): 
     const token = readBearer(request);
     const verified = await verifyAccessToken(ctx, configuration, token);
     if (verified.outcome === 'refused') {
-      // The event names only an existing client, because the metrics keep a series for each name.
+      // The event names a client only if it exists, because the metrics have a time series for each client name.
       const issuedTo = textClaim(parseJwt(token)?.claims ?? {}, 'azp') ?? '';
       event.clientId = (await ctx.store.findClient(configuration.realm.id, issuedTo))?.clientId;
       throw new Refusal('userinfo-invalid-token', {
@@ -122,7 +122,7 @@ async function requestNotes(
   return ctx.store.findClientNotes(session.id, session.offline, client.id, numberClaim(claims, 'iat') ?? 0);
 }
 
-/** Omits claims without a value, including those of `address` (OpenID Connect Core §5.3.2). */
+/** Removes claims without a value, also within `address` (OpenID Connect Core §5.3.2). */
 function withoutEmpty(claims: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const found: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(claims)) {

@@ -7,7 +7,7 @@ import { isSessionAlive, newFamily } from '../session/index.ts';
 import type { Grant, GrantRequest, Proof } from './grant.ts';
 
 /**
- * `grant_type=authorization_code`: exchanges the code of a login in a browser (RFC 6749 §4.1.3;
+ * `grant_type=authorization_code`: exchanges the code of a login in a browser for tokens (RFC 6749 §4.1.3;
  * docs/keycloak/tokens.md#authorization-code). Every attempt invalidates the code, even a failed one. The scopes are
  * those of the authorization request.
  */
@@ -69,8 +69,8 @@ function grantScopes({ configuration, client }: GrantRequest, { scope }: Authori
 }
 
 /**
- * Builds the family of this exchange. It belongs to the user session of the login or, for `offline_access`, to the
- * offline session with the same id. Only the first tokens carry the nonce (OpenID Connect Core §12.2).
+ * Builds the token family of this exchange. It belongs to the user session of the login or, for `offline_access`, to
+ * the offline session with the same id. Only the first tokens have the nonce (OpenID Connect Core §12.2).
  */
 function startFamily(
   { ctx, configuration, client, request, now }: GrantRequest,
@@ -120,8 +120,8 @@ function refused(description: string, eventError?: string): Refusal {
 const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
 
 /**
- * Checks the proof key: the client that exchanges a code must know the verifier behind the request's challenge (RFC
- * 7636 §4.6; docs/keycloak/tokens.md#pkce). The method defaults to plain.
+ * Checks the code verifier: the client that exchanges a code must know the verifier from which the request's challenge
+ * was computed (RFC 7636 §4.6; docs/keycloak/tokens.md#pkce). The method defaults to plain.
  *
  * @throws Refusal `code-refused`
  */

@@ -3,7 +3,7 @@ import { startRecord } from '../session/index.ts';
 import type { Grant } from './grant.ts';
 
 /**
- * `grant_type=client_credentials`: tokens for the client's own service account (RFC 6749 §4.4;
+ * `grant_type=client_credentials`: issues tokens for the client's own service account (RFC 6749 §4.4;
  * docs/keycloak/tokens.md#client-credentials).
  */
 export const clientCredentialsGrant: Grant = {

@@ -5,20 +5,20 @@ import type { ProtocolContext, ProtocolRequest } from '../context.ts';
 import type { EventDraft } from '../events.ts';
 import type { TokenUse } from '../realm.ts';
 
-/** A request at the token endpoint with an authenticated client. */
+/** A request to the token endpoint from an authenticated client. */
 export interface GrantRequest {
   grant: Grant;
   ctx: ProtocolContext;
   configuration: RealmConfiguration;
   client: Client;
   request: ProtocolRequest;
-  /** Collects details while the request runs. */
+  /** The event of this request, which collects details until the request ends. */
   event: EventDraft;
-  /** Unix time in seconds of the request, the same for all its effects. */
+  /** The time of the request, Unix time in seconds. Everything that the request stores or issues has this time. */
   now: number;
 }
 
-/** A user session and the family of one client in it. */
+/** A user session, and the token family of one client in that session. */
 export interface FamilyRecord {
   session: UserSession;
   family: TokenFamily;
@@ -28,41 +28,44 @@ export interface FamilyRecord {
 export interface Proof {
   user: User;
   granted: GrantedScopes;
-  /** Absent: nothing is stored, and there is no refresh token. */
+  /** The session and the token family to store. Without it, nothing is stored and no refresh token is issued. */
   record?: FamilyRecord | undefined;
-  /** Facts of the login for the claims. */
+  /** Notes of the login, which mappers can turn into claims. */
   notes: Readonly<Record<string, string>>;
   /**
    * Stores the record before the response is sent, with the hash of the new refresh token. Runs in parallel with the
-   * signing.
+   * signing of the tokens.
    *
    * @throws Refusal if the tokens must not be issued after all; they are discarded
    */
   commit?: ((refreshTokenHash: Buffer) => Promise<void>) | undefined;
-  /** Runs once the tokens are sure to be issued, before the response is sent. */
+  /** Runs when the tokens are certain to be issued, before the response is sent. */
   settled?: (() => Promise<void>) | undefined;
 }
 
-/** A way to get tokens. The endpoint does the work that all grants share. */
+/** One grant type of the token endpoint. The endpoint does the work that all grants share. */
 export interface Grant {
   /** Event type of a success, for example `LOGIN`. */
   eventType: string;
-  /** Keycloak's two letters for the grant, in the `jti` of its access tokens (docs/keycloak/tokens.md#access-token). */
+  /**
+   * Keycloak's two-letter code for the grant, in the `jti` of its access tokens (docs/keycloak/tokens.md#access-token).
+   */
   shortcut: string;
-  /** Set if its tokens replace those of an earlier grant. */
+  /** Whether the issued tokens replace earlier ones, as in a refresh. */
   renews?: true;
-  /** The use of its tokens. A demand that idkit does not enforce may prevent only some uses. */
+  /** What the tokens are used for. A demand that idkit does not enforce may prevent only some uses. */
   use: TokenUse;
-  /** Set if an earlier request fixed the scopes. The parameter `scope` is then ignored. */
+  /** Whether an earlier request fixed the scopes. The parameter `scope` is then ignored. */
   ownScopes?: true;
   /** Checks that the client may use the grant and that the request is complete. @throws Refusal */
   check(request: GrantRequest): void;
   /**
-   * Proves the user. `granted` has the requested scopes, or the client's default scopes for a grant with `ownScopes`.
+   * Determines for which user tokens are issued. `granted` has the requested scopes, or the client's default scopes for
+   * a grant with `ownScopes`.
    *
    * @throws Refusal
    */
   prove(request: GrantRequest, granted: GrantedScopes): Promise<Proof>;
-  /** Runs after a failure of `prove` or of the issuing, to invalidate the presented credential anyway. */
+  /** Invalidates the presented credential if `prove` or the issuing of the tokens failed. */
   abandon?(request: GrantRequest): Promise<void>;
 }

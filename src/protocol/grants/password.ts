@@ -12,7 +12,8 @@ import { startRecord } from '../session/index.ts';
 import type { Grant, GrantRequest } from './grant.ts';
 
 /**
- * `grant_type=password`: tokens for a user's name and password (RFC 6749 §4.3; docs/keycloak/tokens.md#password-grant).
+ * `grant_type=password`: issues tokens for a user's name and password (RFC 6749 §4.3;
+ * docs/keycloak/tokens.md#password-grant).
  */
 export const passwordGrant: Grant = {
   eventType: 'LOGIN',
@@ -50,15 +51,15 @@ export const passwordGrant: Grant = {
   },
 };
 
-/** A user who has logged in. */
+/** The result of a login with the right credentials. */
 interface Login {
   user: User;
   /**
-   * Whether the account is unchanged since the check. Called once the session is stored, because a later change then
-   * ends the session.
+   * Whether the account is unchanged since the check. Call it after the session is stored: a change after that ends the
+   * session anyway.
    */
   stillHolds: () => Promise<boolean>;
-  /** Called once the tokens are sure to be issued. Replaces a hash with outdated parameters. */
+  /** Replaces a password hash with outdated parameters. Call it when the tokens are certain to be issued. */
   settled: () => Promise<void>;
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../token/index.ts';
 import type { Grant, GrantRequest, Proof } from './grant.ts';
 
-/** `grant_type=refresh_token`: the next tokens of a session (RFC 6749 §6; docs/keycloak/tokens.md#refresh). */
+/** `grant_type=refresh_token`: issues the next tokens of a session (RFC 6749 §6; docs/keycloak/tokens.md#refresh). */
 export const refreshTokenGrant: Grant = {
   eventType: 'REFRESH_TOKEN',
   shortcut: 'rt',
@@ -113,7 +113,7 @@ function findUser({ ctx, configuration }: GrantRequest, token: RefreshToken) {
   return ctx.store.findUser(configuration.realm.id, token.userId);
 }
 
-/** Whether the family that a token names also matches its realm, client, user and session. */
+/** Whether the token names the realm, client, user and session of its token family. */
 function isOwn(
   { client, configuration }: GrantRequest,
   token: RefreshToken,

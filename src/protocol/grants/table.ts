@@ -14,8 +14,8 @@ export const GRANTS: ReadonlyMap<string, Grant> = new Map([
 ]);
 
 /**
- * Grants of Keycloak that idkit does not have. Their clients get Keycloak's refusal for a client whose grant is
- * disabled (docs/keycloak/tokens.md#device-authorization, docs/keycloak/tokens.md#token-exchange).
+ * Keycloak's grants that idkit does not have. Requests for them are rejected as Keycloak rejects a client that may not
+ * use the grant (docs/keycloak/tokens.md#device-authorization, docs/keycloak/tokens.md#token-exchange).
  */
 export const REFUSED_GRANTS: ReadonlyMap<string, Grant> = new Map([
   [

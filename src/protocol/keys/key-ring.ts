@@ -18,7 +18,7 @@ interface PreparedKeys {
   published: { keys: readonly Readonly<Record<string, unknown>>[] };
 }
 
-/** Opens the key ring. It caches the keys of each realm configuration. */
+/** Opens a key ring that caches the keys of each realm configuration. */
 export function openKeyRing(): KeyRing {
   const memory = new WeakMap<RealmConfiguration, PreparedKeys>();
 
@@ -100,9 +100,11 @@ export function signatureAlgorithm(
   return (own || configuration.realm.settings.defaultSignatureAlgorithm) as SignatureAlgorithm;
 }
 
-/** A key of a realm, with the values that its publication needs (docs/keycloak/keys.md#key-set). */
+/**
+ * A key of a realm, with the values that the administrative API and the key set show (docs/keycloak/keys.md#key-set).
+ */
 export interface RealmKey {
-  /** Id of the component that provides the key. */
+  /** The id of the component that provides the key. */
   providerId: string;
   priority: number;
   kid: string;
@@ -123,7 +125,7 @@ export interface RealmKey {
 export interface KeyRing {
   /** Returns the active key with the highest priority for the algorithm. @throws Refusal if the realm has none */
   signingKey(configuration: RealmConfiguration, algorithm: SignatureAlgorithm): JwsKey;
-  /** Returns an active or passive key that may verify, or undefined. */
+  /** Returns an active or passive key that can verify signatures, or undefined. */
   verificationKey(configuration: RealmConfiguration, kid: string, algorithm: string): JwsKey | undefined;
   /** Lists all keys by priority, DISABLED ones included. */
   list(configuration: RealmConfiguration): readonly RealmKey[];
@@ -132,8 +134,8 @@ export interface KeyRing {
 }
 
 /**
- * Returns a key in its published form (RFC 7517 §4) and in Keycloak's field order: `kid, kty, alg, use`, the
- * certificate with its two thumbprints, the key's own members (docs/keycloak/keys.md#key-set).
+ * Returns a key in its published form (RFC 7517 §4) and in Keycloak's field order: `kid, kty, alg, use`, then the
+ * certificate with its two thumbprints, then the members of its key type (docs/keycloak/keys.md#key-set).
  */
 function publicJwk(material: KeyMaterial): Readonly<Record<string, unknown>> {
   const jwk: Record<string, unknown> = {

@@ -5,13 +5,13 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import type { ProtocolContext } from '../context.ts';
 import type { EventDraft } from '../events.ts';
 
-/** Number of characters of an address or a name that distinguish callers. The rest could be padding. */
+/** Maximum length, in characters, of a name or an address that identifies a caller. Longer ones are cut off. */
 const MOST_CHARACTERS = 255;
 
 /**
- * Returns the context with password hashing on behalf of one caller. The callers take turns.
+ * Returns the context with a password hasher for one caller. Callers with many hashes do not delay those of others.
  *
- * @param who `user` is the name as typed, or the id of a known user
+ * @param who `user` is the name that the caller entered, or the id of a known user
  */
 export function onBehalfOf<C extends { passwords: Passwords }>(
   ctx: C,
@@ -26,8 +26,9 @@ export function onBehalfOf<C extends { passwords: Passwords }>(
 }
 
 /**
- * Returns the part of an address that distinguishes senders: an IPv4 address, or the /64 network of an IPv6 address.
- * Providers assign such a network to each customer (RFC 6177). A proxy may add a port or a zone.
+ * Returns the part of an address that identifies a sender: an IPv4 address, or the /64 network of an IPv6 address.
+ * Providers assign such a network to each customer (RFC 6177). A proxy may add a port or a zone, which the result
+ * omits.
  */
 export function senderOf(address: string): string {
   const [plain = ''] = withoutPort(address.trim()).split('%', 1);
@@ -71,19 +72,19 @@ function parseGroups(text: string): number[] {
   });
 }
 
-/** An attempt to log in, through any form. */
+/** An attempt to log in, through any of the login forms. */
 export interface LoginAttempt {
   ctx: ProtocolContext;
   configuration: RealmConfiguration;
-  /** Receives the details about the user. */
+  /** The event of the attempt, to which the login adds details about the user. */
   event: EventDraft;
-  /** For the brute force counters. */
+  /** The caller's address, which the brute force counters store. */
   remoteAddress: string;
 }
 
 /**
- * Returns the password of a login form. A password above the maximum length becomes empty. Both are wrong guesses, but
- * a long one would occupy memory while it waits to be hashed.
+ * Returns the password of a login form, or an empty text if the password is longer than the maximum. Both are wrong,
+ * but a long text would occupy memory while it waits to be hashed.
  */
 export function typedPassword(given: string | undefined): string {
   return given === undefined || isPasswordTooLong(given) ? '' : given;

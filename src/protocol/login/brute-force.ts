@@ -1,10 +1,10 @@
 import type { LoginFailures, RealmSettings } from '../../model/index.ts';
 
-/** The effect of a failed login (docs/keycloak/login.md#brute-force-protection). */
+/** The result of counting a failed login (docs/keycloak/login.md#brute-force-protection). */
 export interface FailureOutcome {
   /** The counters to store. */
   next: LoginFailures;
-  /** `temporary`: locked until `next.lockedUntil`. `permanent`: the caller must disable the user. */
+  /** `temporary`: the user is locked until `next.lockedUntil`. `permanent`: the caller must disable the user. */
   lockout: 'none' | 'temporary' | 'permanent';
 }
 
@@ -22,7 +22,7 @@ export function noFailures(realmId: string, userId: string): LoginFailures {
   };
 }
 
-/** Whether the user's logins are rejected at a Unix time in milliseconds. */
+/** Whether a user with these counters is locked at a time, given as Unix time in milliseconds. */
 export function isLocked(failures: LoginFailures | undefined, nowMilliseconds: number): boolean {
   return failures !== undefined && failures.lockedUntil * 1000 > nowMilliseconds;
 }
@@ -73,10 +73,7 @@ function waitSeconds(settings: RealmSettings, failures: number, factor: number):
     : settings.waitIncrementSeconds * Math.floor(failures / factor);
 }
 
-/**
- * Two failures in quick succession look like a program, so they lock the user for a short time, even if the count is
- * low.
- */
+/** Locks the user for a short time after two failures in quick succession, because a program probably sent them. */
 function quickLogin(
   settings: RealmSettings,
   next: LoginFailures,

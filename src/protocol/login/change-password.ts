@@ -71,7 +71,7 @@ export async function changePassword(
       return { outcome: 'changed', password: next };
     }),
   );
-  // Notifying clients takes time, so it happens after the user's turn.
+  // The clients are notified after the lock on the user is released, because the calls take time.
   await notify?.();
   return change;
 }

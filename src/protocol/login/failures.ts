@@ -8,10 +8,10 @@ import { countFailure, type FailureOutcome, isLocked, noFailures } from './brute
 /** Value of the user attribute `disabledReason` after a permanent lockout, as in Keycloak. */
 export const PERMANENT_LOCKOUT = 'permanentLockout';
 
-/** Maximum number of retries if an administrator clears the counters during a count. */
+/** Maximum number of attempts to store the counters, because an administrator may clear them at the same time. */
 const MAX_TRIES = 200;
 
-/** Number of rows per realm for failures with unknown names. */
+/** Number of rows per realm that record guesses at unknown names. */
 const NOBODYS_ROWS = 1024;
 
 /** Returns the counters of a user, or undefined if the realm has no protection or the user has no failures. */
@@ -23,7 +23,7 @@ export async function findFailures(
   return ctx.store.findLoginFailures(configuration.realm.id, userId);
 }
 
-/** Whether the user's logins are rejected now, for a time or until an administrator enables the user. */
+/** Whether the user is locked now, temporarily or until an administrator enables the user. */
 export async function isLockedNow(
   attempt: Pick<LoginAttempt, 'ctx' | 'configuration'>,
   user: User,
@@ -31,16 +31,19 @@ export async function isLockedNow(
   return isLockedForGood(user) || isLocked(await findFailures(attempt, user.id), attempt.ctx.clock.now());
 }
 
-/** Whether the user is locked until an administrator enables them. The response is the same as for a wrong password. */
+/**
+ * Whether the user is locked until an administrator enables the account. The response is the same as for a wrong
+ * password.
+ */
 export function isLockedForGood(user: User): boolean {
   return !user.enabled && user.attributes['disabledReason']?.[0] === PERMANENT_LOCKOUT;
 }
 
 /**
- * Counts a failed guess in its turn, before its response and before the next comparison
+ * Counts a failed guess before its response is sent and before the next guess at the user starts
  * (docs/keycloak/login.md#brute-force-protection). Failures during a lockout do not count.
  *
- * @param known the counters as read in this turn
+ * @param known the user's counters before this guess
  */
 export async function recordFailure(
   login: LoginAttempt,
@@ -56,7 +59,7 @@ export async function recordFailure(
 
 /**
  * Performs the same write as for a counted failure, but without an effect. Called for an unknown name or a locked user,
- * whose response time must not differ from that of other users.
+ * so that the response time does not reveal either.
  */
 export async function recordNothing({ ctx, configuration }: LoginAttempt, name: string): Promise<void> {
   const { id: realmId, settings } = configuration.realm;
@@ -80,7 +83,7 @@ async function count(
     if ((await ctx.store.putLoginFailures(outcome.next)) !== 'changed') return outcome;
     previous = await ctx.store.findLoginFailures(realmId, user.id);
   }
-  throw new Error(`login failures of one user changed ${MAX_TRIES} times in a row`);
+  throw new Error(`the login failures of a user changed during each of ${MAX_TRIES} attempts to store them`);
 }
 
 async function disable({ ctx, configuration }: LoginAttempt, user: User): Promise<void> {

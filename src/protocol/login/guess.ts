@@ -6,34 +6,38 @@ import type { LoginAttempt } from './attempt.ts';
 import { isLocked } from './brute-force.ts';
 import { findFailures, isLockedForGood, recordFailure, recordNothing } from './failures.ts';
 
-/** The user id that the reads for an unknown name use, so that there are as many reads as for a user. */
+/** The user id that is looked up for an unknown name, so that the number of reads does not reveal who exists. */
 const NOBODY = 'nobody';
 
 /** Maximum length of a name in characters. No user has a longer one. */
 const LONGEST_NAME = 255;
 
-/** Returns the name for the lookup of a guess, in lower case. */
+/** Returns the lower-case name by which a guess looks up its user. */
 export function guessedName(found: User | undefined, typed: string): string {
   return found?.username ?? typed.slice(0, LONGEST_NAME).toLowerCase();
 }
 
-/** The target of a guess, as read in this turn. */
+/** The user at whom a guess is directed, with the records that the guess needs. */
 export interface Guessed {
-  /** Undefined: no user has the name. */
+  /** Undefined if no user has the name. */
   user: User | undefined;
   failures: LoginFailures | undefined;
   credentials: readonly Credential[];
-  /** Whether the user is locked. The secret is then not compared. */
+  /** Whether the user is locked. The secret must then not be compared. */
   locked: boolean;
-  /** Rejects the guess, and counts it as a failure if the user is not locked. @throws Refusal */
+  /**
+   * Rejects the guess, and counts a failure unless the user is locked.
+   *
+   * @throws Refusal
+   */
   refuse(detail?: string): Promise<never>;
   /** Accepts the guess: checks that the account is enabled and clears its failures. @throws Refusal */
   admit(user: User): Promise<void>;
 }
 
 /**
- * Runs one guess in its turn. It reads the records in the turn, because another guess may have locked or changed the
- * user. An unknown name causes the same reads as an existing user.
+ * Runs one guess when no other guess at the same user is running. Reads the user's records only then, because an
+ * earlier guess may have locked or changed the user. An unknown name causes the same reads as an existing user.
  */
 export function guessAt<T>(
   attempt: LoginAttempt,
@@ -80,18 +84,19 @@ function eventErrorOf(user: User | undefined, locked: boolean): { eventError?: s
 }
 
 /**
- * How long a guess waits for earlier ones, in milliseconds. A correct login among hundreds of wrong ones gets a
- * response within two seconds, accepted or not.
+ * How long a guess waits for earlier guesses at the same user, in milliseconds. A correct login among hundreds of wrong
+ * ones therefore gets a response within two seconds, whether it is accepted or not.
  */
 const PATIENCE_MS = 1_500;
 
 /**
- * Runs one guess at a user's secret, alone among all replicas. Reading the lock, comparing the secret and counting the
- * failure are one step, so the service never compares more guesses than the realm allows. A guess at an unknown name
- * waits for its turn too, and lasts as long. If the realm does not protect its users, guesses do not wait.
+ * Runs guesses at one user one at a time, across all replicas. Each guess reads the lockout, compares the secret and
+ * counts the failure before the next one starts, so the service never compares more guesses than the realm allows.
+ * Guesses at an unknown name also wait for each other, so that they take as long. If the realm does not protect its
+ * users, guesses do not wait.
  *
- * @param who the user, or the name as typed if no user has it
- * @throws Refusal `user-credentials-wrong` if the wait for the turn is too long; the secret was not compared
+ * @param who the user, or the entered name if no user has it
+ * @throws Refusal `user-credentials-wrong` if the guess waited too long; the secret was not compared
  */
 async function inGuessTurn<T>(
   { ctx, configuration }: LoginAttempt,
@@ -104,7 +109,7 @@ async function inGuessTurn<T>(
   const turn = await inTurnWithin(ctx.store, `guesses ${realmId} ${of}`, PATIENCE_MS, work);
   if (turn.outcome === 'done') return turn.value;
   throw new Refusal('user-credentials-wrong', {
-    detail: 'other guesses at the same user took too long',
+    detail: 'the guess waited too long for other guesses at the same user',
     ...(typeof who === 'string' ? { eventError: 'user_not_found' } : {}),
   });
 }

@@ -1,4 +1,4 @@
-// Login: how a user proves a password and a second factor, lockouts, required actions, a new password.
+// Login: how a user proves a password and a second factor, lockouts, required actions, and password changes.
 // Not decided here: the pages of a login (the browser room) and the session that follows it (session/).
 // Start at prove-user.ts.
 

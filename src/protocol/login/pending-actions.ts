@@ -3,8 +3,8 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import { listMissingAttributes } from '../profile/index.ts';
 
 /**
- * Lists a user's pending required actions: those set on the user, and those that the realm's rules add
- * (docs/keycloak/login.md#required-actions). Actions that the realm has disabled do not count.
+ * Lists a user's pending required actions: those that are set on the user, and those that the realm's rules add
+ * (docs/keycloak/login.md#required-actions). Omits actions that the realm has disabled.
  */
 function listPendingActions(configuration: RealmConfiguration, user: User): readonly string[] {
   const pending = new Set(user.requiredActions);

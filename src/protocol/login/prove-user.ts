@@ -7,9 +7,9 @@ import { describeRefusedCode, listSecondFactors, matchCode, spendCode, takesCode
 /** A user whose password is correct. */
 export interface ProvenPassword {
   user: User;
-  /** The credential that matched. */
+  /** The password credential that matched. */
   password: Credential;
-  /** Second factors that the user still has to prove on a later page. */
+  /** The second factors of which the user must prove one on a later page. Empty if none is needed. */
   due: readonly Credential[];
   /**
    * Replaces a hash whose parameters differ from the policy (docs/keycloak/users.md#password-hashes). Does nothing if
@@ -20,11 +20,11 @@ export interface ProvenPassword {
 
 /**
  * Authenticates a user with name and password, in the order of docs/keycloak/tokens.md#password-grant. An unknown user,
- * a wrong password and a locked user cause the same work and get the same message. After a complete proof, the account
- * must be enabled, and its failures are cleared.
+ * a wrong password and a locked user cause the same work and get the same message. If nothing is left to prove, checks
+ * that the account is enabled and clears its failures.
  *
- * @param who the name as typed, or the user who has to log in
- * @param code the code of the second factor, if it is in the same form. Default: a later page asks for it.
+ * @param who the name that the user entered, or the user who has to log in
+ * @param code the code of the second factor, if the same form contains it. Default: a later page asks for it.
  * @throws Refusal `user-credentials-wrong`, `account-disabled`
  */
 export async function provePassword(
@@ -66,11 +66,11 @@ export async function provePassword(
 }
 
 /**
- * Verifies the second factor of a user whose password was verified in an earlier request. A wrong code counts like a
- * wrong password.
+ * Verifies the second factor of a user whose password was verified in an earlier request. A wrong code counts as a
+ * failed login, like a wrong password.
  *
- * @param proof `passwordId`: the verified password, which must still be current; `code`: as typed; `credentialId`: the
- *   device of the code. Default: any device.
+ * @param proof `passwordId`: the verified password, which must still be current; `code`: the code that the user
+ *   entered; `credentialId`: the device that generated the code. Default: any device.
  * @throws Refusal `user-credentials-wrong`, `account-disabled`
  */
 export function proveCode(
@@ -81,7 +81,8 @@ export function proveCode(
   return guessAt(attempt, found, found.username, async (guessed) => {
     const { user, credentials, locked } = guessed;
     const factors = listSecondFactors(credentials);
-    // An unknown device id leaves no factor to match. That is a wrong code, not a login without a second factor.
+    // For an unknown device id, no factor remains. The code then counts as wrong, so that the login does not succeed
+    // without a second factor.
     const chosen =
       proof.credentialId === undefined
         ? factors
@@ -96,8 +97,8 @@ export function proveCode(
 }
 
 /**
- * Whether the proof of a login still holds. Hashing takes time: a password that changed or a user who was disabled in
- * the meantime must not leave a session.
+ * Whether the user is still enabled and still has the verified password. Both can change while a login computes a hash,
+ * and that login must then not leave a session behind.
  */
 export async function stillHolds(
   { ctx, configuration }: Pick<LoginAttempt, 'ctx' | 'configuration'>,
@@ -125,7 +126,7 @@ export async function findUser(
   const name = typed.toLowerCase();
   // No user has a longer name, and the database must not search for a megabyte of text.
   if (name === '' || name.length > 255) return undefined;
-  // Both reads always run, so that the time does not show whether one of them found a user.
+  // Both reads always run, so that the response time does not show which of them found a user.
   const mayBeEmail = settings.loginWithEmailAllowed && name.includes('@');
   const [byEmail, byName] = await Promise.all([
     mayBeEmail ? ctx.store.findUserByEmail(realmId, name) : undefined,
@@ -136,11 +137,12 @@ export async function findUser(
 }
 
 /**
- * Always does the work of one comparison. A hash that is older than the policy takes a different time. A guess at an
- * unknown name therefore uses the parameters of an existing user, so that the time does not reveal who has an account.
+ * Compares a password with a hash, and does equal work if there is nothing to compare. A hash with older parameters
+ * takes a different time than the policy's. For an unknown name, the parameters therefore come from an existing user,
+ * so that the time does not reveal who has an account.
  *
  * @param hashes `compared`: the hash of an unlocked user; `stored`: determines the work if there is nothing to compare;
- *   neither: the hash of a user that `name` selects
+ *   if both are undefined, a hash that `name` selects determines it
  * @returns undefined if the password does not match
  */
 async function compare(
@@ -161,8 +163,8 @@ async function compare(
 }
 
 /**
- * Reads the hash of some user. Every rejected guess reads it, even if it is not needed, because one read fewer would be
- * measurable.
+ * Reads the password hash of an arbitrary user. Every rejected guess reads one, even if it does not need it, because
+ * attackers could measure a missing read.
  */
 function findSome({ ctx, configuration }: Pick<LoginAttempt, 'ctx' | 'configuration'>, name: string) {
   return ctx.store.findSomePassword(configuration.realm.id, name);

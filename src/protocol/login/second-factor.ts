@@ -10,12 +10,12 @@ export function listSecondFactors(credentials: readonly Credential[]): readonly 
   return credentials.filter((credential) => !FIRST_FACTORS.has(credential.type));
 }
 
-/** Whether a page can ask for the code of a second factor. */
+/** Whether a page can ask for the code of this second factor. */
 export function takesCode({ type }: Credential): boolean {
   return AUTHENTICATORS.has(type);
 }
 
-/** Finds the second factors that a code fits. The work does not depend on whether the password was correct. */
+/** Returns the second factors that accept a code. The work does not depend on whether the password was correct. */
 export function matchCode(
   context: AuthenticatorContext,
   factors: readonly Credential[],
@@ -25,13 +25,13 @@ export function matchCode(
   return factors.flatMap((stored) => AUTHENTICATORS.get(stored.type)?.match(context, stored, code) ?? []);
 }
 
-/** Marks a code as used at the first factor that has not accepted it before. Returns false if there is none. */
+/** Marks a code as used at the first factor that has not accepted it before. Returns false if all have accepted it. */
 export async function spendCode(matches: readonly CodeMatch[]): Promise<boolean> {
   for (const match of matches) if (await match.spend()) return true;
   return false;
 }
 
-/** Returns the event's reason if none of the user's second factors takes a code. */
+/** Returns the reason to log if idkit cannot check any of the user's second factors. */
 export function describeRefusedCode(factors: readonly Credential[]): string | undefined {
   const [first] = factors;
   return first === undefined || factors.some(takesCode) ? undefined : describeUnsupported(first);

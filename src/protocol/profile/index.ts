@@ -1,4 +1,4 @@
-// Profile: a realm's user profile: which attributes a user has, who may see or change them, which values are valid.
+// Profile: a realm's user profile, with the attributes of its users, who may see or change them, and the valid values.
 // Not decided here: the form on a page (the browser room), administration of users (the admin room).
 // Start at user-profile.ts, then profile-form.ts.
 

@@ -9,27 +9,27 @@ import { findAttributeFault, listPatternChecks } from './validators.ts';
 /** A field of the form in which users see and change their own data. */
 export interface ProfileField {
   name: string;
-  /** The realm's own label. Absent for the usual fields. */
+  /** The label in the realm's profile. Absent if the profile has none, as in the default profile. */
   displayName?: string;
   value: string;
   required: boolean;
   readOnly: boolean;
 }
 
-/** Why a field is invalid. `key` is one of Keycloak's messages. */
+/** Why the value of a field is invalid. `key` is one of Keycloak's message keys. */
 export interface FieldFault {
   field: string;
   key: string;
   values?: Readonly<Record<string, string>>;
 }
 
-/** The result of a form. `gone`: the user was deleted in the meantime. */
+/** The result of submitting the form. `gone`: the user was deleted in the meantime. */
 export type ProfileChange =
   | { outcome: 'saved'; user: User; before: User }
   | { outcome: 'refused'; faults: readonly FieldFault[] }
   | { outcome: 'gone' };
 
-/** Lists the fields of a user in the profile's order, without those that users may not see. */
+/** Lists the fields that the user may see, in the profile's order. */
 export function listProfileFields(configuration: RealmConfiguration, user: User): readonly ProfileField[] {
   return listProfileAttributes(configuration)
     .filter(({ visible }) => visible)
@@ -43,8 +43,8 @@ export function listProfileFields(configuration: RealmConfiguration, user: User)
 }
 
 /**
- * Saves the fields that the user may change, and completes the required actions in `clear`. A changed e-mail address
- * becomes unverified.
+ * Saves the fields that the user may change, and removes the required actions in `clear` from the user. A changed
+ * e-mail address becomes unverified.
  *
  * @param clear required actions that a complete profile fulfils
  */
@@ -85,7 +85,7 @@ function withFields(
   for (const attribute of listProfileAttributes(configuration)) {
     const sent = form.get(attribute.name);
     if (sent === undefined || !attribute.visible || isReadOnly(configuration, attribute)) continue;
-    // The form shows the first of several values. An unchanged field keeps all of them.
+    // The form shows only the first value of a field. If the user does not change it, the field keeps all its values.
     if (sent === (valuesOf(before, attribute.name)[0] ?? '')) continue;
     user = withValue(user, attribute.name, sent.trim());
   }
@@ -117,8 +117,8 @@ function withValue(user: User, name: string, value: string): User {
 }
 
 /**
- * Reports an e-mail address that is another user's username, and the reverse. A login searches both, so the other user
- * could no longer log in.
+ * Reports an e-mail address that is another user's username, or a username that is another user's e-mail address. A
+ * login searches both, so the other user could no longer log in.
  */
 async function findTakenNames(
   { store }: ProtocolContext,
@@ -180,7 +180,7 @@ function asFieldFault({ field, errorMessage, params }: ProfileFault): FieldFault
   return { field, key: errorMessage, values };
 }
 
-/** The username is read-only unless the realm allows changes, and always if it is the e-mail address. */
+/** The username is read-only if the realm does not allow changes, or if the e-mail address is the username. */
 function isReadOnly({ realm }: RealmConfiguration, { name, editable }: ProfileAttribute): boolean {
   const { editUsernameAllowed, registrationEmailAsUsername } = realm.settings;
   if (name === 'username' && (!editUsernameAllowed || registrationEmailAsUsername)) return true;

@@ -4,12 +4,12 @@ import type { RealmConfiguration } from '../../store/index.ts';
 
 const PROFILE_PROVIDER = 'org.keycloak.userprofile.UserProfileProvider';
 
-/** The parts of a profile attribute that concern users (docs/keycloak/users.md#errors). */
+/** The rules of a profile attribute that apply to users (docs/keycloak/users.md#errors). */
 export interface ProfileAttribute {
   name: string;
-  /** As written in the profile: text, or `${key}` for a text of the pages. */
+  /** The label in the profile: a text, or `${key}` for a message of the pages. */
   displayName?: string;
-  /** Whether every login requires it. */
+  /** Whether every login requires a value. */
   required: boolean;
   visible: boolean;
   editable: boolean;
@@ -19,7 +19,10 @@ export interface ProfileAttribute {
 
 const known = new WeakMap<RealmConfiguration, readonly ProfileAttribute[]>();
 
-/** Returns the realm's own user profile. Default: Keycloak's, which requires only the username in master. */
+/**
+ * Returns the attributes of the realm's user profile. Default: those of Keycloak, of which the realm master requires
+ * only the username.
+ */
 export function listProfileAttributes(configuration: RealmConfiguration): readonly ProfileAttribute[] {
   let attributes = known.get(configuration);
   if (attributes === undefined) {
@@ -32,7 +35,7 @@ export function listProfileAttributes(configuration: RealmConfiguration): readon
 }
 
 /**
- * Lists the required attributes that the user lacks. Any of them makes VERIFY_PROFILE pending
+ * Lists the required attributes that the user lacks. If there are any, VERIFY_PROFILE is pending
  * (docs/keycloak/login.md#required-actions).
  */
 export function listMissingAttributes(configuration: RealmConfiguration, user: User): readonly string[] {

@@ -4,7 +4,10 @@ import type { ProfileAttribute } from './user-profile.ts';
 type Fault = { key: string; values?: Readonly<Record<string, string>> };
 type Config = Readonly<Record<string, unknown>>;
 
-/** Validators of a user profile that idkit runs. The usual fields have their own rules. */
+/**
+ * The validators of a user profile that idkit runs, by name. Username, e-mail and names have additional rules
+ * (`listProfileFaults`).
+ */
 type Validator = (value: string, config: Config, matches: PatternMatches) => Fault | undefined;
 const VALIDATORS: Readonly<Record<string, Validator>> = {
   length: (value, config) => {
@@ -38,16 +41,16 @@ const VALIDATORS: Readonly<Record<string, Validator>> = {
 /** Maximum length of a value in characters. */
 const MOST_CHARACTERS = 2048;
 
-/** Lists the patterns that a value has to match. A value that is too long is not matched at all. */
+/** Lists the patterns that a value has to match. A value above the maximum length is not matched. */
 export function listPatternChecks({ validations }: ProfileAttribute, text: string): readonly PatternCheck[] {
   const pattern = validations['pattern']?.['pattern'];
   return typeof pattern === 'string' && text.length <= MOST_CHARACTERS ? [{ pattern, text }] : [];
 }
 
 /**
- * Returns the first rule of the profile that a value violates.
+ * Returns the first rule of the profile that a value violates, or undefined.
  *
- * @param matches the result for `listPatternChecks`
+ * @param matches the results for the patterns of `listPatternChecks`
  */
 export function findAttributeFault(
   { validations }: ProfileAttribute,

@@ -11,16 +11,15 @@ import { withOfflineClients } from './end-session.ts';
 import { limitCalls } from './fair-calls.ts';
 
 /**
- * Posts one form to a client's address and returns the result. `later`: the client was unreachable or failed, and a
- * retry may succeed. `refused`: the client rejected the form, or the address may not be called. `hint`: the setting
- * that allows the call.
+ * Posts one form to a client's address. `later`: the client was unreachable or failed, and a retry may succeed.
+ * `refused`: the client rejected the form, or idkit may not call the address. `hint`: the setting that allows the call.
  */
 export type PostForm = (
   url: string,
   form: Readonly<Record<string, string>>,
 ) => Promise<{ outcome: 'delivered' | 'later' | 'refused'; detail: string; hint?: string }>;
 
-/** A logout token that did not arrive. */
+/** A logout token that a client did not receive. */
 export interface Undelivered {
   realm: string;
   clientId: string;
@@ -35,14 +34,17 @@ export type ReportUndelivered = (failure: Undelivered) => void;
 
 /** Pauses before each retry, in milliseconds. */
 const PAUSES = [1000, 5000, 20_000] as const;
-/** How long the end of a session waits for its clients, in milliseconds. Later retries run in the background. */
+/**
+ * How long the end of a session waits for its clients, in milliseconds. After that, deliveries and retries continue in
+ * the background.
+ */
 const PATIENCE = 2500;
-/** Maximum number of parallel calls of this process. A user may have thousands of sessions, so realms take turns. */
+/** Maximum number of parallel calls of this process. A user can have thousands of sessions, so realms take turns. */
 const AT_ONCE = 32;
 
 /**
- * Back-channel logout (Back-Channel Logout 1.0 §2.5): sends a logout token to every client of an ended session that has
- * a `backchannel.logout.url`, with retries.
+ * Opens back-channel logout (Back-Channel Logout 1.0 §2.5), which sends a logout token to every client of an ended
+ * session that has a `backchannel.logout.url`, with retries.
  *
  * @param wait resolves after the given number of milliseconds, or earlier if the service stops
  */
@@ -61,7 +63,7 @@ export function openLogoutAnnouncer(
     const url = logoutUrl(client, ctx.baseUrl);
     if (url === undefined) return;
     for (const [index, pause] of [...PAUSES, undefined].entries()) {
-      // Each attempt has a new token: an old one may have expired.
+      // Each attempt sends a new token, because the previous one may have expired.
       const token = await makeLogoutToken(ctx, configuration, client, session);
       const { outcome, ...why } = await inTurn(configuration.realm.id, () =>
         postForm(url, { logout_token: token }),
@@ -71,11 +73,11 @@ export function openLogoutAnnouncer(
       if (index === 0 || next === 'none') failed({ ...why, next });
       if (next === 'none' || pause === undefined) return;
       if ((await wait(pause)) === 'stopping')
-        return failed({ detail: `the service stopped; ${why.detail}`, next: 'none' });
+        return failed({ detail: `the service stopped before the next retry; ${why.detail}`, next: 'none' });
     }
   };
-  // The session has already ended. The failure of one client is therefore only reported, and all other clients are
-  // called.
+  // The session has already ended. A failure at one client is therefore only reported, and does not affect other
+  // clients.
   const announce = (configuration: RealmConfiguration, recipient: Recipient) => {
     const failed = (failure: Pick<Undelivered, 'detail' | 'hint' | 'next'>) =>
       reportUndelivered({
@@ -103,7 +105,7 @@ export function openLogoutAnnouncer(
 
 type EndedSession = Pick<UserSession, 'id' | 'userId'>;
 
-/** Sessions with the clients to notify of their end. */
+/** The ended sessions, each with the clients to notify. */
 type Endings = Extract<EndingSessions, { sessions: unknown }>['sessions'];
 
 interface Recipient {
@@ -120,7 +122,7 @@ async function listRecipients(
   const pairs = (await withOfflineClients(ctx.store, sessions)).flatMap(({ session, clientUuids }) =>
     clientUuids.map((uuid) => ({ session, uuid })),
   );
-  // An online and an offline session of one login have the same id. A client of both is notified once.
+  // An online and an offline session of one login have the same id. A client that takes part in both is notified once.
   const once = new Map(pairs.map((pair) => [`${pair.session.id} ${pair.uuid}`, pair]));
   const wanted = [...once.values()].filter(
     ({ uuid }) => !('clientUuid' in ending) || uuid === ending.clientUuid,

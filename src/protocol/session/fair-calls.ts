@@ -1,9 +1,9 @@
 /**
- * Limits the number of parallel calls. Further calls wait. The next one is the oldest call of the owner with the fewest
- * running calls. Slow calls of one owner therefore do not delay those of another.
+ * Limits the number of parallel calls. When a call ends, the oldest waiting call of the owner with the fewest running
+ * calls starts. Slow calls of one owner therefore do not delay those of another.
  */
 export function limitCalls(atOnce: number): <T>(owner: string, work: () => Promise<T>) => Promise<T> {
-  /** Waiting calls by owner. No list is empty. */
+  /** Waiting calls by owner. An owner without waiting calls has no entry. */
   const waiting = new Map<string, (() => void)[]>();
   const running = new Map<string, number>();
   let all = 0;

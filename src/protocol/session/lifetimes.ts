@@ -1,13 +1,15 @@
 import type { Client, RealmSettings, TokenFamily, UserSession } from '../../model/index.ts';
 import type { FamilyInSession, RealmConfiguration } from '../../store/index.ts';
 
-/** Keycloak's values in seconds for settings that are 0 or negative (docs/keycloak/sessions.md#lifetimes). */
+/**
+ * Keycloak's defaults in seconds, which replace settings that are 0 or negative (docs/keycloak/sessions.md#lifetimes).
+ */
 const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 5_184_000 } as const;
 
-/** When an idle session ends, and when any session ends. Unix times in seconds. */
+/** When a session ends if it stays idle, and when it ends at the latest. Unix times in seconds. */
 export interface SessionEnds {
   idleEnd: number;
-  /** Infinity: the session never ends because of its age. */
+  /** Infinity if the session has no maximum age. */
   maxEnd: number;
 }
 
@@ -44,8 +46,8 @@ export function clientSessionEnds(
 }
 
 /**
- * Returns the expiry of a refresh token issued now, as Unix time in seconds. Returns undefined for an offline token
- * without a maximum.
+ * Returns the expiry of a refresh token that is issued now, as Unix time in seconds. Returns undefined for an offline
+ * token if its session has no maximum age.
  */
 export function refreshTokenExpiry(
   settings: RealmSettings,
@@ -60,8 +62,8 @@ export function refreshTokenExpiry(
 }
 
 /**
- * Returns the expiry of an access token issued now, as Unix time in seconds. A service account counts as a session that
- * starts now, so the maximum age of a session limits its tokens too.
+ * Returns the expiry of an access token that is issued now, as Unix time in seconds. A service account's token has no
+ * session: it is limited as if a session started now.
  */
 export function accessTokenExpiry(
   settings: RealmSettings,
@@ -122,7 +124,7 @@ function sessionLimits(
   };
 }
 
-/** Parses a whole number above 0 from a setting or an attribute. Returns undefined for everything else. */
+/** Parses a whole number above 0 from a setting or an attribute. Returns undefined for any other value. */
 function positive(value: string | number | undefined): number | undefined {
   const number = wholeNumber(value);
   return number !== undefined && number > 0 ? number : undefined;

@@ -5,8 +5,8 @@ import type { FamilyRecord, GrantRequest } from '../grants/index.ts';
 import { Refusal } from '../refusal.ts';
 
 /**
- * Builds a new user session with the client's first family, and the function that stores both. The hash of the first
- * refresh token is known only after it is signed.
+ * Builds a new user session with the client's first token family, and the function that stores both. That function gets
+ * the hash of the refresh token, which does not exist before the token is signed.
  */
 export function startRecord(
   { ctx, client, configuration, request, now }: GrantRequest,
@@ -46,8 +46,8 @@ export function startRecord(
 }
 
 /**
- * Returns a refusal if the client or the user was deleted during the request. Storing the session then fails, which is
- * not a fault of the store.
+ * Returns a refusal if the client or the user was deleted during the request. In that case the session cannot be
+ * stored, although the store has no fault.
  */
 async function findGone(
   { ctx, client, configuration }: Pick<GrantRequest, 'ctx' | 'client' | 'configuration'>,
@@ -61,7 +61,7 @@ async function findGone(
   return undefined;
 }
 
-/** Random bytes of a session id: 24 characters in base64url. */
+/** Number of random bytes in a session id, which has 24 characters in base64url. */
 const SESSION_ID_BYTES = 18;
 
 /** Builds a user session that begins now, with an id that cannot be guessed. Stores nothing. */
@@ -73,10 +73,10 @@ export function newUserSession(
   return { id: randomId(random, SESSION_ID_BYTES), startedAt: now, lastAccessAt: now, ...about };
 }
 
-/** `currentHash` before the first refresh token. No token has this hash. */
+/** The `currentHash` of a token family that has no refresh token yet. No token has this hash. */
 const NO_REFRESH_TOKEN = Buffer.alloc(32);
 
-/** Builds the family of a client that begins now, before its refresh token exists. Stores nothing. */
+/** Builds a new token family of a client, which has no refresh token yet. Stores nothing. */
 export function newFamily(
   now: number,
   about: Omit<TokenFamily, 'currentHash' | 'parentUses' | 'startedAt' | 'lastRefreshAt'>,

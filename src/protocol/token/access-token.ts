@@ -20,8 +20,9 @@ export interface ActiveToken {
 }
 
 /**
- * Why an access token is not active. `invalid`: signature, type or issuer. `revoked`: this token alone. `stale`: older
- * than a notBefore. `session-gone`: logged out, the client left the session, or the user was deleted.
+ * Why an access token is not active. `invalid`: its signature, type or issuer is wrong. `revoked`: only this token was
+ * revoked. `stale`: it is older than a notBefore. `session-gone`: the user logged out or was deleted, or the client
+ * left the session.
  */
 export interface RefusedToken {
   outcome: 'refused';
@@ -31,8 +32,8 @@ export interface RefusedToken {
 const refusedToken = (reason: RefusedToken['reason']): RefusedToken => ({ outcome: 'refused', reason });
 
 /**
- * Returns the realm that a token names in `iss`, or undefined if it is not a realm of this service. The token is not
- * verified: the caller verifies it with this realm.
+ * Returns the realm that a token names in `iss`, or undefined if it is not a realm of this service. Does not verify the
+ * token: the caller does that with the keys of this realm.
  */
 export async function findIssuerRealm(
   ctx: ProtocolContext,
@@ -52,7 +53,7 @@ export async function findIssuerRealm(
 /**
  * Verifies an access token against the current records. The realm must have signed it, and it must not be expired,
  * revoked or stale. Its session must be alive and contain the client, and the user and the client must be enabled. A
- * service account's token has no session. A lightweight token has no `sub`: its user is the session's.
+ * service account's token has no session. A lightweight token has no `sub`, so its user is that of the session.
  */
 export async function verifyAccessToken(
   ctx: ProtocolContext,
@@ -93,14 +94,15 @@ export async function judgeClaims(
   if (revoked) return refusedToken('revoked');
   if (sessionId !== undefined && session === undefined) return refusedToken('session-gone');
 
-  // The session or the client determines the user: mappers may write any `sub`.
+  // The session or the client determines the user, because mappers can write any value into `sub`.
   const user =
     session === undefined
       ? await ctx.store.findServiceAccount(client.id)
       : await ctx.store.findUser(realmId, session.userId);
   if (user === undefined) return refusedToken('session-gone');
   if (claims['sub'] !== undefined && claims['sub'] !== user.id) return refusedToken('invalid');
-  // The token names only its client, and another client may have taken that name.
+  // Without a session and a `sub`, the token names only its client. A client that was created later may have the same
+  // name.
   if (
     session === undefined &&
     claims['sub'] === undefined &&
@@ -115,9 +117,10 @@ export async function judgeClaims(
 }
 
 /**
- * Finds the session of a token. The first two letters of `jti`, or the type of an offline token, say whether it is
- * online or offline. Without either, both are tried. The client session must not be younger than the token. A younger
- * one replaced the token's own, which was removed, for example after a reused code or a withdrawn consent.
+ * Finds the session of a token. The first two letters of `jti`, or the type of an offline token, show whether the
+ * session is online or offline. If neither shows it, both are tried. The client session must not be younger than the
+ * token: a younger one means that the token's own client session was removed, for example after a reused code or a
+ * withdrawn consent.
  */
 async function findLiveSession(
   ctx: ProtocolContext,

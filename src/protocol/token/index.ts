@@ -1,5 +1,5 @@
-// Token: issues the tokens of a proof, and verifies the access and refresh tokens that clients present.
-// Not decided here: the claims of a token (claims/), its end (session/lifetimes.ts), its keys (keys/).
+// Token: issues tokens to a proven user, and verifies the access and refresh tokens that clients present.
+// Not decided here: the claims of a token (claims/), its lifetime (session/lifetimes.ts), its keys (keys/).
 // Start at issue.ts, then refresh-token.ts.
 
 export {

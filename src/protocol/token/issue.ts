@@ -31,7 +31,7 @@ export interface TokenResponse {
   access_token: string;
   /** In seconds. */
   expires_in: number;
-  /** In seconds. 0 without a refresh token, or for an offline token that never expires. */
+  /** In seconds. 0 if the response has no refresh token, or an offline token that never expires. */
   refresh_expires_in: number;
   refresh_token?: string;
   token_type: 'Bearer' | 'bearer';
@@ -44,10 +44,10 @@ export interface TokenResponse {
 const NO_REFRESH_TOKEN = Buffer.alloc(32);
 
 /**
- * Issues the tokens of a proof and stores its record. Signing and the store's commit run in parallel. The response
- * waits for both, and if the commit is refused, the tokens are discarded.
+ * Issues the tokens of a grant and stores its session and token family. Signing and storing run in parallel. The
+ * response waits for both, and if the record cannot be stored, the tokens are discarded.
  *
- * @throws Refusal of the commit, or `offline-not-allowed`
+ * @throws Refusal of `Proof.commit`, or `offline-not-allowed`
  */
 export async function issueTokens(request: GrantRequest, proof: Proof): Promise<TokenResponse> {
   const { ctx, configuration, client, event, now } = request;
@@ -101,8 +101,8 @@ interface MadeRefreshToken {
 }
 
 /**
- * Issues the next refresh token of the family. Returns undefined without a record, or if the client's settings exclude
- * refresh tokens (docs/keycloak/tokens.md#token-response).
+ * Issues the next refresh token of the token family. Returns undefined if the grant stores no session, or if the
+ * client's settings exclude refresh tokens (docs/keycloak/tokens.md#token-response).
  */
 async function makeRefreshToken(
   { ctx, configuration, client, now }: GrantRequest,
@@ -135,7 +135,9 @@ async function makeRefreshToken(
   return { id, token, hash: hashRefreshToken(token), offline: session.offline, expiresAt };
 }
 
-/** The ID token contains a hash of the access token, so it is signed second (OpenID Connect Core §3.1.3.6). */
+/**
+ * Signs the access token, then the ID token, which contains a hash of the access token (OpenID Connect Core §3.1.3.6).
+ */
 async function signBoth(
   { ctx, configuration, client }: GrantRequest,
   input: ClaimsInput,
@@ -165,8 +167,9 @@ function newStamp(
 }
 
 /**
- * Offline tokens require the realm role `offline_access` in the token. A refresh need not request the scope, so it
- * checks the user's role only (docs/keycloak/sessions.md#offline-sessions).
+ * Checks that the token contains the realm role `offline_access`, which offline tokens require. A refresh can omit the
+ * scope of that name, so for a refresh it is enough that the user has the role
+ * (docs/keycloak/sessions.md#offline-sessions).
  *
  * @throws Refusal `offline-not-allowed`
  */
@@ -195,8 +198,8 @@ function addRefreshDetails(
 }
 
 /**
- * Gathers the input of the claims: the scopes that the user may use, the roles that the token may name, and the clients
- * that own them. Roles and attributes are the current ones, even at a refresh.
+ * Gathers the data for the claims: the scopes that the user may use, the roles that the token may name, and the clients
+ * that own them. Roles and attributes are always the current ones, even at a refresh.
  */
 export async function gatherClaims(
   ctx: ProtocolContext,

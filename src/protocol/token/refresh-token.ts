@@ -8,7 +8,7 @@ import { issuerOf } from '../realm.ts';
 import { Refusal } from '../refusal.ts';
 import { clientSessionEnds, endSessionOf, isAlive, isSessionAlive } from '../session/index.ts';
 
-/** A refresh token that this realm signed. */
+/** The content of a refresh token that this realm signed. */
 export interface RefreshToken {
   id: string;
   /** Claim `reuse_id`. */
@@ -21,11 +21,11 @@ export interface RefreshToken {
   issuedAt: number;
   /** Absent for an offline token that never expires. */
   expiresAt: number | undefined;
-  /** SHA-256 of the token as sent. */
+  /** The SHA-256 hash of the token as sent. */
   hash: Buffer;
 }
 
-/** Returns the SHA-256 of a refresh token, the only form in which the store contains it. */
+/** Returns the SHA-256 hash of a refresh token. The store never contains the token itself. */
 export function hashRefreshToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
@@ -65,7 +65,11 @@ export function readRefreshToken(
   };
 }
 
-/** Checks the realm's notBefore, `exp` and the client, in this order. @throws Refusal `refresh-token-refused` */
+/**
+ * Checks the realm's notBefore, the expiry and the client, in this order.
+ *
+ * @throws Refusal `refresh-token-refused`
+ */
 export function checkRefreshTimesAndClient(
   configuration: RealmConfiguration,
   client: Client,
@@ -84,8 +88,8 @@ export function checkRefreshClient(client: Client, token: RefreshToken): void {
 }
 
 /**
- * Returns why a family is missing: the user session ended, the token was revoked, or its client was removed from the
- * session. Keycloak has a message for each (docs/keycloak/tokens.md#refresh).
+ * Returns why a token family no longer exists: the user session ended, the token was revoked, or its client was removed
+ * from the session. Keycloak has a message for each (docs/keycloak/tokens.md#refresh).
  */
 export async function explainMissingFamily(
   ctx: ProtocolContext,
@@ -102,9 +106,9 @@ export async function explainMissingFamily(
 }
 
 /**
- * Checks the user session, the user, the client session, and the notBefore of the client and of the user, in this order
- * (docs/keycloak/tokens.md#refresh). Removes a session or family that has expired, and notifies the clients of the
- * session.
+ * Checks the user session, the user, the client session, the client's notBefore and the user's notBefore, in this order
+ * (docs/keycloak/tokens.md#refresh). Removes a session or token family that has expired, and notifies the clients of
+ * the session.
  *
  * The user's notBefore does not affect offline tokens. An administrator's logout sets it, and offline tokens outlive
  * that logout (docs/keycloak/sessions.md#offline-sessions).
@@ -141,7 +145,7 @@ export async function checkRefreshSession(
   return user;
 }
 
-/** Returns a refusal of a refresh token. The description is the event's reason too. */
+/** Returns a refusal of a refresh token. The event has the description as its reason. */
 export function refused(description: string, eventError?: string): Refusal {
   return new Refusal('refresh-token-refused', { description, detail: description, eventError });
 }

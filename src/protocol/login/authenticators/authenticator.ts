@@ -1,7 +1,7 @@
 import type { Credential } from '../../../model/index.ts';
 import type { LoginAttempt } from '../attempt.ts';
 
-/** The part of an attempt that an authenticator uses. */
+/** The members of an attempt that an authenticator uses. */
 export type AuthenticatorContext = Pick<LoginAttempt, 'ctx' | 'configuration'>;
 
 /** A code that matches a credential of the user and has not been used yet. */
@@ -10,7 +10,7 @@ export interface CodeMatch {
   spend(): Promise<boolean>;
 }
 
-/** A kind of second factor that a user proves with a code. One file, and one row in table.ts. */
+/** A kind of second factor that a user proves with a code. To add one, add a file and a row to table.ts. */
 export interface Authenticator {
   /**
    * Compares a code with a stored credential. Takes the same time for every code. Does not mark the code as used,

@@ -2,7 +2,7 @@ import { checkOtp, type OtpCredential, readOtpCredential } from '../../../crypto
 import type { Credential } from '../../../model/index.ts';
 import type { Authenticator, AuthenticatorContext } from './authenticator.ts';
 
-/** How long a used HOTP counter stays claimed, in seconds: longer than any credential is in use. */
+/** How long a used HOTP counter is remembered, in seconds. No credential is in use for that long. */
 const COUNTER_CLAIM = 10 * 365 * 86_400;
 
 /** One-time passwords by time or by counter (RFC 6238, RFC 4226). */
@@ -17,7 +17,7 @@ export const otp: Authenticator = {
   },
 };
 
-/** @param step the period or the counter that the code belongs to */
+/** @param step the time period or the counter for which the code is valid */
 async function spend(
   { ctx, configuration }: AuthenticatorContext,
   stored: Credential,
