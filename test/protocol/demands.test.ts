@@ -5,12 +5,14 @@ import { Browser, clientAnswer, realmWithLogin } from '../browser/browser.ts';
 import { CHALLENGE, loginForCode, REDIRECT, VERIFIER } from './support/code.ts';
 import { closePasswords, openWorld, type RealmInWorld, refusalOf, type World } from './support/world.ts';
 
-/** Demands of a realm or a client that idkit does not enforce. Each is set after the client has its tokens. */
+/**
+ * Settings of a realm or a client that demand more than idkit enforces. Each is set after the client has its tokens.
+ */
 interface Demand {
   settings?: (kept: RealmSettings['kept']) => RealmSettings['kept'];
   client?: Partial<Client>;
   component?: Pick<Component, 'providerId' | 'providerType'>;
-  /** Ways to get a token that the demand does not affect. */
+  /** The ways to get a token that this demand does not affect. */
   leaves?: readonly Way[];
 }
 
@@ -88,7 +90,7 @@ after(async () => {
   await closePasswords();
 });
 
-describe('a demand that idkit does not enforce refuses every token (docs/keycloak/tokens.md#demands)', () => {
+describe('demands that idkit does not enforce (docs/keycloak/tokens.md#demands)', () => {
   let count = 0;
   for (const [name, demand] of Object.entries(DEMANDS)) {
     it(`${name}: refuses every way to get a token${demand.leaves === undefined ? '' : ` except ${demand.leaves.join(', ')}`}`, async () => {
@@ -102,7 +104,7 @@ describe('a demand that idkit does not enforce refuses every token (docs/keycloa
     });
   }
 
-  it('every way to get a token works without a demand', async () => {
+  it('issues tokens in every way if there is no demand', async () => {
     const { ways } = await prepare('none');
     for (const way of WAYS) assert.equal(await ways[way](), 'a token', way);
   });
@@ -124,7 +126,7 @@ describe("the realm's client authentication flow", () => {
   const caseOf = async (realm: RealmInWorld, form: Record<string, string>) =>
     (await refusalOf(realm.tokens(form))).case;
 
-  it('rejects a secret that it does not allow as if the client did not exist (Keycloak 26.7.3)', async () => {
+  it('rejects a client whose method the flow does not allow, as if the client did not exist (Keycloak 26.7.3)', async () => {
     const { realm, machine } = await prepare('no-secrets');
     const kept = (await world.store.findRealm(realm.name))!.realm.settings.kept;
     await realm.settings({ kept: { ...kept, ...alternatives('client-secret-jwt', 'unknown') } });
@@ -138,7 +140,7 @@ describe("the realm's client authentication flow", () => {
     assert.ok((await realm.tokens(machine)).access_token);
   });
 
-  it('runs only required steps', async () => {
+  it('ignores alternative steps of a flow that has required ones', async () => {
     const { realm, machine } = await prepare('required');
     const kept = (await world.store.findRealm(realm.name))!.realm.settings.kept;
     const steps = (first: string, second: string) => ({
@@ -165,7 +167,7 @@ describe('a DPoP header at the token endpoint', () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const proof = `${part({ typ: 'dpop+jwt', alg: 'ES256', jwk: {} })}.${part({ jti: '1' })}.c2ln`;
 
-  it('is rejected, even if it is malformed, after the client is known and before the grant runs', async () => {
+  it('rejects a DPoP header after the client is authenticated and before the grant runs, even if it is malformed', async () => {
     const { realm, machine } = await prepare('dpop');
     for (const dpop of [
       '',
@@ -186,8 +188,8 @@ describe('a DPoP header at the token endpoint', () => {
   });
 });
 
-describe('an offline token', () => {
-  it('ends when its client loses offline_access, but not at a refresh that omits the scope', async () => {
+describe('offline tokens and the scope offline_access', () => {
+  it('rejects an offline token if its client has lost the scope, but not because a refresh omitted it', async () => {
     const { realm } = await prepare('offline');
     const first = await realm.login('alice', {
       client_id: 'machine',
@@ -216,7 +218,7 @@ describe('an offline token', () => {
   });
 });
 
-/** Prepares a realm and one token of every kind, for use after a demand is set. */
+/** Prepares a realm and one token or code for each way, before the test sets a demand. */
 async function prepare(name: string) {
   const { realm } = await realmWithLogin(world, name, {}, { implicitFlowEnabled: true });
   const more = { directAccessGrantsEnabled: true, serviceAccountsEnabled: true, standardFlowEnabled: true };

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-// Adds a grant, a protocol mapper, a required action and an authenticator to a copy of the sources: each is one new
-// file, and one row (with its import) in a table. Then a program that uses all four runs on that copy.
+// These tests add a grant, a protocol mapper, a required action and an authenticator to a copy of the sources. Each
+// needs one new file, and one row (with its import) in a table. A program that uses all four then runs on that copy.
 
 interface Addition {
   file: string;
@@ -96,7 +96,7 @@ const mapper = {
 const { realm } = await realmWithLogin(world, 'acme', {}, { directAccessGrantsEnabled: true, protocolMappers: [mapper] });
 const ada = await realm.user('ada');
 
-test('a grant', async () => {
+test('the added grant issues a token, and discovery lists it', async () => {
   const { access_token } = await realm.tokens({ grant_type: 'urn:example:dummy', client_id: 'web' });
   assert.equal(claimsOf(access_token)['azp'], 'web');
   assert.match(String(claimsOf(access_token)['jti']), /^trrtdu:/);
@@ -104,11 +104,11 @@ test('a grant', async () => {
   assert.ok((grant_types_supported as string[]).includes('urn:example:dummy'));
 });
 
-test('a protocol mapper', async () => {
+test('the added mapper writes its claim', async () => {
   assert.equal(claimsOf((await realm.login('ada')).access_token)['dummy'], 'mapped');
 });
 
-test('a required action', async () => {
+test('the login stops at the added required action', async () => {
   const user = await realm.user('bob', { requiredActions: ['DUMMY'] });
   const browser = new Browser(world, realm);
   const page = await browser.follow(await browser.logIn(await browser.authorize(), user.username));
@@ -116,7 +116,7 @@ test('a required action', async () => {
   assert.ok('code' in clientAnswer(await browser.submit(page, {})));
 });
 
-test('an authenticator', async () => {
+test('the added authenticator accepts its code, in a form and on the login page', async () => {
   await realm.credential(ada, 'dummy', {}, {});
   assert.equal((await refusalOf(realm.login('ada', { totp: 'wrong' }))).case, 'user-credentials-wrong');
   assert.ok((await realm.login('ada', { totp: 'open sesame' })).access_token);
@@ -157,6 +157,6 @@ function add({ file, content, table, after: line, row, import: imported }: Addit
 }
 
 for (const name of Object.keys(ADDITIONS))
-  test(`${name} is added with one file and one row`, () => {
+  test(`adding ${name} takes one file and one row`, () => {
     assert.match(report, new RegExp(`^ok \\d+ - ${name}$`, 'm'), report);
   });

@@ -220,7 +220,7 @@ test('maps each error of the administrative API to a code, with the text of the 
     [
       { status: 403, json: { error: 'HTTP 403 Forbidden' } },
       'IDKIT_CREDENTIALS',
-      /admin may not GET .*403 HTTP 403 Forbidden/,
+      /admin is not allowed to call GET .*403 HTTP 403 Forbidden/,
     ],
     [{ status: 404, json: { error: 'Realm not found.' } }, 'IDKIT_NOT_FOUND', /Realm not found\./],
     [

@@ -47,7 +47,7 @@ describe('the parameter claims (OpenID Connect Core §5.5)', () => {
   });
   const person = { attributes: { phoneNumber: ['+49 1'], nickname: ['Al'] } };
 
-  it('is honoured if the client is configured for it, separately for the ID token and user info', async () => {
+  it('adds the named claims to the ID token or to user info, if the client is configured for the parameter claims', async () => {
     const asking = { ...MAPPER, protocolMapper: 'oidc-claims-param-token-mapper' };
     const client = await realm.client('asking', { standardFlowEnabled: true, protocolMappers: [asking] });
     const user = await realm.user('dora', person);
@@ -73,7 +73,7 @@ describe('the parameter claims (OpenID Connect Core §5.5)', () => {
     );
   });
 
-  it('is ignored for every other client, as Keycloak does', async () => {
+  it('ignores the parameter claims of other clients, as Keycloak does', async () => {
     const user = await realm.user('emil', person);
     const { code } = await login({ claims }, user);
     const tokens = await exchange(code);
@@ -81,7 +81,7 @@ describe('the parameter claims (OpenID Connect Core §5.5)', () => {
     assert.equal((await infoOf(tokens.access_token)).body['phone_number'], undefined);
   });
 
-  it('requests nothing if it is not JSON', async () => {
+  it('accepts a parameter claims that is not valid JSON, and adds no claims', async () => {
     const asking = { ...MAPPER, protocolMapper: 'oidc-claims-param-token-mapper' };
     const client = await realm.client('odd', { standardFlowEnabled: true, protocolMappers: [asking] });
     for (const odd of ['', '{', '[]', '{"userinfo":7,"id_token":[1]}', 'null']) {

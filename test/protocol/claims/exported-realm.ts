@@ -7,13 +7,13 @@ import type { RealmConfiguration } from '../../../src/store/index.ts';
 // biome-ignore lint/suspicious/noExplicitAny: another program wrote this representation
 type Json = any;
 
-/** Builds a realm of the real exports, without the administrative import. */
+/** A realm from a real export of Keycloak, built without the administrative import. */
 export interface ExportedRealm {
   configuration: RealmConfiguration;
   clients: ReadonlyMap<string, Client>;
   clientsByUuid: ReadonlyMap<string, Client>;
   users: ReadonlyMap<string, User>;
-  /** The stored password of each user. */
+  /** Each user's password credential. */
   passwords: ReadonlyMap<string, { secretData: string; credentialData: string }>;
 }
 

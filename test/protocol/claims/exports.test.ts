@@ -13,7 +13,7 @@ import { type ExportedRealm, expected, exportedRealm } from './exported-realm.ts
 
 const realms = { acme: exportedRealm('acme'), globex: exportedRealm('globex') };
 
-/** Builds the input of a login's claims as the token endpoint does. */
+/** Builds the input for the claims of a login, as the token endpoint does. */
 function loginInput(
   realm: ExportedRealm,
   clientId: string,
@@ -50,7 +50,7 @@ function comparable(value: unknown): unknown {
 for (const login of expected().logins) {
   if (login.status !== 200) continue;
   const { realm, client, username, scope } = login;
-  test(`${username} at ${client} in ${realm}, scope ${scope ?? 'absent'}: issues the claims of Keycloak's tokens (docs/keycloak/tokens.md#access-token)`, () => {
+  test(`${username} at ${client} in ${realm} with scope ${scope ?? 'absent'} gets the same claims as from Keycloak (docs/keycloak/tokens.md#access-token)`, () => {
     const input = loginInput(realms[realm as 'acme' | 'globex'], client, username, scope ?? undefined);
     const expected = login.accessToken.claims;
     const stamp = {
@@ -72,7 +72,7 @@ for (const login of expected().logins) {
 for (const grant of expected().clientCredentials) {
   if (grant.status !== 200) continue;
   const { realm, client, scope } = grant;
-  test(`the service account of ${client} in ${realm}, scope ${scope ?? 'absent'}: gets the claims of Keycloak's token (docs/keycloak/tokens.md#service-account-tokens)`, () => {
+  test(`the service account of ${client} in ${realm} with scope ${scope ?? 'absent'} gets the same claims as from Keycloak (docs/keycloak/tokens.md#service-account-tokens)`, () => {
     const expected = grant.accessToken.claims;
     const notes = { clientHost: '127.0.0.1', clientAddress: '127.0.0.1', client_id: client };
     const owner = realms[realm as 'acme' | 'globex'];
@@ -87,7 +87,7 @@ for (const grant of expected().clientCredentials) {
   });
 }
 
-test('claims have the order of Keycloak 26 (docs/keycloak/tokens.md#access-token)', () => {
+test('claims are in the same order as in Keycloak 26 (docs/keycloak/tokens.md#access-token)', () => {
   const input = loginInput(realms.acme, 'spa', 'alice', 'openid', { auth_time: '1795240127' });
   const claims = accessTokenClaims(input, {
     issuer: 'https://id.example.test/realms/acme',

@@ -36,7 +36,7 @@ after(async () => {
 
 const stamp = { issuer: 'https://id.example.test/realms/acme', jti: 'j', issuedAt: 10, expiresAt: 310 };
 
-/** Returns the claims of an ID token of a client whose scope `email` has the address mapper. */
+/** Returns the claims of an ID token. The client's scope `email` maps the e-mail address. */
 async function claimsFor(
   changes: Partial<Client>,
   options: { accessToken?: string; notes?: Record<string, string> } = {},
@@ -67,10 +67,10 @@ async function claimsFor(
   });
 }
 
-describe('a client whose attribute idkit.lean.id.token is true', () => {
+describe('lean ID tokens (client attribute idkit.lean.id.token)', () => {
   const accessToken = 'x.y.z';
 
-  it('gets ID tokens without typ and without claims of scopes about the person (Core §2, §5.4)', async () => {
+  it("a lean ID token omits typ and the scopes' claims about the person (Core §2, §5.4)", async () => {
     const usual = await claimsFor({ attributes: {} }, { accessToken });
     assert.deepEqual([usual.typ, usual.email], ['ID', user.email]);
     const lean = await claimsFor({ attributes: LEAN }, { accessToken });
@@ -80,11 +80,11 @@ describe('a client whose attribute idkit.lean.id.token is true', () => {
     );
   });
 
-  it('gets these claims if no access token is issued that could request them (Core §5.4)', async () => {
+  it('an ID token has these claims if the client gets no access token with which to request user info (Core §5.4)', async () => {
     assert.equal((await claimsFor({ attributes: LEAN })).email, user.email);
   });
 
-  it('gets the claims of its own mappers and of the parameter claims', async () => {
+  it("a lean ID token has the claims of the client's own mappers and of the parameter claims", async () => {
     const own = await claimsFor({ attributes: LEAN, protocolMappers: [emailMapper] }, { accessToken });
     assert.equal(own.email, user.email);
     const asking = { ...emailMapper, protocolMapper: 'oidc-claims-param-token-mapper' };
@@ -95,7 +95,7 @@ describe('a client whose attribute idkit.lean.id.token is true', () => {
     assert.equal(asked.email, user.email);
   });
 
-  it('can send only its ID token as a hint, and no other token (Core §3.1.2.1)', async () => {
+  it('accepts a lean ID token as id_token_hint, but no other kind of token (Core §3.1.2.1)', async () => {
     const browser = new Browser(world, realm);
     const page = await browser.authorize({ response_type: 'id_token token', nonce: 'n' });
     pageOf(page, 'login');

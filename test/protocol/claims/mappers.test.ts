@@ -24,7 +24,7 @@ function mapper(protocolMapper: string, config: Record<string, string>): Protoco
   return { id: protocolMapper, name: protocolMapper, protocol: 'openid-connect', protocolMapper, config };
 }
 
-/** Returns the claims of the mappers alone, for a client without scopes. */
+/** Returns the claims that these mappers write, for a client without scopes. */
 function mapped(
   mappers: ProtocolMapper[],
   change: Partial<Omit<ClaimsInput, 'client'>> & { client?: Partial<Client>; target?: ClaimsTarget } = {},
@@ -55,7 +55,7 @@ function mapped(
 
 const access = { 'access.token.claim': 'true' };
 
-test('dots in a claim name create nested claims, and escaped dots do not', () => {
+test('dots in a claim name create nested claims, unless they are escaped', () => {
   const config = { ...access, 'user.attribute': 'username', 'jsonType.label': 'String' };
   assert.deepEqual(
     mapped([
@@ -67,7 +67,7 @@ test('dots in a claim name create nested claims, and escaped dots do not', () =>
   );
 });
 
-test('a value has the type that the mapper names, and is left out if it does not fit', () => {
+test('converts a value to the type that the mapper names, and omits the claim if the value does not fit', () => {
   const cases: [string, string, unknown][] = [
     ['String', '5', '5'],
     ['int', '5', 5],
@@ -98,7 +98,7 @@ test('maps the first value of an attribute, or all values if the mapper is multi
   assert.deepEqual(mapped([mapper('oidc-usermodel-attribute-mapper', none)]), {});
 });
 
-test('takes an attribute that the user lacks from the groups, and joins the values if the mapper aggregates them', () => {
+test("maps an attribute of the user's groups if the user lacks it, and joins all values if the mapper aggregates them", () => {
   const user: User = { ...alice, attributes: { ...alice.attributes, floor: ['1'] } };
   const config = { ...access, 'claim.name': 'f', 'user.attribute': 'floor', multivalued: 'true' };
   const one = mapper('oidc-usermodel-attribute-mapper', config);
@@ -148,7 +148,7 @@ test('role mappers list the roles of one client or of all clients, with a prefix
   );
 });
 
-test('later mappers see hardcoded and renamed roles (Keycloak: mapper priorities)', () => {
+test('role mappers run before mappers that read roles (Keycloak: mapper priorities)', () => {
   const claims = mapped([
     mapper('oidc-usermodel-realm-role-mapper', { ...access, multivalued: 'true', 'claim.name': 'r' }),
     mapper('oidc-audience-resolve-mapper', {}),
@@ -162,7 +162,7 @@ test('later mappers see hardcoded and renamed roles (Keycloak: mapper priorities
   assert.deepEqual((claims.aud as string[]).toSorted(), ['account', 'orders-api']);
 });
 
-test('the audience leaves out the client itself, and is a string if it has one name (docs/keycloak/tokens.md#access-token)', () => {
+test('omits the client itself from the audience, and writes a single audience as a string (docs/keycloak/tokens.md#access-token)', () => {
   const resolve = mapper('oidc-audience-resolve-mapper', access);
   const owner = clients.get('orders-api')!;
   const { id, clientId } = owner;
@@ -172,7 +172,7 @@ test('the audience leaves out the client itself, and is a string if it has one n
   assert.equal(mapped([resolve], { roleIds: new Set() }).aud, undefined);
 });
 
-test('groups are paths or names, and without groups there is no claim', () => {
+test('maps groups as paths or names, and omits the claim if the user has no group', () => {
   const config = { ...access, 'claim.name': 'g' };
   assert.deepEqual(mapped([mapper('oidc-group-membership-mapper', config)]).g, ['/staff/finance']);
   const names = mapper('oidc-group-membership-mapper', { ...config, 'full.path': 'false' });
@@ -180,14 +180,14 @@ test('groups are paths or names, and without groups there is no claim', () => {
   assert.deepEqual(mapped([names], { user: users.get('carol-sha256')! }), {});
 });
 
-test('the claim address is one object with the existing attributes (OpenID Connect Core §5.1.1)', () => {
+test('the address mapper writes one object with the attributes that the user has (OpenID Connect Core §5.1.1)', () => {
   const one = mapper('oidc-address-mapper', { ...access, 'user.attribute.street': 'road' });
   const user = { ...alice, attributes: { road: ['Main 1'], country: ['DE'] } };
   assert.deepEqual(mapped([one], { user }), { address: { street_address: 'Main 1', country: 'DE' } });
   assert.deepEqual(mapped([one]), {});
 });
 
-test('each mapper writes only to the tokens that its flags name, and absent flags default as in Keycloak 26', () => {
+test('a mapper writes only to the tokens that its flags name; absent flags have the defaults of Keycloak 26', () => {
   const flags = (config: Record<string, string>): ClaimsTarget[] =>
     (['access', 'lightweight', 'id', 'userinfo', 'introspection'] as const).filter((target) => {
       const one = mapper('oidc-hardcoded-claim-mapper', { 'claim.name': 'x', 'claim.value': 'y', ...config });
@@ -201,7 +201,7 @@ test('each mapper writes only to the tokens that its flags name, and absent flag
   assert.deepEqual(flags({ 'lightweight.claim': 'true' }), ['lightweight']);
 });
 
-test('no mapper overwrites a claim that idkit itself sets', () => {
+test('mappers cannot overwrite claims that idkit itself sets', () => {
   for (const name of [
     'exp',
     'iat',
@@ -227,7 +227,7 @@ test('skips a mapper of an unknown type or another protocol', () => {
   assert.deepEqual(mapped([mapper('script-x.js', access), saml]), {});
 });
 
-test('notes of the session become claims, and AUTH_TIME is stored as auth_time', () => {
+test('maps notes of the session, and finds AUTH_TIME under the name auth_time', () => {
   const config = {
     ...access,
     'user.session.note': 'AUTH_TIME',
@@ -239,7 +239,7 @@ test('notes of the session become claims, and AUTH_TIME is stored as auth_time',
   assert.deepEqual(mapped([one]), {});
 });
 
-test('acr is the name of the highest level that the login reached, as the client or the realm names it', () => {
+test('acr is the name that the client or the realm gives to the highest level of the login', () => {
   const one = mapper('oidc-acr-mapper', access);
   const acr = (level: string | undefined, attributes: Record<string, string> = {}) =>
     mapped([one], { notes: level === undefined ? {} : { acr: level }, client: { attributes } }).acr;
@@ -251,7 +251,7 @@ test('acr is the name of the highest level that the login reached, as the client
   assert.equal(acr('1', { 'acr.loa.map': 'broken' }), 'silver');
 });
 
-test('the web origin + means the origins of the redirect URIs', () => {
+test('the web origin + stands for the origins of the redirect URIs', () => {
   const origins = (client: Partial<Client>, baseUrl?: string) =>
     resolveWebOrigins({ ...legacy, ...client } as Client, baseUrl);
   assert.deepEqual(origins({ webOrigins: ['https://a.test'], redirectUris: ['https://b.test/x'] }), [
@@ -270,7 +270,7 @@ test('the web origin + means the origins of the redirect URIs', () => {
   assert.deepEqual(origins(console), []);
 });
 
-test('a lightweight access token has only claims of mappers with the flag for it (docs/keycloak/tokens.md#lightweight-access-tokens)', () => {
+test('lightweight access tokens contain only claims of mappers with the flag for them (docs/keycloak/tokens.md#lightweight-access-tokens)', () => {
   const client = {
     ...clients.get('spa')!,
     attributes: { 'client.use.lightweight.access.token.enabled': 'true' },
@@ -303,14 +303,14 @@ test('at_hash is the left half of the hash of the access token (OpenID Connect C
   };
   const claims = (accessToken: string, algorithm: 'RS256' | 'EdDSA') =>
     idTokenClaims(input, stamp, { accessToken, algorithm });
-  // The example of OpenID Connect Core, appendix A.3.
+  // This is the example in appendix A.3 of OpenID Connect Core.
   const token = 'jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y';
   assert.equal(claims(token, 'RS256').at_hash, '77QmUPtjPfzWtF2AnpK9RQ');
   assert.equal(Buffer.from(String(claims(token, 'EdDSA').at_hash), 'base64url').length, 32);
   assert.equal(claims(token, 'RS256').nonce, 'n-1');
 });
 
-test("a refresh token has Keycloak's claims, and an offline one may never expire (docs/keycloak/tokens.md#refresh-token)", () => {
+test("a refresh token has Keycloak's claims, and an offline token can lack an expiry (docs/keycloak/tokens.md#refresh-token)", () => {
   const resolution = resolveScopes(configuration, legacy, 'openid');
   assert(resolution.outcome === 'granted');
   const facts = {
@@ -331,7 +331,7 @@ test("a refresh token has Keycloak's claims, and an offline one may never expire
   assert.deepEqual([online.typ, online.exp], ['Refresh', 310]);
 });
 
-test('the id of an access token encodes its origin (docs/keycloak/tokens.md#access-token)', () => {
+test("the jti of an access token encodes the token's origin (docs/keycloak/tokens.md#access-token)", () => {
   const random = { bytes: (length: number) => Buffer.alloc(length, 7) };
   const id = (
     session: 'online' | 'offline' | 'transient',

@@ -20,21 +20,21 @@ function granted(resolution: ScopeResolution) {
   return resolution.granted;
 }
 
-test('grants default scopes without a request, and leaves hidden scopes out of the response (docs/keycloak/tokens.md#scopes)', () => {
+test('grants all default scopes if the request names no scope, and omits hidden scopes from the response (docs/keycloak/tokens.md#scopes)', () => {
   const scopes = granted(resolveScopes(configuration, spa, undefined));
   assert.deepEqual(words(scopes.visible), ['email', 'profile']);
   assert.deepEqual(words(scopes.all), ['acr', 'basic', 'email', 'profile', 'roles', 'web-origins']);
   assert.equal(scopes.openid, false);
 });
 
-test('grants optional scopes and openid on request', () => {
+test('grants optional scopes and openid if the request names them', () => {
   const scopes = granted(resolveScopes(configuration, spa, 'openid phone address'));
   assert.deepEqual(words(scopes.visible), ['address', 'email', 'openid', 'phone', 'profile']);
   assert.equal(scopes.openid, true);
   assert.equal(scopes.all.startsWith('openid '), true);
 });
 
-test('naming a default scope changes nothing', () => {
+test('a request that also names a default scope has the same result', () => {
   const named = granted(resolveScopes(configuration, spa, 'profile'));
   assert.deepEqual(words(named.visible), ['email', 'profile']);
 });
@@ -48,14 +48,14 @@ for (const requested of [
   'service_account',
   'OPENID',
 ]) {
-  test(`rejects the whole scope "${requested}", and names it as sent`, () => {
+  test(`rejects the whole scope "${requested}", and repeats it in the error`, () => {
     const refused = { outcome: 'invalid', names: requested };
     assert.deepEqual(resolveScopes(configuration, spa, requested), refused);
     assert.deepEqual(resolveRefreshScopes(configuration, spa, 'openid email', requested), refused);
   });
 }
 
-test('a repeated scope counts once', () => {
+test('ignores a repeated scope', () => {
   assert.equal(
     granted(resolveScopes(configuration, spa, 'phone phone')).scopes.filter((one) => one.name === 'phone')
       .length,
@@ -63,13 +63,13 @@ test('a repeated scope counts once', () => {
   );
 });
 
-test('equal requests return the same object, and rejected ones are not cached', () => {
+test('caches the result of a request, unless the request is rejected', () => {
   const first = resolveScopes(configuration, spa, 'openid email');
   assert.equal(resolveScopes(configuration, spa, 'openid email'), first);
   assert.notEqual(resolveScopes(configuration, spa, 'x'), resolveScopes(configuration, spa, 'x'));
 });
 
-test('a refresh may narrow the scope, and the family keeps its whole scope', () => {
+test('a refresh can narrow the scope of its tokens, but not that of the token family', () => {
   const family = granted(resolveScopes(configuration, spa, 'openid phone address')).all;
   const scopes = granted(resolveRefreshScopes(configuration, spa, family, 'openid phone'));
   assert.deepEqual(words(scopes.visible), ['email', 'openid', 'phone', 'profile']);
@@ -78,13 +78,13 @@ test('a refresh may narrow the scope, and the family keeps its whole scope', () 
   assert.deepEqual(words(whole.visible), ['address', 'email', 'openid', 'phone', 'profile']);
 });
 
-test('a refresh cannot widen the scope, and ignores scopes that were not granted', () => {
+test('a refresh ignores scopes that were not granted at the login', () => {
   const family = granted(resolveScopes(configuration, spa, 'openid')).all;
   const scopes = granted(resolveRefreshScopes(configuration, spa, family, 'openid phone'));
   assert.deepEqual(words(scopes.visible), ['email', 'openid', 'profile']);
 });
 
-test('a refresh without openid hides it but returns an ID token, and a refresh that adds openid returns none', () => {
+test('a refresh that omits openid returns an ID token, and one that adds openid does not', () => {
   const withOpenid = granted(resolveScopes(configuration, spa, 'openid')).all;
   const dropped = granted(resolveRefreshScopes(configuration, spa, withOpenid, 'email'));
   assert.deepEqual([words(dropped.visible), dropped.openid], [['email', 'profile'], true]);
@@ -106,7 +106,7 @@ test('offline_access requires the role of the same name (Keycloak 26)', () => {
   assert.equal(permitted('carol-sha256'), refused, 'the same object for the same roles');
 });
 
-test('a client without full scope sees its own roles, its mapped roles and those of its scopes', () => {
+test('a client without full scope gets only its own roles, its mapped roles and those of its scopes', () => {
   const name = (id: string) => configuration.roles.get(id)!.name;
   const narrow = { ...spa, fullScopeAllowed: false };
   const alice = effectiveRoleIds(configuration, users.get('alice')!);

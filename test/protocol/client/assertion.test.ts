@@ -63,13 +63,13 @@ describe('client_secret_jwt (OpenID Connect Core §9; docs/keycloak/clients.md#c
     assert.ok((await realm.tokens(form(assertion({}, 'jwt-secret', 'HS512')))).access_token);
   });
 
-  it('accepts each JWT once', async () => {
+  it('accepts each JWT only once', async () => {
     const once = assertion();
     await realm.tokens(form(once));
     assert.equal(await refusalText(once), 'Token reuse detected');
   });
 
-  it('rejects another secret, no signature and another algorithm', async () => {
+  it('rejects a JWT with another secret, without a signature or with another algorithm', async () => {
     assert.equal(await refusalText(assertion({}, 'wrong')), 'client-assertion-signature');
     assert.equal(await refusalText(assertion({}, 'jwt-secret', 'none')), 'client-assertion-signature');
     assert.equal(await refusalText('a.b.c', { client_id: 'jwt' }), 'client-assertion-signature');
@@ -94,13 +94,13 @@ describe('client_secret_jwt (OpenID Connect Core §9; docs/keycloak/clients.md#c
     assert.equal(await refusalText(assertion({ sub: 'nobody' })), 'client-unknown');
   });
 
-  it('rejects a missing assertion and another assertion type', async () => {
+  it('rejects a missing assertion and an unknown assertion type', async () => {
     const only = { grant_type: 'client_credentials', client_id: 'jwt', client_assertion_type: TYPE };
     assert.equal((await refusalOf(realm.tokens(only))).description, 'client_assertion parameter missing');
     assert.match(await refusalText(assertion(), { client_assertion_type: 'urn:x' }), /client_assertion_type/);
   });
 
-  it('reports that private_key_jwt is unsupported, instead of accepting it', async () => {
+  it('rejects private_key_jwt as unsupported', async () => {
     assert.equal(await refusalText(assertion({ sub: 'key', iss: 'key' })), 'client-method-unsupported');
   });
 });

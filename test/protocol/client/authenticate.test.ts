@@ -21,7 +21,7 @@ describe('client credentials in a request (docs/keycloak/clients.md#client-authe
     assert.deepEqual(read(basic('web:').replace('Basic', 'bAsIc')), { clientId: 'web', secret: '' });
   });
 
-  it('prefers the fields of the form, even if they are wrong', () => {
+  it('prefers the credentials of the form, even if they are wrong', () => {
     assert.deepEqual(read(basic('api:right'), { client_secret: 'wrong' }), {
       clientId: 'api',
       secret: 'wrong',
@@ -29,7 +29,7 @@ describe('client credentials in a request (docs/keycloak/clients.md#client-authe
     assert.equal(read(basic('api:right'), { client_id: 'web' }).clientId, 'web');
   });
 
-  it('ignores an invalid header: no base64, no colon, another scheme, broken escapes', () => {
+  it('ignores a header with invalid base64, without a colon, with another scheme or with broken escapes', () => {
     for (const header of [
       'Basic %%%',
       basic('api').replace(/=+$/, ''),
@@ -40,7 +40,7 @@ describe('client credentials in a request (docs/keycloak/clients.md#client-authe
       assert.deepEqual(read(header), {}, header);
   });
 
-  it('splits the credentials only at the first colon', () => {
+  it('splits the client id from the secret at the first colon', () => {
     assert.deepEqual(read(basic('api:a:b')), { clientId: 'api', secret: 'a:b' });
   });
 });

@@ -9,7 +9,7 @@ let names = 0;
 after(close);
 
 describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () => {
-  it('returns the claims of an access token with the requesting client in its audience', async () => {
+  it('returns the claims of an access token if the requesting client is in its audience', async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid' });
     const body = await introspect({ token: access_token });
     const claims = claimsOf(access_token);
@@ -22,14 +22,14 @@ describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () =
     assert.equal(body['email'], 'alice@example.test');
   });
 
-  it('reports a token as inactive to a client that is not in its audience, even to the client that received it', async () => {
+  it('reports a token as inactive to a client outside its audience, even to the client that received it', async () => {
     const own = await realm.login('alice', { client_id: 'api', client_secret: 'api-secret' });
     assert.deepEqual(await introspect({ token: own.access_token }), { active: false });
     const light = await realm.login('alice', { client_id: 'light' });
     assert.deepEqual(await introspect({ token: light.access_token }), { active: false });
   });
 
-  it('returns the claims of a refresh token only with the hint and only to its own client', async () => {
+  it('returns the claims of a refresh token only to its own client, and only with the right token_type_hint', async () => {
     const own = await realm.login('alice', { client_id: 'api', client_secret: 'api-secret' });
     const token_type_hint = 'refresh_token';
     const body = await introspect({ token: own.refresh_token!, token_type_hint });
@@ -42,7 +42,7 @@ describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () =
     assert.deepEqual(await introspect({ token: others.refresh_token!, token_type_hint }), { active: false });
   });
 
-  it('keeps a refresh token valid, and reports a used one as inactive', async () => {
+  it('does not use up a refresh token, and reports a used one as inactive', async () => {
     const own = { client_id: 'api', client_secret: 'api-secret' };
     const { refresh_token } = await realm.login('alice', own);
     const asked = { token: refresh_token!, token_type_hint: 'refresh_token' };
@@ -51,7 +51,7 @@ describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () =
     assert.equal((await introspect(asked)).active, false);
   });
 
-  it('returns the claims of an ID token of the requesting client', async () => {
+  it('returns the claims of an ID token to the client that received it', async () => {
     const own = await realm.login('alice', {
       client_id: 'api',
       client_secret: 'api-secret',
@@ -71,7 +71,7 @@ describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () =
     assert.deepEqual(await introspect({ token: later.access_token }), { active: false });
   });
 
-  it('rejects unauthorized clients with its own message, and allows bearer-only clients', async () => {
+  it('rejects unauthorized clients with its own error, and accepts bearer-only clients', async () => {
     const ask = async (form: Record<string, string>) => (await refusalOf(introspect(form))).case;
     assert.equal(await ask({ client_id: 'nobody', token: 'x' }), 'introspect-client-unknown');
     const off = { client_id: 'off', client_secret: 'off-secret', token: 'x' };
@@ -91,11 +91,11 @@ describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () =
   });
 });
 
-describe('verifying access tokens for the administrative API', () => {
+describe('access tokens for the administrative API', () => {
   const judge = async (token: string) =>
     verifyAccessToken(world.ctx, (await world.store.findRealm('acme'))!, token);
 
-  it('finds the realm that a token names, and no realm for any other text', async () => {
+  it('finds the realm that a token names, and returns undefined for text that is not a token', async () => {
     const { access_token } = await realm.login('alice');
     assert.equal((await findIssuerRealm(world.ctx, access_token))?.realm.name, 'acme');
     assert.equal(await findIssuerRealm(world.ctx, 'garbage'), undefined);
@@ -108,7 +108,7 @@ describe('verifying access tokens for the administrative API', () => {
       assert.equal(await findIssuerRealm(world.ctx, bad(iss)), undefined);
   });
 
-  it('finds the user of a lightweight token through its session, and of a service account through its client', async () => {
+  it('finds the user of a lightweight token through its session, and that of a service account through its client', async () => {
     const light = await judge((await realm.login('alice', { client_id: 'light' })).access_token);
     assert.equal(light.outcome === 'active' && light.user.id, alice.id);
     assert.equal(light.outcome === 'active' && light.claims['sub'], undefined);
@@ -118,7 +118,7 @@ describe('verifying access tokens for the administrative API', () => {
     assert.equal(service.outcome === 'active' && service.session, undefined);
   });
 
-  it('checks an access token that was issued with an offline token against the offline session', async () => {
+  it('verifies an access token that was issued with an offline token against the offline session', async () => {
     const { access_token, refresh_token } = await realm.login('alice', { scope: 'offline_access' });
     const verdict = await judge(access_token);
     assert.equal(verdict.outcome === 'active' && verdict.session?.offline, true);
@@ -126,7 +126,7 @@ describe('verifying access tokens for the administrative API', () => {
     assert.deepEqual(await judge(access_token), { outcome: 'refused', reason: 'session-gone' });
   });
 
-  it("rejects tokens older than the realm's notBefore", async () => {
+  it("rejects an access token that is older than the realm's notBefore", async () => {
     const own = await world.realm(`own-${++names}`);
     await own.client('web');
     await own.user('bob');

@@ -9,21 +9,21 @@ let names = 0;
 after(close);
 
 describe('revocation (RFC 7009; docs/keycloak/tokens.md#revocation)', () => {
-  it('ends the family of a refresh token and keeps the session alive', async () => {
+  it('revokes the token family of a refresh token, while the session continues', async () => {
     const { refresh_token, session_state } = await realm.login('alice');
     await revoke({ token: refresh_token!, token_type_hint: 'access_token' });
     assert.ok(await world.store.findSession(session_state!, false));
     assert.equal(await refusalText(realm.refresh(refresh_token)), 'Token is not active');
   });
 
-  it('accepts any token of the family, even an older one, and ends the newest one too', async () => {
+  it('revokes the whole token family, even if the refresh token is not the newest', async () => {
     const first = await realm.login('alice');
     const second = await realm.refresh(first.refresh_token);
     await revoke({ token: first.refresh_token! });
     assert.equal(await refusalText(realm.refresh(second.refresh_token)), 'Token is not active');
   });
 
-  it('responds with invalid_token to an invalid or revoked token, and to one whose session has ended', async () => {
+  it('responds with invalid_token if the token is invalid or revoked, or if its session has ended', async () => {
     const { refresh_token } = await realm.login('alice');
     await revoke({ token: refresh_token! });
     for (const token of ['', 'garbage', refresh_token!])
@@ -33,7 +33,7 @@ describe('revocation (RFC 7009; docs/keycloak/tokens.md#revocation)', () => {
     assert.equal((await refusalOf(revoke({ token: ended.access_token }))).case, 'revoke-invalid-token');
   });
 
-  it('ends only the access token that it receives, and accepts it again', async () => {
+  it('revokes only the access token that it receives, and accepts a second revocation', async () => {
     const { access_token, refresh_token } = await realm.login('alice', { scope: 'openid' });
     await revoke({ token: access_token });
     await revoke({ token: access_token });
@@ -41,7 +41,7 @@ describe('revocation (RFC 7009; docs/keycloak/tokens.md#revocation)', () => {
     assert.ok((await realm.refresh(refresh_token)).access_token);
   });
 
-  it('rejects a missing token, an ID token, another client and a repeated field', async () => {
+  it('rejects a missing token, an ID token, a token of another client and a repeated field', async () => {
     const { refresh_token, id_token } = await realm.login('alice', { scope: 'openid' });
     assert.equal((await refusalOf(revoke({}))).case, 'revoke-missing-token');
     assert.equal((await refusalOf(revoke({ token: id_token! }))).case, 'revoke-unsupported-type');
@@ -52,7 +52,7 @@ describe('revocation (RFC 7009; docs/keycloak/tokens.md#revocation)', () => {
     assert.ok((await realm.refresh(refresh_token)).refresh_token);
   });
 
-  it('rejects a disabled realm, and rejects a disabled client like an unknown one', async () => {
+  it('rejects requests in a disabled realm, and rejects a disabled client like an unknown one', async () => {
     const off = await world.realm(`off-${++names}`, { enabled: false });
     const request = off.request({ client_id: 'web', token: 'x' });
     assert.equal((await refusalOf(revokeToken(world.ctx, request))).case, 'realm-not-enabled');
@@ -69,7 +69,7 @@ describe('revocation (RFC 7009; docs/keycloak/tokens.md#revocation)', () => {
 });
 
 describe('logout with a refresh token (docs/keycloak/logout.md#logout-with-a-refresh-token)', () => {
-  it('ends the session with all of its tokens, even with an older token', async () => {
+  it('ends the session with all of its tokens, even if the refresh token is not the newest', async () => {
     const first = await realm.login('alice');
     const second = await realm.refresh(first.refresh_token);
     await logout({ refresh_token: first.refresh_token! });
@@ -80,7 +80,7 @@ describe('logout with a refresh token (docs/keycloak/logout.md#logout-with-a-ref
     );
   });
 
-  it('succeeds if the session has ended or the token has expired', async () => {
+  it('succeeds even if the session has ended or the token has expired', async () => {
     const { refresh_token } = await realm.login('alice');
     await logout({ refresh_token: refresh_token! });
     await logout({ refresh_token: refresh_token! });
@@ -89,7 +89,7 @@ describe('logout with a refresh token (docs/keycloak/logout.md#logout-with-a-ref
     await logout({ refresh_token: expired.refresh_token! });
   });
 
-  it('works in a disabled realm, for a disabled user, and with a repeated field', async () => {
+  it('succeeds in a disabled realm, for a disabled user, and with a repeated field', async () => {
     const own = await world.realm(`own-${++names}`);
     await own.client('web');
     const user = await own.user('bob');
@@ -112,7 +112,7 @@ describe('logout with a refresh token (docs/keycloak/logout.md#logout-with-a-ref
     assert.ok((await realm.refresh(refresh_token)).refresh_token);
   });
 
-  it('keeps the other sessions of the user', async () => {
+  it('does not end other sessions of the user', async () => {
     const [one, two] = [await realm.login('alice'), await realm.login('alice')];
     await logout({ refresh_token: one.refresh_token! });
     assert.ok((await realm.refresh(two.refresh_token)).refresh_token);

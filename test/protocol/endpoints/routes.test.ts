@@ -18,7 +18,7 @@ async function ask(path: string, init: RequestInit = {}) {
 const header = (answer: { headers: Headers }, name: string) => answer.headers.get(name);
 
 describe('the URL table', () => {
-  it('responds with 501, not 404, to an endpoint of Keycloak that idkit does not have, and names the path', async () => {
+  it('responds with 501 instead of 404 to an endpoint of Keycloak that idkit does not have, and names the path', async () => {
     for (const [method, path] of [
       ['POST', `${base}/auth/device?client_id=x`],
       ['POST', `${base}/ext/par/request`],
@@ -66,7 +66,7 @@ describe('the URL table', () => {
     assert.match(answer.text, /Missing form parameter: grant_type/);
   });
 
-  it('responds to a preflight from any origin, and to a plain OPTIONS, with the methods of the URL', async () => {
+  it('lists the methods of the URL in the response to a plain OPTIONS, and to a preflight from any origin', async () => {
     const origin = 'https://any.example.test';
     for (const [path, methods] of [
       ['token', 'OPTIONS, POST'],
@@ -89,7 +89,7 @@ describe('the URL table', () => {
     assert.equal(header(introspect, 'access-control-allow-origin'), null);
   });
 
-  it('lets pages of every origin read keys and discovery, and sets a maximum age', async () => {
+  it("allows pages of every origin to read keys and discovery, and sends Keycloak's cache headers", async () => {
     const headers = { origin: 'https://any.example.test' };
     const certs = await ask(`${base}/certs`, { headers });
     assert.equal(header(certs, 'cache-control'), 'no-cache');
@@ -117,12 +117,12 @@ describe('the URL table', () => {
     );
   });
 
-  it('ignores the Host header for the issuer', async () => {
+  it('does not use the Host header for the issuer', async () => {
     const answer = await ask('/realms/master', { headers: { 'x-forwarded-host': 'evil.example.test' } });
     assert.ok(!answer.text.includes('evil'));
   });
 
-  it('responds to a broken form with 400 in the error shape of the interface', async () => {
+  it('responds to a malformed form with 400, in the error format of the endpoint', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     for (const body of ['grant_type=client_credentials&client_id=%zz', 'grant_type=a%00b']) {
       const answer = await ask(`${base}/token`, { method: 'POST', headers, body });

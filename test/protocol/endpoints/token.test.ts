@@ -46,7 +46,7 @@ const caseOf = async (form: Record<string, string>, more = {}) =>
   (await refusalOf(realm.tokens(form, more))).case;
 
 describe('the order of the checks (docs/keycloak/tokens.md#order-of-the-checks)', () => {
-  it('1: rejects plain http if the realm requires TLS, before anything else', async () => {
+  it('1: rejects plain http before all other checks if the realm requires TLS', async () => {
     const strict = await world.realm('strict', { sslRequired: 'all' });
     assert.equal((await refusalOf(strict.tokens({}))).case, 'https-required');
     assert.equal((await refusalOf(strict.tokens({}, { secure: true }))).case, 'missing-grant-type');
@@ -107,19 +107,19 @@ describe('the order of the checks (docs/keycloak/tokens.md#order-of-the-checks)'
 describe('client authentication (docs/keycloak/clients.md#client-authentication)', () => {
   const grant = { grant_type: 'client_credentials' };
 
-  it('rejects a missing, empty, unknown or differently spelled client_id with invalid_client', async () => {
+  it('rejects a client_id that is missing, empty, unknown or in different case with invalid_client', async () => {
     for (const client_id of ['', 'nobody', 'M2M'])
       assert.equal(await caseOf({ ...grant, client_id }), 'client-unknown', client_id);
     assert.equal(await caseOf(grant), 'client-unknown');
   });
 
-  it('rejects a missing, empty or wrong secret with unauthorized_client', async () => {
+  it('rejects a secret that is missing, empty or wrong with unauthorized_client', async () => {
     assert.equal(await caseOf({ ...grant, client_id: 'm2m' }), 'client-credentials-wrong');
     for (const client_secret of ['', 'wrong', 'm2m-secret '])
       assert.equal(await caseOf({ ...m2m, client_secret }), 'client-credentials-wrong', client_secret);
   });
 
-  it('rejects a confidential client without a stored secret, whatever it sends', async () => {
+  it('rejects every secret of a confidential client that has none stored', async () => {
     await realm.client('no-secret', { publicClient: false });
     for (const client_secret of ['', 'undefined'])
       assert.equal(
@@ -128,7 +128,7 @@ describe('client authentication (docs/keycloak/clients.md#client-authentication)
       );
   });
 
-  it('reports a disabled client after it has verified the secret', async () => {
+  it('reports that a client is disabled only after it has verified the secret', async () => {
     const off = { ...grant, client_id: 'off-conf' };
     assert.equal(await caseOf({ ...off, client_secret: 'wrong' }), 'client-credentials-wrong');
     assert.equal(await caseOf({ ...off, client_secret: 'off-secret' }), 'client-disabled');
@@ -143,7 +143,7 @@ describe('client authentication (docs/keycloak/clients.md#client-authentication)
     assert.equal(await caseOf({ ...grant, client_id: 'saml' }), 'client-protocol-wrong');
   });
 
-  it('rejects the plain secret of a client that authenticates with a JWT', async () => {
+  it('rejects a plain secret if the client must authenticate with a JWT', async () => {
     const refusal = await refusalOf(
       realm.tokens({ ...grant, client_id: 'jwt', client_secret: 'jwt-secret' }),
     );
@@ -166,7 +166,7 @@ describe('client authentication (docs/keycloak/clients.md#client-authentication)
     assert.ok((await realm.tokens({ ...old, client_secret: 'new-secret' })).access_token);
   });
 
-  it('accepts a public client with Basic and an empty secret, and ignores its secret', async () => {
+  it('accepts a public client in a Basic header, with or without a secret', async () => {
     const form = { grant_type: 'password', username: 'alice', password: PASSWORD };
     const authorization = `Basic ${Buffer.from('web:').toString('base64')}`;
     assert.ok((await realm.tokens(form, { authorization })).access_token);
@@ -175,7 +175,7 @@ describe('client authentication (docs/keycloak/clients.md#client-authentication)
 });
 
 describe('grant client_credentials (docs/keycloak/tokens.md#client-credentials)', () => {
-  it("returns the fields in Keycloak's order, without refresh token and session", async () => {
+  it("returns the fields in Keycloak's order, without a refresh token and a session", async () => {
     const answer = await realm.tokens(m2m);
     assert.deepEqual(Object.keys(answer), [
       'access_token',
@@ -191,7 +191,7 @@ describe('grant client_credentials (docs/keycloak/tokens.md#client-credentials)'
     assert.deepEqual(new Set(answer.scope.split(' ')), new Set(['profile', 'email']));
   });
 
-  it('issues a token for the service account, with the address of the caller', async () => {
+  it("issues a token for the service account, with the caller's address in its claims", async () => {
     const claims = claimsOf((await realm.tokens(m2m, { remoteAddress: '10.0.0.9' })).access_token);
     assert.equal(claims['azp'], 'm2m');
     assert.equal(claims['client_id'], 'm2m');
@@ -202,12 +202,12 @@ describe('grant client_credentials (docs/keycloak/tokens.md#client-credentials)'
     assert.match(String(claims['jti']), /^trrtcc:[0-9a-f-]{36}$/);
   });
 
-  it('returns an ID token with scope openid', async () => {
+  it('returns an ID token if the request names the scope openid', async () => {
     const answer = await realm.tokens({ ...m2m, scope: 'openid' });
     assert.equal(claimsOf(answer.id_token)['aud'], 'm2m');
   });
 
-  it('accepts offline_access without returning a refresh token', async () => {
+  it('accepts the scope offline_access, but does not return a refresh token', async () => {
     const answer = await realm.tokens({ ...m2m, scope: 'offline_access' });
     assert.equal(answer.refresh_token, undefined);
   });
@@ -231,7 +231,7 @@ describe('grant client_credentials (docs/keycloak/tokens.md#client-credentials)'
     assert.equal(next.session_state, answer.session_state);
   });
 
-  it('rejects public clients and clients without service account', async () => {
+  it('rejects public clients and clients without a service account', async () => {
     const refusalText = async (form: Record<string, string>) =>
       (await refusalOf(realm.tokens(form))).description;
     assert.equal(
@@ -244,7 +244,7 @@ describe('grant client_credentials (docs/keycloak/tokens.md#client-credentials)'
     );
   });
 
-  it('rejects a disabled service account with the reason', async () => {
+  it('rejects a disabled service account and logs the reason', async () => {
     const client: Client = await realm.client('off-sa', { secret: 's', serviceAccountsEnabled: true });
     const user = (await world.store.findServiceAccount(client.id))!;
     await realm.put({ do: 'put', user: { ...user, enabled: false } });
@@ -253,7 +253,7 @@ describe('grant client_credentials (docs/keycloak/tokens.md#client-credentials)'
     assert.equal(refusal.description, "User 'service-account-off-sa' disabled");
   });
 
-  it('rejects a scope that the client cannot have, and names it as sent', async () => {
+  it('rejects a scope that the client cannot have, and repeats it in the error', async () => {
     const refusal = await refusalOf(realm.tokens({ ...m2m, scope: 'email nonsense' }));
     assert.equal(refusal.case, 'invalid-scope');
     assert.equal(refusal.description, 'Invalid scopes: email nonsense');
@@ -271,7 +271,7 @@ describe('origins (docs/keycloak/errors.md#cors)', () => {
     assert.equal(refusal.allowOrigin, 'https://web.test');
   });
 
-  it('rejects every other origin before it reads the user', async () => {
+  it('rejects an origin that the client does not list, before it reads the user', async () => {
     for (const origin of ['https://evil.test', 'null', 'https://web.test.evil.test']) {
       const refusal = await refusalOf(ask(origin, { password: 'wrong' }));
       assert.equal(refusal.case, 'invalid-origin', origin);
@@ -279,7 +279,7 @@ describe('origins (docs/keycloak/errors.md#cors)', () => {
     }
   });
 
-  it('echoes any origin while the client is unknown', async () => {
+  it('allows any origin to read the response if the client is unknown', async () => {
     const unknown = await refusalOf(ask('https://any.test', { client_id: 'nobody' }));
     assert.equal(unknown.allowOrigin, 'https://any.test');
     const none = await refusalOf(ask('https://any.test', { grant_type: 'nonsense' }));

@@ -9,7 +9,7 @@ let names = 0;
 after(close);
 
 describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-info)', () => {
-  it('returns the claims of the user, `sub` first, for a token with scope openid', async () => {
+  it("returns the user's claims, `sub` first, for a token with the scope openid", async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid' });
     const { body } = await info(access_token);
     assert.equal(Object.keys(body)[0], 'sub');
@@ -23,7 +23,7 @@ describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-inf
     assert.equal((await info(access_token)).body['phone_number'], '+491');
   });
 
-  it('leaves out claims without a value (OpenID Connect Core §5.3.2)', async () => {
+  it('omits claims without a value (OpenID Connect Core §5.3.2)', async () => {
     await realm.user('bare', { attributes: { phoneNumber: [''] } });
     const { access_token } = await realm.login('bare', { scope: 'openid phone' });
     const { body } = await info(access_token);
@@ -31,7 +31,7 @@ describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-inf
     assert.ok(!('phone_number' in body));
   });
 
-  it('accepts the token from the form, and the scheme in upper or lower case', async () => {
+  it('accepts the token in a form, and the scheme Bearer in upper or lower case', async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid' });
     const byForm = await userInfo(world.ctx, realm.request({ access_token }));
     assert.equal(byForm.body['sub'], alice.id);
@@ -39,7 +39,7 @@ describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-inf
     assert.equal((await userInfo(world.ctx, realm.request({}, lower))).body['sub'], alice.id);
   });
 
-  it('rejects a request without a token, and one with two tokens', async () => {
+  it('rejects a request that has no token or two tokens', async () => {
     const none = await refusalOf(userInfo(world.ctx, realm.request({})));
     assert.equal(none.case, 'userinfo-missing-token');
     const basic = { authorization: 'Basic YTpi' };
@@ -51,7 +51,7 @@ describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-inf
     assert.equal((await refusalOf(userInfo(world.ctx, both))).case, 'userinfo-doubled');
   });
 
-  it('logs a refusal with the client of the token, if the client exists', async () => {
+  it('logs a refusal with the client that the token names, if that client exists', async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid' });
     const [header, payload, signature] = access_token.split('.') as [string, string, string];
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
@@ -66,7 +66,7 @@ describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-inf
     }
   });
 
-  it('rejects every token that is not an active access token of this realm', async () => {
+  it('rejects tokens that are not active access tokens of this realm', async () => {
     const { access_token, refresh_token, id_token } = await realm.login('alice', { scope: 'openid' });
     for (const token of ['garbage', `${access_token.slice(0, -8)}AAAAAAAA`, refresh_token, id_token])
       assert.equal(await refusalText(info(token)), 'Token verification failed');
@@ -74,7 +74,7 @@ describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-inf
     assert.equal(await refusalText(info(access_token, {}, elsewhere)), 'Token verification failed');
   });
 
-  it('rejects a token without scope openid, and a lightweight one', async () => {
+  it('rejects a lightweight token, and one without the scope openid', async () => {
     const { access_token } = await realm.login('alice');
     assert.equal((await refusalOf(info(access_token))).case, 'userinfo-scope');
     const light = await realm.login('alice', { client_id: 'light', scope: 'openid' });
@@ -90,7 +90,7 @@ describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-inf
     assert.equal(await refusalText(info(access_token)), 'Token verification failed');
   });
 
-  it('rejects a token after a logout, after the client left the session, and for a disabled user', async () => {
+  it('rejects a token if the user logged out or is disabled, or if the client left the session', async () => {
     const first = await realm.login('alice', { scope: 'openid' });
     await logout({ refresh_token: first.refresh_token! });
     assert.equal(await refusalText(info(first.access_token)), 'user_session_not_found');
@@ -118,7 +118,7 @@ describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-inf
     assert.ok((await info(access_token, {}, own)).body['sub']);
   });
 
-  it("lets the client's own origin read the response and no other", async () => {
+  it("allows only the client's own origin to read the response", async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid' });
     const answer = await info(access_token, { origin: 'https://web.test' });
     assert.equal(answer.allowOrigin, 'https://web.test');
@@ -128,7 +128,7 @@ describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-inf
 });
 
 describe('public documents', () => {
-  it('name the endpoints below the issuer, which never comes from a request (docs/keycloak/keys.md#discovery)', async () => {
+  it('discovery names the endpoints below the issuer, independently of the request (docs/keycloak/keys.md#discovery)', async () => {
     const document = discoveryDocument(world.ctx, (await world.store.findRealm('acme'))!);
     const issuer = `${BASE_URL}/realms/acme`;
     assert.equal(document['issuer'], issuer);
@@ -141,7 +141,7 @@ describe('public documents', () => {
     assert.ok((document['scopes_supported'] as string[]).includes('phone'));
   });
 
-  it('publish keys that verify tokens, without their secret parts (docs/keycloak/keys.md#key-set)', async () => {
+  it('the key set has the keys that verify tokens, without their secret parts (docs/keycloak/keys.md#key-set)', async () => {
     const { keys } = publishedKeys(world.ctx, (await world.store.findRealm('acme'))!);
     const algorithms = keys.map((key) => key['alg']);
     assert.ok(algorithms.includes('RS256') && algorithms.includes('RSA-OAEP'));
@@ -149,7 +149,7 @@ describe('public documents', () => {
     for (const key of keys) assert.equal(key['d'] ?? key['k'], undefined);
   });
 
-  it('describe the realm with the key that signs (docs/keycloak/errors.md#realm-information)', async () => {
+  it('the description of a realm has its signing key (docs/keycloak/errors.md#realm-information)', async () => {
     const info = realmInfo(world.ctx, (await world.store.findRealm('acme'))!);
     assert.deepEqual(Object.keys(info), [
       'realm',

@@ -62,7 +62,7 @@ const exchange = (code: string, form: Record<string, string> = {}) =>
     code,
     ...form,
   });
-/** Returns the refusal of an exchange, and checks that the code is invalid afterwards, even for the correct request. */
+/** Returns the refusal of an exchange. Also checks that the code is invalid afterwards, even for a correct request. */
 async function refusalAndUse(code: string, form?: Record<string, string>) {
   const first = text(await refusalOf(exchange(code, form)));
   const after = text(await refusalOf(exchange(code, { code_verifier: VERIFIER })));
@@ -73,7 +73,7 @@ const lastEvent = () => world.events.at(-1)!;
 const infoOf = (accessToken: string) =>
   userInfo(world.ctx, realm.request({}, { authorization: `Bearer ${accessToken}` }));
 
-describe('the checks of a code in their order (docs/keycloak/tokens.md#authorization-code)', () => {
+describe('the checks of a code, in their order (docs/keycloak/tokens.md#authorization-code)', () => {
   it('rejects a missing code', async () => {
     const form = { grant_type: 'authorization_code', client_id: 'web' };
     assert.equal((await refusalOf(realm.tokens(form))).case, 'missing-code');
@@ -114,7 +114,7 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
     assert.ok(await exchange(other));
   });
 
-  it('rejects a code whose session has ended or was idle too long', async () => {
+  it('rejects a code if its session has ended or was idle too long', async () => {
     const { code, session } = await login();
     await world.store.endSession(session.id, false);
     assert.deepEqual(await refusalAndUse(code), refused('Code not valid'));
@@ -128,7 +128,7 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
     assert.deepEqual(await refusalAndUse(late), refused('Session not active'));
   });
 
-  it('rejects a code of a user who was disabled or deleted', async () => {
+  it('rejects a code if the user was disabled or deleted', async () => {
     const user = await realm.user('bob');
     const { code } = await login({}, user);
     await realm.put({ do: 'put', user: { ...user, enabled: false } });
@@ -140,7 +140,7 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
     assert.deepEqual(await refusalAndUse(other), refused('Code not valid'));
   });
 
-  it('rejects a redirect_uri that is missing or differs from that of the request', async () => {
+  it('rejects a redirect_uri that is missing or differs from that of the authorization request', async () => {
     const { code } = await login();
     const differs = await refusalAndUse(code, { redirect_uri: `${REDIRECT}/` });
     assert.deepEqual(differs, refused('Incorrect redirect_uri'));
@@ -173,8 +173,8 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
   const proofs: [string, Parameters<typeof login>[0], verifier: string | undefined, message: string][] = [
     ['absent', s256, undefined, 'PKCE code verifier not specified'],
     ['superfluous', {}, VERIFIER, 'PKCE code verifier specified but challenge not present in authorization'],
-    ['of 42 characters', s256, VERIFIER.slice(1), 'PKCE verification failed: Invalid code verifier'],
-    ['of 129 characters', s256, 'x'.repeat(129), 'PKCE verification failed: Invalid code verifier'],
+    ['42 characters long', s256, VERIFIER.slice(1), 'PKCE verification failed: Invalid code verifier'],
+    ['129 characters long', s256, 'x'.repeat(129), 'PKCE verification failed: Invalid code verifier'],
     ['invalid because of a space', s256, `${VERIFIER} `, 'PKCE verification failed: Invalid code verifier'],
     ['wrong', s256, 'x'.repeat(43), 'PKCE verification failed: Code mismatch'],
     ['the challenge itself', s256, CHALLENGE, 'PKCE verification failed: Code mismatch'],
@@ -192,7 +192,7 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
       assert.deepEqual(await refusalAndUse(code, form as Record<string, string>), refused(description));
     });
 
-  it('rejects a code whose consent was withdrawn', async () => {
+  it('rejects a code if the user has withdrawn the consent', async () => {
     const client = await realm.client('agreed', { standardFlowEnabled: true, consentRequired: true });
     const scopeIds = client.defaultClientScopeIds;
     const consent = { userId: alice.id, clientUuid: client.id, scopeIds, createdDate: 1, lastUpdatedDate: 1 };
@@ -206,8 +206,8 @@ describe('the checks of a code in their order (docs/keycloak/tokens.md#authoriza
   });
 });
 
-describe('an exchange', () => {
-  it('returns tokens of the session with the scopes of the request', async () => {
+describe('the exchange of a code', () => {
+  it("returns tokens of the login's session, with the scopes of the authorization request", async () => {
     const { code, session } = await login({ nonce: 'n-1', scope: 'openid phone' });
     world.clock.pass(5);
     const tokens = await exchange(code, { scope: 'nonsense' });
@@ -253,14 +253,14 @@ describe('an exchange', () => {
     }
   });
 
-  it('returns no ID token without openid', async () => {
+  it('returns no ID token if the request did not name openid', async () => {
     const { code, session } = await login({ scope: 'phone' });
     const tokens = await exchange(code);
     assert.equal(tokens.id_token, undefined);
     assert.equal(tokens.session_state, session.id);
   });
 
-  it('succeeds after another client failed to authenticate', async () => {
+  it('succeeds after an attempt with a wrong client secret', async () => {
     const client = await realm.client('secret', { standardFlowEnabled: true, secret: 's3cret' });
     const { code } = await login({}, alice, client);
     for (const client_secret of ['', 'wrong']) {
@@ -288,7 +288,7 @@ describe('an exchange', () => {
     assert.equal(lastEvent().details['refresh_token_type'], 'Offline');
   });
 
-  it('two clients share the session of one login', async () => {
+  it('adds a second client to the session of the same login', async () => {
     const other = (await world.store.findClient(realm.fixture.realm.id, 'other'))!;
     const { code, session } = await login();
     await exchange(code);
@@ -302,7 +302,7 @@ describe('an exchange', () => {
 });
 
 describe('a reused code (RFC 6749 §4.1.2)', () => {
-  it('is exchanged by at most one of many parallel requests, and its tokens are revoked', async () => {
+  it('at most one of many parallel exchanges succeeds, and its tokens are revoked', async () => {
     const { code, session } = await login();
     const answers = await Promise.allSettled(Array.from({ length: 20 }, () => exchange(code)));
     for (const answer of answers) {
@@ -318,7 +318,7 @@ describe('a reused code (RFC 6749 §4.1.2)', () => {
     assert.ok(await world.store.findSession(session.id, false));
   });
 
-  it('ends the tokens of its first use, even half an hour later', async () => {
+  it('a second exchange revokes the tokens of the first, even half an hour later', async () => {
     const { code } = await login();
     const tokens = await exchange(code);
     assert.ok(await infoOf(tokens.access_token));
@@ -336,7 +336,7 @@ describe('a reused code (RFC 6749 §4.1.2)', () => {
     assert.equal((await refusalOf(realm.refresh(kept.refresh_token))).case, 'refresh-token-refused');
   });
 
-  it('ends its tokens permanently: a later login in the same session does not revive the access token', async () => {
+  it('a revoked access token stays invalid if the session continues with a later login', async () => {
     const { code, session } = await login();
     const tokens = await exchange(code);
     await refusalOf(exchange(code));
@@ -347,10 +347,10 @@ describe('a reused code (RFC 6749 §4.1.2)', () => {
     assert.equal((await refusalOf(infoOf(tokens.access_token))).description, 'user_session_not_found');
   });
 
-  it('is not exchanged if another request takes the code while the tokens are signed', async () => {
+  it('rejects an exchange if another request uses the code while the tokens are signed', async () => {
     const { code, session } = await login();
     const seconds: Promise<{ outcome: string }>[] = [];
-    // The token ids are generated after the code is read and before it is taken.
+    // The grant generates token ids after it has read the code and before it stores the tokens.
     const random = {
       bytes: (length: number) => {
         if (seconds.length === 0) seconds.push(world.store.takeCode(sha256(code), START));

@@ -41,7 +41,7 @@ async function ownRealm(settings: Parameters<World['realm']>[1]) {
 }
 
 describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
-  it("returns the fields in Keycloak's order, with a new session", async () => {
+  it("returns the fields in Keycloak's order, and starts a new session", async () => {
     const [one, two] = [await realm.login('alice', { scope: 'openid' }), await realm.login('alice')];
     assert.deepEqual(Object.keys(one), [
       'access_token',
@@ -63,7 +63,7 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
     assert.equal(access['auth_time'], undefined);
   });
 
-  it('finds the user by name or e-mail address, in upper or lower case, and does not trim spaces', async () => {
+  it('finds the user by name or e-mail address, in upper or lower case, but not with surrounding spaces', async () => {
     for (const username of ['ALICE', 'alice@example.test', 'Alice@Example.Test'])
       assert.ok((await realm.login(username)).access_token, username);
     assert.equal(await caseOf(' alice'), 'user-credentials-wrong');
@@ -96,13 +96,13 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
     assert.equal(await caseOf(service.username), 'user-credentials-wrong');
   });
 
-  it('reports a disabled account only to a user who knows its password', async () => {
+  it('reports that an account is disabled only if the password is correct', async () => {
     const user = await newUser({ enabled: false });
     assert.equal(await caseOf(user.username), 'account-disabled');
     assert.equal(await caseOf(user.username, { password: 'wrong' }), 'user-credentials-wrong');
   });
 
-  it('rejects an account with a required action, such as a temporary password', async () => {
+  it('rejects an account with a pending required action, such as a temporary password', async () => {
     for (const action of ['UPDATE_PASSWORD', 'VERIFY_EMAIL', 'CONFIGURE_TOTP']) {
       const user = await newUser({ requiredActions: [action] });
       assert.equal(await caseOf(user.username), 'account-not-set-up', action);
@@ -110,14 +110,14 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
     }
   });
 
-  it('ignores an action that the realm has disabled', async () => {
+  it('ignores a required action that the realm has disabled', async () => {
     const kept = { requiredActions: [{ alias: 'CONFIGURE_TOTP', enabled: false }] };
     const own = await ownRealm({ kept });
     const user = await newUser({ requiredActions: ['CONFIGURE_TOTP'] }, own);
     assert.ok((await own.login(user.username)).access_token);
   });
 
-  it('rejects an account without an e-mail address or names, which needs VERIFY_PROFILE', async () => {
+  it('rejects an account without an e-mail address or names, because VERIFY_PROFILE is pending', async () => {
     const { email: _email, ...withoutEmail } = await newUser();
     await realm.put({ do: 'put', user: withoutEmail });
     assert.equal(await caseOf(withoutEmail.username), 'account-not-set-up');
@@ -126,7 +126,7 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
     assert.equal(await caseOf(user.username), 'account-not-set-up');
   });
 
-  it('requires only a username for users of master', async () => {
+  it('accepts users of master that have only a username', async () => {
     const master = await world.realm('master');
     await master.client('web');
     const { email: _email, firstName: _first, lastName: _last, ...bare } = await master.user('admin');
@@ -148,7 +148,7 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
     assert.equal(await caseOf(user.username, {}, own), 'account-not-set-up');
   });
 
-  it('rejects clients without direct grants or with consent before it reads the user', async () => {
+  it('rejects clients that may not use the grant or require consent, before it reads the user', async () => {
     await realm.client('no-direct', { directAccessGrantsEnabled: false });
     await realm.client('consent', { consentRequired: true });
     assert.equal(await caseOf('nobody', { client_id: 'no-direct' }), 'client-not-allowed');
@@ -156,7 +156,7 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
     assert.equal(await caseOf('nobody', { scope: 'nonsense' }), 'invalid-scope');
   });
 
-  it('rejects logins of a realm with an unenforced demand, and names it (docs/keycloak/tokens.md#demands)', async () => {
+  it('rejects logins if the realm demands more than idkit enforces, and names the demand (docs/keycloak/tokens.md#demands)', async () => {
     const kept = { identityProviders: [{ alias: 'corp', providerId: 'oidc', enabled: true }] };
     const own = await ownRealm({ kept: { ...kept, directGrantFlow: 'own flow' } });
     const user = await newUser({}, own);
@@ -164,7 +164,7 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
     assert.match(lastEvent().details['reason']!, /own flow/);
   });
 
-  it('returns no refresh token to a client that is configured without them', async () => {
+  it('returns no refresh token to a client that is configured not to get one', async () => {
     await realm.client('no-refresh', { attributes: { 'use.refresh.tokens': 'false' } });
     const answer = await realm.login('alice', { client_id: 'no-refresh' });
     assert.equal(answer.refresh_token, undefined);
@@ -202,8 +202,8 @@ describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
   });
 });
 
-describe('hashes with older parameters (docs/keycloak/users.md#password-hashes)', () => {
-  it('are replaced after the next successful login, and the password still works', async () => {
+describe('password hashes with older parameters (docs/keycloak/users.md#password-hashes)', () => {
+  it('replaces an outdated hash at the next successful login, after which the password still works', async () => {
     const user = await newUser({ password: null });
     const old = await world.ctx.passwords.hash(PASSWORD, { algorithm: 'pbkdf2-sha256', iterations: 1000 });
     const credential: Credential = {
@@ -229,7 +229,7 @@ describe('hashes with older parameters (docs/keycloak/users.md#password-hashes)'
   }
 });
 
-describe('second factors are never skipped (docs/keycloak/login.md#one-time-passwords)', () => {
+describe('second factors (docs/keycloak/login.md#one-time-passwords)', () => {
   const secret = '12345678901234567890';
   const code = (step: number) => hotp(secret, step);
   const step = () => Math.floor(world.clock.now() / 30_000);
@@ -246,7 +246,7 @@ describe('second factors are never skipped (docs/keycloak/login.md#one-time-pass
       assert.equal(await caseOf(username, form), 'user-credentials-wrong');
   });
 
-  it('accepts a correct one-time password once, in otp or in the older totp', async () => {
+  it('accepts a correct one-time password once, in the field otp or the older field totp', async () => {
     const username = await withOtp();
     const otp = code(step());
     assert.ok((await realm.login(username, { otp })).access_token);
@@ -255,13 +255,13 @@ describe('second factors are never skipped (docs/keycloak/login.md#one-time-pass
     assert.ok((await realm.login(username, { totp: code(step()) })).access_token);
   });
 
-  it('accepts the one-time password of the previous period, and no older one', async () => {
+  it('accepts the one-time password of the previous period, but not an older one', async () => {
     const username = await withOtp();
     assert.ok((await realm.login(username, { otp: code(step() - 1) })).access_token);
     assert.equal(await caseOf(username, { otp: code(step() - 2) }), 'user-credentials-wrong');
   });
 
-  it('accepts a one-time password again if the realm allows it', async () => {
+  it('accepts a one-time password several times if the realm allows it', async () => {
     const own = await ownRealm({ otpPolicyCodeReusable: true });
     const username = await withOtp('totp', own);
     const otp = code(step());
@@ -269,7 +269,7 @@ describe('second factors are never skipped (docs/keycloak/login.md#one-time-pass
     assert.ok((await own.login(username, { otp })).access_token);
   });
 
-  it('increases the counter of counter-based one-time passwords', async () => {
+  it('increases the stored counter of a counter-based one-time password', async () => {
     const username = await withOtp('hotp');
     assert.ok((await realm.login(username, { otp: code(6) })).access_token);
     assert.equal(await caseOf(username, { otp: code(6) }), 'user-credentials-wrong');
@@ -277,14 +277,14 @@ describe('second factors are never skipped (docs/keycloak/login.md#one-time-pass
     assert.ok((await realm.login(username, { otp: code(7) })).access_token);
   });
 
-  it('accepts one of many parallel uses of a one-time password', async () => {
+  it('accepts only one of many parallel uses of a one-time password', async () => {
     const username = await withOtp();
     const otp = code(step());
     const all = await Promise.allSettled(Array.from({ length: 8 }, () => realm.login(username, { otp })));
     assert.equal(all.filter((one) => one.status === 'fulfilled').length, 1);
   });
 
-  it('rejects a user whose second factor cannot be sent in a form, and names it in the event', async () => {
+  it('rejects a user whose second factor idkit cannot check, and names the factor in the event', async () => {
     for (const type of ['webauthn', 'recovery-authn-codes', 'something-new']) {
       const user = await newUser();
       await realm.credential(user, type, {}, {});
@@ -293,7 +293,7 @@ describe('second factors are never skipped (docs/keycloak/login.md#one-time-pass
     }
   });
 
-  it('rejects a one-time password whose credential is unreadable', async () => {
+  it('rejects a one-time password if its stored credential is unreadable', async () => {
     const user = await newUser();
     await realm.credential(user, 'otp', { value: secret }, { subType: 'totp', algorithm: 'HmacMD5' });
     assert.equal(await caseOf(user.username, { otp: code(step()) }), 'user-credentials-wrong');
@@ -310,7 +310,7 @@ describe('brute force protection (docs/keycloak/login.md#brute-force-protection)
       ...changes,
     });
 
-  it('locks the user after failureFactor failures, and rejects the correct password with the same message', async () => {
+  it('locks the user after failureFactor failures, and then rejects the correct password with the same message', async () => {
     const own = await protectedRealm();
     const user = await newUser({}, own);
     for (let tries = 0; tries < 2; tries++) await caseOf(user.username, { password: 'wrong' }, own);
@@ -323,7 +323,7 @@ describe('brute force protection (docs/keycloak/login.md#brute-force-protection)
     assert.ok((await own.login(user.username)).access_token);
   });
 
-  it('ignores failures during a lockout, and clears all of them at a successful login', async () => {
+  it('does not count failures during a lockout, and clears the counters at a successful login', async () => {
     const own = await protectedRealm();
     const user = await newUser({}, own);
     for (let tries = 0; tries < 5; tries++) await caseOf(user.username, { password: 'wrong' }, own);
@@ -334,7 +334,7 @@ describe('brute force protection (docs/keycloak/login.md#brute-force-protection)
     assert.equal(await world.store.findLoginFailures(realmId, user.id), undefined);
   });
 
-  it('counts a wrong one-time password too', async () => {
+  it('counts a wrong one-time password as a failure', async () => {
     const own = await protectedRealm();
     const user = await newUser({}, own);
     await own.credential(user, 'otp', { value: 'x' }, { subType: 'totp', digits: 6, period: 30 });
@@ -342,7 +342,7 @@ describe('brute force protection (docs/keycloak/login.md#brute-force-protection)
     assert.equal((await world.store.findLoginFailures(own.fixture.realm.id, user.id))?.failures, 1);
   });
 
-  it('counts every parallel guess, and does not accept a correct one among them', async () => {
+  it('counts every one of many parallel guesses, and accepts no correct one after the limit', async () => {
     const own = await protectedRealm({ failureFactor: 3 });
     const user = await newUser({}, own);
     const guesses = ['a', 'b', 'c', 'd', 'e', 'f'].map((password) =>
@@ -354,7 +354,7 @@ describe('brute force protection (docs/keycloak/login.md#brute-force-protection)
     assert.equal(await caseOf(user.username, {}, own), 'user-credentials-wrong');
   });
 
-  it('disables the user if lockouts are permanent, with the same message', async () => {
+  it('disables the user if lockouts are permanent, and responds with the same message', async () => {
     const own = await protectedRealm({ permanentLockout: true });
     const user = await newUser({}, own);
     for (let tries = 0; tries < 2; tries++) await caseOf(user.username, { password: 'wrong' }, own);
@@ -372,7 +372,7 @@ describe('brute force protection (docs/keycloak/login.md#brute-force-protection)
   });
 });
 
-/** Computes a code as in RFC 4226 §5.3, independently of the code under test. */
+/** Computes a one-time password as in RFC 4226 §5.3, without the code under test. */
 function hotp(secret: string, counter: number): string {
   const message = Buffer.alloc(8);
   message.writeBigUInt64BE(BigInt(counter));

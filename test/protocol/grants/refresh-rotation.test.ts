@@ -7,7 +7,7 @@ const { world, realm, alice, refusalOfRefresh, ownRealm, close } = await openRef
 after(close);
 
 describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
-  it('returns new tokens of the same session, with the full lifetime from now', async () => {
+  it('returns new tokens of the same session, whose lifetimes start again', async () => {
     const first = await realm.login('alice', { scope: 'openid' });
     world.clock.pass(100);
     const second = await realm.refresh(first.refresh_token);
@@ -28,7 +28,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     assert.match(String(claimsOf(second.access_token)['jti']), /^onrtrt:/);
   });
 
-  it('ends the whole user session, including the newest token, if a token is reused', async () => {
+  it('ends the whole user session if a refresh token is reused, including its newest token', async () => {
     const first = await realm.login('alice');
     const second = await realm.refresh(first.refresh_token);
     await refusalOfRefresh(first.refresh_token);
@@ -36,7 +36,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     assert.equal(await world.store.findSession(first.session_state!, false), undefined);
   });
 
-  it('logs an event that has session, user and reason and marks the reuse', async () => {
+  it('logs a reuse as an event with the session, the user and the reason', async () => {
     const first = await realm.login('alice');
     await realm.refresh(first.refresh_token);
     await refusalOfRefresh(first.refresh_token);
@@ -49,7 +49,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     assert.equal(event.details['refresh_token_reuse'], 'true');
   });
 
-  it('keeps the other sessions of the user', async () => {
+  it('does not end other sessions of the user after a reuse', async () => {
     const [one, two] = [await realm.login('alice'), await realm.login('alice')];
     await realm.refresh(one.refresh_token);
     await refusalOfRefresh(one.refresh_token);
@@ -67,19 +67,19 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     );
   });
 
-  it('accepts every token of an active family if rotation is disabled', async () => {
+  it('accepts every token of an active token family if rotation is disabled', async () => {
     const { own } = await ownRealm({ revokeRefreshToken: false });
     const { refresh_token } = await own.login('alice');
     for (let uses = 0; uses < 3; uses++) assert.ok((await own.refresh(refresh_token)).refresh_token);
   });
 
-  it('keeps the token valid if the scope is rejected', async () => {
+  it('does not use up the refresh token if the requested scope is rejected', async () => {
     const { refresh_token } = await realm.login('alice');
     await refusalOfRefresh(refresh_token, { scope: 'nonsense' });
     assert.ok((await realm.refresh(refresh_token)).refresh_token);
   });
 
-  it('rotates offline tokens the same way', async () => {
+  it('also rotates offline tokens', async () => {
     const first = await realm.login('alice', { scope: 'offline_access' });
     assert.equal(first.refresh_expires_in, 0);
     assert.equal(claimsOf(first.refresh_token)['exp'], undefined);
@@ -92,7 +92,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     assert.deepEqual(await refusalOfRefresh(second.refresh_token), refused('Offline user session not found'));
   });
 
-  it('accepts exactly one of 200 parallel presentations of one token, and none afterwards', async () => {
+  it('accepts only one of 200 parallel requests with the same refresh token, and none afterwards', async () => {
     const { refresh_token } = await realm.login('alice');
     const results = await Promise.allSettled(Array.from({ length: 200 }, () => realm.refresh(refresh_token)));
     const won = results.filter((result) => result.status === 'fulfilled');
@@ -101,7 +101,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     assert.deepEqual(await refusalOfRefresh(newest), refused('Session not active'));
   });
 
-  it('stores only the SHA-256 of a refresh token', async () => {
+  it('stores only the SHA-256 hash of a refresh token', async () => {
     const { refresh_token } = await realm.login('alice');
     const claims = claimsOf(refresh_token);
     const found = (await world.store.findFamily(String(claims['reuse_id'])))!;
@@ -109,7 +109,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     assert.ok(!JSON.stringify(found).includes(refresh_token!));
   });
 
-  it('returns no further refresh token to a client whose refresh tokens were disabled', async () => {
+  it('returns no new refresh token to a client that has meanwhile been configured not to get one', async () => {
     const { own, client } = await ownRealm();
     const { refresh_token } = await own.login('alice');
     const attributes = { 'use.refresh.tokens': 'false' };
@@ -120,10 +120,10 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
   });
 });
 
-describe('scope at a refresh (docs/keycloak/tokens.md#refresh)', () => {
+describe('the scope of a refresh (docs/keycloak/tokens.md#refresh)', () => {
   const words = (scope: string) => new Set(scope.split(' '));
 
-  it('can be narrowed for one response, and the next response has the full scope again', async () => {
+  it('a refresh can narrow the scope of one response, and the next response has the full scope again', async () => {
     const first = await realm.login('alice', { scope: 'openid phone' });
     const narrow = await realm.refresh(first.refresh_token, { scope: 'openid' });
     assert.deepEqual(words(narrow.scope), new Set(['openid', 'profile', 'email']));
@@ -131,21 +131,21 @@ describe('scope at a refresh (docs/keycloak/tokens.md#refresh)', () => {
     assert.deepEqual(words(full.scope), new Set(['openid', 'profile', 'email', 'phone']));
   });
 
-  it('ignores a scope that was not granted at login', async () => {
+  it('a refresh ignores a scope that was not granted at the login', async () => {
     const first = await realm.login('alice');
     const answer = await realm.refresh(first.refresh_token, { scope: 'openid phone' });
     assert.deepEqual(words(answer.scope), new Set(['profile', 'email']));
     assert.equal(answer.id_token, undefined);
   });
 
-  it('returns an ID token after a login with openid, even if openid is left out', async () => {
+  it('a refresh without openid still returns an ID token if the login requested openid', async () => {
     const first = await realm.login('alice', { scope: 'openid' });
     const answer = await realm.refresh(first.refresh_token, { scope: 'email' });
     assert.ok(answer.id_token);
     assert.deepEqual(words(answer.scope), new Set(['profile', 'email']));
   });
 
-  it('reads the current roles at every refresh', async () => {
+  it("a refresh determines the claims from the user's current roles", async () => {
     const { own, user } = await ownRealm();
     const first = await own.login('alice');
     const { reader } = own.fixture.roles;
@@ -155,7 +155,7 @@ describe('scope at a refresh (docs/keycloak/tokens.md#refresh)', () => {
     assert.ok(roles.includes('reader'));
   });
 
-  it('rejects offline tokens of a user without the role offline_access, even at a refresh', async () => {
+  it('rejects the refresh of an offline token, and the login for one, if the user lacks the role offline_access', async () => {
     const { own, user } = await ownRealm();
     const { refresh_token } = await own.login('alice', { scope: 'offline_access' });
     await own.put({ do: 'put', user: { ...user, roleIds: [] } });

@@ -9,20 +9,20 @@ import { BASE_URL, claimsOf, refusalOf } from '../support/world.ts';
 const { world, realm, web, refusalOfRefresh, ownRealm, close } = await openRefreshRealm();
 after(close);
 
-/** Signs a token with custom claims with the realm's key for refresh tokens. */
+/** Signs a token with any claims, with the realm's key for refresh tokens. */
 async function forge(token: string | undefined, changes: Record<string, unknown>): Promise<string> {
   const configuration = (await world.store.findRealm(realm.name))!;
   const key = world.ctx.keys.signingKey(configuration, 'HS512');
   return signJws(key, { ...claimsOf(token), ...changes });
 }
 
-describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refresh)', () => {
+describe('the checks of a refresh, in their order (docs/keycloak/tokens.md#refresh)', () => {
   it('1: rejects a missing refresh_token', async () => {
     const form = { grant_type: 'refresh_token', client_id: 'web' };
     assert.equal((await refusalOf(realm.tokens(form))).case, 'missing-refresh-token');
   });
 
-  it('2: rejects a scope that the client cannot have before it reads the token', async () => {
+  it('2: rejects a scope that the client cannot have, before it reads the token', async () => {
     const row = await refusalOfRefresh('garbage', { scope: 'nonsense' });
     assert.deepEqual(row, { name: 'invalid-scope', description: 'Invalid scopes: nonsense' });
     assert.deepEqual(await refusalOfRefresh('garbage', { scope: '' }), {
@@ -39,7 +39,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
       assert.deepEqual(await refusalOfRefresh(token), refused('Invalid refresh token'));
   });
 
-  it('3: rejects a token whose last character was changed, even if only unused bits differ', async () => {
+  it('3: rejects a token with a different last character, even if only unused bits differ', async () => {
     const { refresh_token } = await realm.login('alice');
     const body = refresh_token!.slice(0, -1);
     for (const last of 'ABCDQgwx')
@@ -57,7 +57,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     );
   });
 
-  it("5: rejects a token issued before the realm's notBefore", async () => {
+  it("5: rejects a token that is older than the realm's notBefore", async () => {
     const { own } = await ownRealm();
     const { refresh_token } = await own.login('alice');
     world.clock.pass(2);
@@ -74,7 +74,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     assert.deepEqual(await refusalOfRefresh(refresh_token, {}, own), refused('Token is not active'));
   });
 
-  it("7: rejects another client's token, and keeps it valid", async () => {
+  it('7: rejects a token of another client, which can still use it', async () => {
     const { refresh_token } = await realm.login('alice');
     assert.deepEqual(
       await refusalOfRefresh(refresh_token, { client_id: 'other' }),
@@ -83,7 +83,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     assert.ok((await realm.refresh(refresh_token)).refresh_token);
   });
 
-  it('8: rejects a token whose session was logged out', async () => {
+  it('8: rejects a token after its user has logged out', async () => {
     const { refresh_token } = await realm.login('alice');
     await logoutByRefreshToken(world.ctx, realm.request({ client_id: 'web', refresh_token: refresh_token! }));
     assert.deepEqual(await refusalOfRefresh(refresh_token), refused('Session not active'));
@@ -111,7 +111,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     assert.deepEqual(await refusalOfRefresh(refresh_token, {}, own), refused('Token is not active'));
   });
 
-  it("8': rejects an offline token whose session has ended, with its own message", async () => {
+  it("8': rejects an offline token whose session has ended, with a message for offline sessions", async () => {
     const { refresh_token } = await realm.login('alice', { scope: 'offline_access' });
     await logoutByRefreshToken(world.ctx, realm.request({ client_id: 'web', refresh_token: refresh_token! }));
     assert.deepEqual(await refusalOfRefresh(refresh_token), refused('Offline user session not found'));
@@ -124,14 +124,14 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     assert.deepEqual(await refusalOfRefresh(refresh_token, {}, own), refused('Offline session not active'));
   });
 
-  it('9: rejects a token of a deleted user like one whose session has ended', async () => {
+  it('9: rejects a token whose user was deleted, as if its session had ended', async () => {
     const { own, user } = await ownRealm();
     const { refresh_token } = await own.login('alice');
     await own.put({ do: 'remove', what: 'user', id: user.id });
     assert.deepEqual(await refusalOfRefresh(refresh_token, {}, own), refused('Session not active'));
   });
 
-  it('10: rejects a token of a disabled user', async () => {
+  it('10: rejects a token whose user is disabled', async () => {
     const { own, user } = await ownRealm();
     const { refresh_token } = await own.login('alice');
     await own.put({ do: 'put', user: { ...user, enabled: false } });
@@ -154,7 +154,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     assert.ok(await world.store.findSession(session_state!, false));
   });
 
-  it('13: rejects a token whose client session was idle too long, and removes it', async () => {
+  it('13: rejects a token whose client session was idle too long, and removes the client session', async () => {
     const { own, client } = await ownRealm();
     const { refresh_token } = await own.login('alice');
     const attributes = { 'client.session.idle.timeout': '1' };
@@ -164,7 +164,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     assert.deepEqual(await refusalOfRefresh(refresh_token, {}, own), refused('Token is not active'));
   });
 
-  it("15: rejects a token issued before the client's or the user's notBefore", async () => {
+  it("15: rejects a token that is older than the client's or the user's notBefore", async () => {
     const { own, client, user } = await ownRealm();
     const first = await own.login('alice');
     world.clock.pass(2);
@@ -175,7 +175,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     assert.deepEqual(await refusalOfRefresh(first.refresh_token, {}, own), refused('Stale token'));
   });
 
-  it("15: keeps an offline token after an administrator's logout, which sets the user's notBefore", async () => {
+  it("15: accepts an offline token after an administrator's logout, which sets the user's notBefore", async () => {
     const { own, user } = await ownRealm();
     const { refresh_token } = await own.login('alice', { scope: 'offline_access' });
     world.clock.pass(2);
@@ -193,7 +193,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     assert.equal((await refusalOfRefresh(refresh_token, {}, own)).name, 'consent-withdrawn');
   });
 
-  it("16: after an administrator withdraws the consent, rejects a token as in row 12 and an offline token as in row 8'", async () => {
+  it("16: rejects tokens whose consent an administrator withdrew, with the messages of rows 12 and 8'", async () => {
     const { own, client, user } = await ownRealm();
     const asked = { ...client, standardFlowEnabled: true, consentRequired: true };
     const scopeIds = [...client.defaultClientScopeIds, ...client.optionalClientScopeIds];
@@ -215,7 +215,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
     assert.deepEqual(await refusalOfRefresh(offline, {}, own), refused('Offline user session not found'));
   });
 
-  it('17, 18: rejects the parent of the newest token, and an older one, each with its message', async () => {
+  it('17, 18: rejects the predecessor of the newest token, and an older token, each with its own message', async () => {
     const parent = await realm.login('alice');
     await realm.refresh(parent.refresh_token);
     assert.deepEqual(
@@ -230,7 +230,7 @@ describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refres
 });
 
 describe('the event of a refresh (docs/keycloak/tokens.md#events-of-tokens)', () => {
-  it('names both refresh tokens, the age of the old one and the expiry of the access token', async () => {
+  it('has both refresh token ids, the age of the old token and the expiry of the access token', async () => {
     const first = await realm.login('alice');
     world.clock.pass(7);
     const second = await realm.refresh(first.refresh_token);
@@ -254,7 +254,7 @@ describe('the event of a refresh (docs/keycloak/tokens.md#events-of-tokens)', ()
     assert.equal(event.details['updated_refresh_token_id'], claimsOf(second.refresh_token)['jti']);
   });
 
-  it('contains the refusal as its reason', async () => {
+  it('has the description of a refusal as its reason', async () => {
     await refusalOfRefresh('garbage');
     const event = world.events.at(-1)!;
     assert.deepEqual(

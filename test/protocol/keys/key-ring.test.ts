@@ -11,7 +11,7 @@ import { expected, exportedRealm } from '../claims/exported-realm.ts';
 const ring = openKeyRing();
 const acme = exportedRealm('acme').configuration;
 
-/** Returns acme with other keys instead of its RS256 key. */
+/** Returns the realm acme with these keys instead of its RS256 key. */
 function withKeys(...components: Component[]): RealmConfiguration {
   return { ...acme, components };
 }
@@ -24,7 +24,7 @@ async function rsaKey(config: Record<string, readonly string[]>): Promise<Compon
   return result.component;
 }
 
-test('an access token issued by Keycloak verifies with the imported key', async () => {
+test('verifies an access token of Keycloak with the imported key', async () => {
   const { rawAccessToken } = expected().clientCredentials.find(
     (one: { rawAccessToken?: string }) => one.rawAccessToken,
   );
@@ -35,14 +35,14 @@ test('an access token issued by Keycloak verifies with the imported key', async 
   assert.equal(payload.azp, 'long-lived');
 });
 
-test('an offline token issued by Keycloak verifies with the imported HS512 secret', () => {
+test('verifies an offline token of Keycloak with the imported HS512 secret', () => {
   const { refreshToken } = expected().offlineToken;
   const result = verifyJws(refreshToken, (kid, algorithm) => ring.verificationKey(acme, kid, algorithm));
   assert(result.outcome === 'valid');
   assert.equal(result.payload.typ, 'Offline');
 });
 
-test('publishes RS256 and RSA-OAEP with their certificates, in the order of Keycloak, and no secret (docs/keycloak/keys.md#key-set)', () => {
+test("publishes RS256 and RSA-OAEP keys with their certificates, in Keycloak's order, but no secrets (docs/keycloak/keys.md#key-set)", () => {
   const { keys } = ring.publish(acme);
   assert.deepEqual(
     keys.map((key) => [key.alg, key.use, Object.keys(key)]),
@@ -83,7 +83,7 @@ test('lists every key with the fields of the administrative API', () => {
   ]);
 });
 
-test('the active key with the highest priority signs, passive keys verify and are published, and disabled keys do neither', async () => {
+test('the active key with the highest priority signs; passive keys only verify, and disabled keys are not used', async () => {
   const [low, high, passive, disabled] = await Promise.all([
     rsaKey({ priority: ['10'] }),
     rsaKey({ priority: ['20'] }),
@@ -114,7 +114,7 @@ test('the active key with the highest priority signs, passive keys verify and ar
   );
 });
 
-test('finds a key only for its own algorithm (RFC 8725 §3.1)', () => {
+test('returns a key only for the algorithm that it belongs to (RFC 8725 §3.1)', () => {
   const { kid } = ring.signingKey(acme, 'RS256');
   assert.notEqual(ring.verificationKey(acme, kid, 'RS256'), undefined);
   for (const algorithm of ['RS512', 'PS256', 'HS512', 'none', '']) {
@@ -122,7 +122,7 @@ test('finds a key only for its own algorithm (RFC 8725 §3.1)', () => {
   }
 });
 
-test('signing fails in a realm without a key for the algorithm until a key is added', async () => {
+test('fails to sign if the realm has no key for the algorithm, until one is added', async () => {
   assert.throws(() => ring.signingKey(acme, 'ES256'), { case: 'no-signing-key' });
   const realm = { id: acme.realm.id, name: acme.realm.name };
   for (const algorithm of ['ES256', 'PS256', 'EdDSA'] as const) {
@@ -141,7 +141,7 @@ test('signing fails in a realm without a key for the algorithm until a key is ad
   }
 });
 
-test('skips a component without a readable key', () => {
+test('skips a key component whose key is unreadable', () => {
   const broken = acme.components.map((one) => ({ ...one, secrets: {} }));
   assert.deepEqual(ring.list(withKeys(...broken)), []);
   assert.deepEqual(ring.publish(withKeys(...broken)), { keys: [] });

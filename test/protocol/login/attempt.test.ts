@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { senderOf } from '../../../src/protocol/index.ts';
 
-describe('the part of an address that distinguishes senders', () => {
+describe('the sender that an address identifies (RFC 6177)', () => {
   const cases: readonly [address: string, sender: string][] = [
     ['192.0.2.7', '192.0.2.7'],
     ['192.0.2.7:4711', '192.0.2.7'],
@@ -19,5 +19,5 @@ describe('the part of an address that distinguishes senders', () => {
     ['unknown', 'unknown'],
   ];
   for (const [address, sender] of cases)
-    it(`is ${sender} for ${address} (RFC 6177)`, () => assert.equal(senderOf(address), sender));
+    it(`is ${sender} for ${address}`, () => assert.equal(senderOf(address), sender));
 });

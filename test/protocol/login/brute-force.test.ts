@@ -15,7 +15,7 @@ const base = {
   maxDeltaTimeSeconds: 3600,
 } as const;
 
-/** Records `times` failures, `gap` milliseconds apart, whether the user is locked or not. */
+/** Records `times` failures, `gap` milliseconds apart. Does not check whether the user is locked. */
 function fail(settings: ReturnType<typeof realmSettings>, times: number, gap = 10_000) {
   let failures: LoginFailures = noFailures('r', 'u');
   let lockout = 'none';
@@ -38,25 +38,25 @@ describe('brute force protection (docs/keycloak/login.md#brute-force-protection)
     assert.equal(lockout, 'none');
   });
 
-  it('locks at every failureFactor failures, longer each time (MULTIPLE)', () => {
+  it('MULTIPLE: locks the user at every multiple of failureFactor, longer each time', () => {
     const settings = realmSettings({ ...base, bruteForceStrategy: 'MULTIPLE' });
     assert.deepEqual(pick(fail(settings, 3)), { lockout: 'temporary', waited: 60 });
     assert.deepEqual(pick(fail(settings, 6)), { lockout: 'temporary', waited: 120 });
     assert.equal(fail(settings, 3).failures.temporaryLockouts, 1);
   });
 
-  it('locks at every failure from failureFactor on, longer each time (LINEAR)', () => {
+  it('LINEAR: locks the user at every failure from failureFactor on, longer each time', () => {
     const settings = realmSettings({ ...base, bruteForceStrategy: 'LINEAR' });
     assert.deepEqual(pick(fail(settings, 2)), { lockout: 'none', waited: 0 });
     assert.deepEqual(pick(fail(settings, 3)), { lockout: 'temporary', waited: 60 });
     assert.deepEqual(pick(fail(settings, 4)), { lockout: 'temporary', waited: 120 });
   });
 
-  it('never locks for longer than maxFailureWaitSeconds', () => {
+  it('never locks a user for longer than maxFailureWaitSeconds', () => {
     assert.equal(fail(realmSettings({ ...base, maxFailureWaitSeconds: 90 }), 30).waited, 90);
   });
 
-  it('locks shortly after two failures in quick succession', () => {
+  it('locks a user for a short time after two failures in quick succession', () => {
     const quick = fail(realmSettings(base), 2, 500);
     assert.equal(quick.lockout, 'temporary');
     assert.equal(quick.failures.temporaryLockouts, 0);

@@ -22,7 +22,7 @@ after(async () => {
   await closePasswords();
 });
 
-/** Creates a realm that locks at the fifth failure. Its hashes cost almost nothing. */
+/** Creates a realm that locks a user at the fifth failure. Its password hashes take almost no time. */
 async function guardedRealm(changes: Parameters<World['realm']>[1] = {}): Promise<RealmInWorld> {
   const realm = await world.realm(`guarded-${++names}`, {
     bruteForceProtected: true,
@@ -37,7 +37,7 @@ async function guardedRealm(changes: Parameters<World['realm']>[1] = {}): Promis
   return realm;
 }
 
-/** Counts the calls of one member of the context while `work` runs. */
+/** Counts the calls of each function of one member of the context while `work` runs. */
 async function countCalls<T extends Passwords | Store>(
   part: 'passwords' | 'store',
   work: () => Promise<unknown>,
@@ -67,13 +67,16 @@ async function countCalls<T extends Passwords | Store>(
 const failuresOf = (user: { realmId: string; id: string }) =>
   world.store.findLoginFailures(user.realmId, user.id);
 
-/** Guesses in sequence, because on a busy machine fewer parallel guesses get their turn than the realm allows. */
+/**
+ * Uses up the guesses that the realm allows. They are sequential, because some parallel ones could time out on a busy
+ * machine.
+ */
 async function exhaust(realm: RealmInWorld, username: string): Promise<void> {
   for (let guess = 0; guess < 5; guess++) await refusalOf(realm.login(username, { password: 'wrong' }));
 }
 
-describe('guesses at one user, one at a time', () => {
-  it('compares at most five of 800 parallel guesses, and rejects a correct one after them like the others', async () => {
+describe('guesses at the password of one user', () => {
+  it('compares only five of 800 parallel guesses, and rejects a correct one after them like the others', async () => {
     const realm = await guardedRealm();
     const user = await realm.user('alice');
     const guesses = Array.from({ length: 800 }, (_, at) => (at === 400 ? PASSWORD : `guess-${at}`));
@@ -96,7 +99,7 @@ describe('guesses at one user, one at a time', () => {
     assert.equal((await refusalOf(realm.login('alice'))).case, 'user-credentials-wrong');
   });
 
-  it('compares no more guesses after a permanent lockout', async () => {
+  it('compares no guesses after a permanent lockout', async () => {
     const realm = await guardedRealm({ permanentLockout: true });
     const user = await realm.user('alice');
     const counts = await countCalls('passwords', async () => {
@@ -109,7 +112,7 @@ describe('guesses at one user, one at a time', () => {
     assert.equal((await world.store.findUser(user.realmId, user.id))?.enabled, false);
   });
 
-  it('count together by name, in upper or lower case, and by e-mail address', async () => {
+  it('counts guesses at the name, in upper or lower case, and at the e-mail address together', async () => {
     const realm = await guardedRealm();
     const user = await realm.user('alice');
     const typed = ['alice', 'ALICE', 'alice@example.test', 'Alice@Example.test'];
@@ -125,7 +128,7 @@ describe('guesses at one user, one at a time', () => {
     assert.equal((await failuresOf(user))?.failures, 5);
   });
 
-  it('do not delay other users or correct logins of the same user', async () => {
+  it('does not delay other users or correct logins of the same user', async () => {
     const realm = await guardedRealm();
     await realm.user('alice');
     await realm.user('bob');
@@ -136,7 +139,7 @@ describe('guesses at one user, one at a time', () => {
     assert.equal(logins.filter(({ access_token }) => access_token).length, 4);
   });
 
-  it('wait for a bounded time, and are then rejected as wrong without a comparison', async () => {
+  it('rejects a guess that has waited too long as wrong, without a comparison', async () => {
     const realm = await guardedRealm();
     const user = await realm.user('alice');
     const { passwords } = world.ctx;
@@ -181,7 +184,7 @@ describe('guesses at one user, one at a time', () => {
     assert.ok((await realm.login('alice')).access_token, 'the turn is free again');
   });
 
-  it('end their turn when hashing fails', async () => {
+  it('releases the lock on the user if hashing fails', async () => {
     const realm = await guardedRealm();
     await realm.user('alice');
     const { passwords } = world.ctx;
@@ -199,8 +202,8 @@ describe('guesses at one user, one at a time', () => {
   });
 });
 
-describe('the cost of a guess', () => {
-  it('is one hash and the same reads and writes for an unknown name and for every user, locked or not', async () => {
+describe('the work for a guess', () => {
+  it('costs one hash and the same reads and writes for an unknown name and for every user, locked or not', async () => {
     const realm = await guardedRealm({ failureFactor: 2 });
     await realm.client('job', { serviceAccountsEnabled: true });
     const locked = await realm.user('locked');
@@ -238,7 +241,7 @@ describe('the cost of a guess', () => {
         );
       });
       const { verify = 0, verifyNobody = 0, hash = 0 } = hashes;
-      // A hash with invalid parameters costs the hash of the policy.
+      // For a hash with invalid parameters, idkit computes a hash with those of the policy instead.
       assert.deepEqual([verify + verifyNobody, hash], [username === 'unsupported' ? 2 : 1, 0], username);
       const { putLoginFailures = 0, claimOnce = 0, ...reads } = calls;
       assert.equal(putLoginFailures + claimOnce, 1, `${username}: ${JSON.stringify(calls)}`);
@@ -247,7 +250,7 @@ describe('the cost of a guess', () => {
     assert.equal(responses.size, 1, [...responses].join('\n'));
   });
 
-  it('for an unknown name is that of the hash of some user, so that imported hashes do not reveal who exists', async () => {
+  it('hashes with the parameters of an existing user for an unknown name, so that imported hashes do not reveal who exists', async () => {
     const realm = await guardedRealm();
     const old = await world.ctx.passwords.hash(PASSWORD, { algorithm: 'pbkdf2-sha512', iterations: 7 });
     for (const username of ['one', 'two', 'three']) {
@@ -278,7 +281,7 @@ describe('the cost of a guess', () => {
     );
   });
 
-  it("for a user is that of the user's own hash, whether the user is locked or not", async () => {
+  it("hashes with the parameters of the user's own hash, whether the user is locked or not", async () => {
     const realm = await guardedRealm({ failureFactor: 1 });
     const user = await realm.user('old', { password: null });
     const { secretData, credentialData } = await world.ctx.passwords.hash(PASSWORD, {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limitCalls } from '../../../src/protocol/session/fair-calls.ts';
 
-/** Work that ends on command. */
+/** A promise that the test resolves. */
 function openWork() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -32,7 +32,7 @@ test('slow calls of one owner do not delay those of another', async () => {
   assert.equal(await slow[3], 'slow 4');
 });
 
-test('a failed call makes room for the next one', async () => {
+test('the next call starts after a call fails', async () => {
   const { begun, ends, work } = openWork();
   const run = limitCalls(1);
   const failed = run('one', () => Promise.reject(new Error('no')));

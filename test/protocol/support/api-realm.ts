@@ -12,18 +12,23 @@ import { closePasswords, openWorld, type RealmInWorld, refusalOf, type World } f
 type Form = Record<string, string>;
 type More = Partial<ProtocolRequest>;
 
-/** A realm whose tokens have client `api` in their audience, and the endpoints that accept tokens. */
+/**
+ * A realm whose tokens name the client `api` in their audience, with functions that call the endpoints which accept
+ * tokens.
+ */
 export interface ApiRealm {
   world: World;
-  /** `web` and `other` are public clients, `light` has lightweight tokens, `off` is disabled, `bearer` bearer-only. */
+  /**
+   * `web` and `other` are public clients, `light` has lightweight tokens, `off` is disabled, `bearer` is bearer-only.
+   */
   realm: RealmInWorld;
   alice: User;
   info(token: string | undefined, more?: More, where?: RealmInWorld): ReturnType<typeof userInfo>;
-  /** Revokes a token as client `web` unless the form names another client. */
+  /** Revokes a token as the client `web`, unless the form names another client. */
   revoke(form: Form, more?: More): ReturnType<typeof revokeToken>;
-  /** Logs out as client `web` unless the form names another client. */
+  /** Logs out as the client `web`, unless the form names another client. */
   logout(form: Form, where?: RealmInWorld): ReturnType<typeof logoutByRefreshToken>;
-  /** The responses that `api` receives. */
+  /** Introspects a token as the client `api`. */
   introspect(form: Form, more?: More): Promise<Awaited<ReturnType<typeof introspectToken>>['body']>;
   close(): Promise<void>;
 }
@@ -58,7 +63,7 @@ export async function openApiRealm(): Promise<ApiRealm> {
   };
 }
 
-/** Creates client `api`, with a role that adds it to the audience of the user's tokens. */
+/** Creates the client `api` and a role of it. Tokens of a user with that role have `api` in their audience. */
 async function putApiInAudience({ ctx }: World, realm: RealmInWorld, user: User): Promise<void> {
   const api = await realm.client('api', { secret: 'api-secret', serviceAccountsEnabled: true });
   const role = {
@@ -73,12 +78,12 @@ async function putApiInAudience({ ctx }: World, realm: RealmInWorld, user: User)
   await realm.put({ do: 'create', role }, { do: 'put', user: { ...user, roleIds } });
 }
 
-/** Returns the header that presents an access token. */
+/** Returns the request header that contains an access token. */
 export function bearer(token: string | undefined): { authorization: string } {
   return { authorization: `Bearer ${token}` };
 }
 
-/** Returns the description of a refusal, or its case without one. */
+/** Returns the description of a refusal, or its name if it has no description. */
 export async function refusalText(work: Promise<unknown>): Promise<string> {
   const refusal = await refusalOf(work);
   return refusal.description ?? refusal.case;

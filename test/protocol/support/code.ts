@@ -6,11 +6,11 @@ import type { RealmInWorld, World } from './world.ts';
 
 export const REDIRECT = 'https://web.example.test/cb';
 
-/** The verifier and the challenge of RFC 7636 appendix B. */
+/** The code verifier and the challenge in RFC 7636 appendix B. */
 export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 export const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
-/** Finishes a login in the browser and returns the code. */
+/** Completes a login as the browser pages do, and returns the code. */
 export async function loginForCode(
   world: World,
   realm: RealmInWorld,

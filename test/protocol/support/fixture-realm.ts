@@ -13,10 +13,10 @@ import type {
 import type { Change } from '../../../src/store/index.ts';
 import { realmSettings } from './realm.ts';
 
-/** RSA keys are slow to generate, so all fixture realms share them. The key of refresh tokens is separate. */
+/** Generating RSA keys is slow, so all fixture realms share them. Each realm has its own key for refresh tokens. */
 let keys: Promise<readonly Component[]> | undefined;
 
-/** A realm built in the test: roles, the default client scopes and keys. */
+/** A realm that the test builds, with roles, the default client scopes and keys. */
 export interface FixtureRealm {
   realm: Realm;
   roles: { default: Role; offline: Role; reader: Role };
@@ -189,7 +189,7 @@ export function fixtureClient(
   };
 }
 
-/** Builds a complete user with the default roles. */
+/** Builds a user with the default roles, who needs no required action. */
 export function fixtureUser(
   fixture: FixtureRealm,
   username: string,

@@ -1,13 +1,13 @@
 import type { Client, RealmSettings, User } from '../../../src/model/index.ts';
 import { closePasswords, openWorld, type RealmInWorld, refusalOf, type World } from './world.ts';
 
-/** Returns the refusal of a refresh. */
+/** The name and the description of a refusal. */
 interface RefusalSummary {
   name: string;
   description: string | undefined;
 }
 
-/** A realm with clients `web` and `other` and user `alice`, for presenting refresh tokens. */
+/** A realm with the clients `web` and `other` and the user `alice`, in which tests present refresh tokens. */
 export interface RefreshRealm {
   world: World;
   realm: RealmInWorld;
@@ -18,7 +18,7 @@ export interface RefreshRealm {
     form?: Record<string, string>,
     where?: RealmInWorld,
   ): Promise<RefusalSummary>;
-  /** Creates a separate realm with client `web` and user `alice`, for tests that change settings. */
+  /** Creates another realm with the client `web` and the user `alice`, for tests that change settings. */
   ownRealm(settings?: Partial<RealmSettings>): Promise<{ own: RealmInWorld; client: Client; user: User }>;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function openRefreshRealm(): Promise<RefreshRealm> {
   };
 }
 
-/** The common refusal of a refresh token. */
+/** Returns the usual refusal of a refresh token, with this description. */
 export function refused(description: string): RefusalSummary {
   return { name: 'refresh-token-refused', description };
 }

@@ -1,6 +1,6 @@
 import type { RealmInWorld } from './world.ts';
 
-/** Sets a realm's own user profile. */
+/** Replaces a realm's user profile. */
 export async function putUserProfile(realm: RealmInWorld, attributes: readonly object[]): Promise<void> {
   const { id } = realm.fixture.realm;
   await realm.put({

@@ -20,22 +20,22 @@ import { openTestStore } from './store.ts';
 /** The password of every fixture user. */
 export const PASSWORD = 'Correct-Horse-1';
 export const BASE_URL = 'https://id.example.test';
-/** The Unix time in seconds at which every world begins. */
+/** The Unix time in seconds at which the clock of every world starts. */
 export const START = 1_800_000_000;
 
-/** A clock that only tests advance. */
+/** A clock that advances only when a test calls `pass`. */
 export class TestClock implements Clock {
   #now = START * 1000;
   now(): number {
     return this.#now;
   }
-  /** Advances the time, in seconds. */
+  /** Advances the clock by a number of seconds. */
   pass(seconds: number): void {
     this.#now += seconds * 1000;
   }
 }
 
-/** A real store in its own directory, with a protocol context. */
+/** A real store in a temporary directory, with a protocol context that uses it. */
 export interface World {
   ctx: ProtocolContext;
   store: Store;
@@ -46,7 +46,7 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** A stored realm, and functions that act in it. */
+/** A stored realm, with functions that send requests to it. */
 export interface RealmInWorld {
   fixture: FixtureRealm;
   name: string;
@@ -99,7 +99,7 @@ export async function openWorld(): Promise<World> {
   };
 }
 
-/** Ends the hash threads that all worlds of a test file share. */
+/** Ends the hashing threads that all worlds of a test file share. */
 export async function closePasswords(): Promise<void> {
   await passwords?.close();
   passwords = undefined;
@@ -192,7 +192,7 @@ function realmInWorld(ctx: ProtocolContext, fixture: FixtureRealm): RealmInWorld
   return realm;
 }
 
-/** Users with the same password share a hash, so that fixtures are fast. */
+/** Users with the same password share one hash, because hashing is slow. */
 function hashOnce(ctx: ProtocolContext, password: string) {
   const known = hashes.get(password);
   if (known !== undefined) return known;
@@ -201,7 +201,7 @@ function hashOnce(ctx: ProtocolContext, password: string) {
   return hash;
 }
 
-/** Returns the claims of a token without verifying it. */
+/** Returns the claims of a token. Does not verify it. */
 export function claimsOf(token: string | undefined): Record<string, unknown> {
   return JSON.parse(Buffer.from(token!.split('.')[1]!, 'base64url').toString('utf8'));
 }
