@@ -11,18 +11,18 @@ export interface ExampleRealm {
   service: Service;
   address: string;
   issuer: string;
-  /** Returns tokens of a user, from the password grant of the client `shop`. */
+  /** Logs a user in with the password grant of the client `shop`, and returns the tokens. */
   logIn(username?: string): Promise<Record<string, unknown>>;
-  /** Changes the realm's settings through the administrative API. */
+  /** Changes settings of the realm through the administrative API. */
   change(settings: Record<string, unknown>): Promise<void>;
-  /** Returns how many events of this type the service has counted in the realm, with this error. Default: no error. */
+  /** Returns how many events of a type the service has counted in the realm, without an error or with this one. */
   countEvents(event: string, error?: string): Promise<number>;
 }
 
 /** The credentials of a confidential client in examples/realm.json. */
 export const ORDERS = { clientId: 'orders', clientSecret: 'change-me-orders-secret' };
 
-/** Starts the service. `edit` changes the text of the realm's file before the import. */
+/** Starts the service. `edit` changes the text of the realm file before the import. */
 export async function startExampleRealm(
   t: TestContext,
   edit: (text: string) => string = (text) => text,

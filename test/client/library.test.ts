@@ -23,7 +23,7 @@ async function bundle(code: string): Promise<{ text: string; inputs: string[] }>
   return { text: built.outputFiles[0]!.text, inputs: Object.keys(built.metafile.inputs) };
 }
 
-test('the browser session of idkit/client has at most 12 kB gzipped, with its dependencies', async () => {
+test('the browser session of idkit/client has at most 12 kB gzipped, including its dependencies', async () => {
   const { text } = await bundle(
     "import { openBrowserSession } from 'idkit/client'; globalThis.open = openBrowserSession;",
   );
@@ -32,7 +32,7 @@ test('the browser session of idkit/client has at most 12 kB gzipped, with its de
   assert.ok(bytes > 5_000, `${bytes} bytes: the bundle holds the session`);
 });
 
-test('each entry imports only its own files, oauth4webapi and jose', async () => {
+test('each entry of the package imports only its own files, oauth4webapi and jose', async () => {
   const entries = { client: 'src/client/application/', 'resource-server': 'src/client/resource-server/' };
   for (const [entry, folder] of Object.entries(entries)) {
     const { inputs } = await bundle(`export * from 'idkit/${entry}';`);

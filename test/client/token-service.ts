@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
 
-/** A request that the service received. */
+/** A request that the test service received. */
 export interface ReceivedRequest {
   method: string;
   path: string;
@@ -11,7 +11,7 @@ export interface ReceivedRequest {
   authorization: string | undefined;
 }
 
-/** A response. `text` takes precedence over `json`. With `hang`, the service never responds. */
+/** A response of the test service. `text` takes precedence over `json`. With `hang`, the service never responds. */
 export interface Reply {
   status?: number;
   json?: unknown;
@@ -21,8 +21,8 @@ export interface Reply {
 }
 
 /**
- * Starts a service whose responses the test chooses: faults, delays, and programs that are not token services. The
- * tests in test/journey run against the real service.
+ * Starts a service whose responses the test chooses, such as faults, delays, or those of a program that is not a token
+ * service. The tests in test/journey use the real service.
  */
 export async function startService(
   t: TestContext,
@@ -64,7 +64,11 @@ async function serve(
   response.end(reply.text ?? (reply.json === undefined ? '' : JSON.stringify(reply.json)));
 }
 
-/** Returns a function that responds with new tokens at each call. @param lifetime in seconds */
+/**
+ * Returns a function that issues new tokens at each call.
+ *
+ * @param lifetime in seconds
+ */
 export function issuer(lifetime = 300): (request: ReceivedRequest) => Reply {
   let issued = 0;
   return () => {

@@ -5,7 +5,7 @@ import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
 import { runExample } from './run-example.ts';
 import { fillLogin } from './shop.ts';
 
-test('a person logs in to a command-line program through a browser (RFC 8252)', async (t) => {
+test('a user logs in to a command-line program through a browser (RFC 8252)', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const realm = await startExampleRealm(t);

@@ -7,15 +7,15 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** A running example. */
 export interface RunningExample {
-  /** Both outputs so far. */
+  /** Returns what the example has written to stdout and stderr so far. */
   output(): string;
-  /** Waits until the output matches, and returns the first match. */
+  /** Waits until the output matches the pattern, and returns the first match. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves with the exit code. */
   ended: Promise<number | null>;
 }
 
-/** Starts an example of the checkout as the documentation says. It ends with the test. */
+/** Starts an example of this repository as the documentation describes. The example stops when the test ends. */
 export function runExample(t: TestContext, file: string, env: Record<string, string>): RunningExample {
   const child = spawn(process.execPath, ['--conditions=idkit-source', `examples/${file}`], {
     cwd: root,

@@ -5,7 +5,7 @@ import { freePort } from '../free-port.ts';
 import { launchBrowser } from '../http/pages/chromium.ts';
 import { type RunningExample, runExample } from './run-example.ts';
 
-/** The single-page application with its API, in a browser with an empty profile. */
+/** The example of a single-page application with its API, in a browser with an empty profile. */
 export interface Shop {
   realm: ExampleRealm;
   url: string;
@@ -42,7 +42,7 @@ export async function startShop(t: TestContext): Promise<Shop> {
   };
 }
 
-/** Fills in the current login page. */
+/** Fills in and submits the login page. */
 export async function fillLogin(page: Page, username = 'alice'): Promise<void> {
   await page.waitForSelector('#kc-form-login');
   await page.fill('#username', username);
@@ -50,7 +50,7 @@ export async function fillLogin(page: Page, username = 'alice'): Promise<void> {
   await page.click('#kc-login');
 }
 
-/** Resolves once the shop shows this state. */
+/** Resolves when the shop shows this text as its state. */
 export async function shows(page: Page, text: string): Promise<void> {
   await page.getByRole('status').filter({ hasText: text }).waitFor();
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { missingBrowser } from '../http/pages/chromium.ts';
 import { fillLogin, shows, startShop } from './shop.ts';
 
-test('a logout in one tab immediately ends the other and the session at the service', async (t) => {
+test('a logout in one tab immediately ends the session in the other tab and at the service', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const { realm, open, url, application } = await startShop(t);
@@ -17,7 +17,7 @@ test('a logout in one tab immediately ends the other and the session at the serv
   await other.click('#logout');
   await shows(page, 'Logged out (logout_elsewhere)');
   assert.equal(await page.getByRole('listitem').count(), 0);
-  // The service needs no confirmation, because the request has the ID token.
+  // The service does not ask for confirmation, because the request contains the ID token.
   await shows(other, 'Logged out (not_logged_in)');
   assert.equal(other.url(), url);
   assert.equal(await realm.countEvents('logout'), 1);

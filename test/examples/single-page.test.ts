@@ -6,7 +6,7 @@ import { fillLogin, shows, startShop, wait } from './shop.ts';
 
 const missing = missingBrowser();
 
-test('a person logs in to the single-page application, which renews its token and shares the session with another tab', async (t) => {
+test('a user logs in to the single-page application, which renews its token and shares the session with another tab', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, open, url, application } = await startShop(t);
   const page = await open();
@@ -51,8 +51,8 @@ test('twenty tabs that renew in parallel send one refresh and stay logged in', a
   await fillLogin(first);
   await shows(first, 'Hello, Alice');
   const pages = [first];
-  // Sequential, because a new tab waits only a second for the others, and nineteen tabs in parallel keep a small
-  // machine busy for longer.
+  // The tabs open one after the other. A new tab waits only one second for replies, and nineteen parallel tabs would
+  // keep a small machine busy for longer.
   while (pages.length < 20) {
     const page = await open();
     await shows(page, 'Hello, Alice');
@@ -72,7 +72,7 @@ test('twenty tabs that renew in parallel send one refresh and stay logged in', a
   for (const page of pages) await shows(page, 'Hello, Alice');
 });
 
-test('a session that ends elsewhere leads to a report and a login, while a hidden tab waits for the new session', async (t) => {
+test('if the session ends elsewhere, the visible tab reports it and logs in, and a hidden tab takes over the new session', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, context, open, application } = await startShop(t);
   await context.addInitScript(`
@@ -107,7 +107,7 @@ test('a session that ends elsewhere leads to a report and a login, while a hidde
   assert.equal(await realm.countEvents('login'), 2);
 });
 
-test('a tab that closes while it renews for all neither ends a session nor makes other tabs log in again', async (t) => {
+test('if a tab closes during its renewal, the session does not end and the user need not log in again', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, open, application } = await startShop(t);
   const page = await open();
@@ -116,7 +116,7 @@ test('a tab that closes while it renews for all neither ends a session nor makes
   await shows(page, 'Hello, Alice');
   const dying = await open();
   await shows(dying, 'Hello, Alice');
-  // The service renews, and its response never reaches the tab.
+  // The service renews the token, but the tab never receives the response.
   await dying.evaluate(`{
     const { fetch } = globalThis;
     const { promise, resolve } = Promise.withResolvers();
@@ -155,7 +155,7 @@ test('an unreachable service does not log the user out', async (t) => {
   await shows(page, 'Hello, Alice');
 });
 
-test('ignores the response of a login that this tab did not start (login CSRF, code injection)', async (t) => {
+test('ignores the response to a login that this tab did not start (login CSRF, code injection)', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, context, url } = await startShop(t);
   const page = await context.newPage();

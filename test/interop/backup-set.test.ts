@@ -13,7 +13,7 @@ import {
 } from '../backupset/sample-set.ts';
 import { hasProgram, run } from './system-program.ts';
 
-test('sha256sum, gunzip and tar agree with verify on every file of a set (docs/reference/files.md#a-backup-set)', async (t) => {
+test('sha256sum, gunzip and tar accept every file of a set that verify accepts (docs/reference/files.md#a-backup-set)', async (t) => {
   if (!['sha256sum', 'gunzip', 'tar'].every((program) => hasProgram(t, program))) return;
   const dir = await (await makeSet(await temporaryDirectory(t))).publish();
   const checked = run('sha256sum', ['--check', '--strict', 'checksums.sha256'], { cwd: dir });
@@ -29,7 +29,7 @@ test('sha256sum, gunzip and tar agree with verify on every file of a set (docs/r
   assert.equal(listed.text, 'idkit.yaml\nconfig/\nconfig/proxy/\nconfig/proxy/Caddyfile\n');
 });
 
-test('gunzip and sqlite3 alone load the dump completely (docs/reference/files.md#a-backup-set)', async (t) => {
+test('gunzip and sqlite3 load the complete dump, without idkit (docs/reference/files.md#a-backup-set)', async (t) => {
   if (!['gunzip', 'sqlite3'].every((program) => hasProgram(t, program))) return;
   const root = await temporaryDirectory(t);
   const dir = await (await makeSet(root)).publish();
@@ -52,7 +52,7 @@ test('gunzip and sqlite3 alone load the dump completely (docs/reference/files.md
   ]);
 });
 
-test('a set with checksums, archives and gzip files of ordinary tools verifies, in every form that they write', async (t) => {
+test('verify accepts checksums, archives and gzip files of ordinary tools, in all their formats', async (t) => {
   if (!['sha256sum', 'gzip', 'tar'].every((program) => hasProgram(t, program))) return;
   const root = await temporaryDirectory(t);
   const dir = await (await makeSet(root, { older: true })).publish();
@@ -95,7 +95,7 @@ test('a set with checksums, archives and gzip files of ordinary tools verifies, 
   }
 });
 
-test('GNU tar unpacks what idkit archives: long and odd names, links, modes and times (docs/reference/files.md#a-backup-set)', async (t) => {
+test('GNU tar unpacks an archive of idkit with long and unusual names, links, modes and times (docs/reference/files.md#a-backup-set)', async (t) => {
   if (!hasProgram(t, 'tar')) return;
   const root = await temporaryDirectory(t);
   const config = join(root, 'config');
@@ -119,11 +119,11 @@ test('GNU tar unpacks what idkit archives: long and odd names, links, modes and 
   const compared = run('diff', ['--recursive', '--no-dereference', config, join(root, 'out/config')]);
   assert.equal(compared.status, 0, compared.text);
   const differences = run('tar', ['--compare', '--gzip', '--file', 'a.tar.gz'], { cwd: root }).text;
-  // The archive stores whole seconds.
+  // The archive stores modification times in whole seconds.
   assert.equal(differences.replaceAll(/.*(Uid|Gid|Mod time) differs\n/g, ''), '');
 });
 
-test('ordinary tools accept a real set, as verify does', async (t) => {
+test('ordinary tools and verify both accept a real set', async (t) => {
   if (!['sha256sum', 'gunzip', 'tar'].every((program) => hasProgram(t, program))) return;
   const dir = new URL(`../fixtures/keycloak/exports/${SET_NAME}/`, import.meta.url).pathname;
   assert.equal(run('sha256sum', ['--check', '--strict', 'checksums.sha256'], { cwd: dir }).status, 0);

@@ -9,7 +9,7 @@ import { freePort } from '../free-port.ts';
 import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
 import { startOtherProvider } from './other-provider.ts';
 
-/** A page that opens a session and shows the name of the state as its title. */
+/** Serves a page that opens a session and shows the name of its state as the title. */
 async function servePage(t: TestContext, port: number, issuer: string): Promise<void> {
   const resolveDir = fileURLToPath(new URL('../../', import.meta.url));
   const contents = `
@@ -41,7 +41,7 @@ async function servePage(t: TestContext, port: number, issuer: string): Promise<
 const becomes = (page: Page, state: string): Promise<unknown> =>
   page.waitForFunction(`document.title === '${state}'`);
 
-test('idkit/client works with another provider: login, renewal in five tabs and logout', async (t) => {
+test('idkit/client works with another provider: login, renewal in five tabs, and logout', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const port = await freePort();
@@ -68,7 +68,8 @@ test('idkit/client works with another provider: login, renewal in five tabs and 
   await becomes(page, 'logged_in');
 
   const pages = [page];
-  // Sequential, because a new tab waits only a second for the others, and four in parallel keep a small machine busy.
+  // The tabs open one after the other. A new tab waits only one second for replies, and four parallel tabs keep a small
+  // machine busy.
   while (pages.length < 5) {
     const tab = await open();
     await becomes(tab, 'logged_in');

@@ -18,7 +18,7 @@ interface Gpg {
   (args: readonly string[], input?: Uint8Array | string): ReturnType<typeof run>;
 }
 
-/** The machine's gpg with a separate home. */
+/** Returns a function that runs this machine's gpg with a separate home directory. */
 async function gpgOf(t: TestContext): Promise<Gpg | undefined> {
   if (!hasProgram(t, 'gpg')) return undefined;
   const dir = await mkdtemp(join(tmpdir(), 'idkit-gpg-'));
@@ -46,7 +46,7 @@ async function gpgOf(t: TestContext): Promise<Gpg | undefined> {
   return Object.assign(gpg, { dir });
 }
 
-test('`gpg --decrypt` decrypts an environment of idkit byte for byte (docs/reference/files.md#a-backup-set)', async (t) => {
+test('`gpg --decrypt` restores an environment that idkit encrypted, byte for byte (docs/reference/files.md#a-backup-set)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   for (const content of [ENVIRONMENT, '', 'x'.repeat(100_000)]) {
@@ -58,7 +58,7 @@ test('`gpg --decrypt` decrypts an environment of idkit byte for byte (docs/refer
   }
 });
 
-test('`gpg --decrypt seal.gpg | sha256sum -c` checks a set, and idkit accepts a seal of gpg (docs/reference/files.md#a-backup-set)', async (t) => {
+test('`gpg --decrypt seal.gpg | sha256sum -c` checks a set, and idkit accepts a seal that gpg wrote (docs/reference/files.md#a-backup-set)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined || !hasProgram(t, 'sha256sum')) return;
   const sample = await makeSet(await temporaryDirectory(t), { older: true });
@@ -80,14 +80,14 @@ test('`gpg --decrypt seal.gpg | sha256sum -c` checks a set, and idkit accepts a 
   );
   assert.equal(made.status, 0, made.errors);
   const { seal: state, verdict } = await verifySet(await openSet(dir), { passphrase: PASSPHRASE });
-  // Its env.gpg has another passphrase.
+  // The sample's env.gpg has a different passphrase.
   assert.deepEqual([state, verdict], ['holds', 'passphrase']);
 
   await writeFile(join(dir, 'checksums.sha256'), 'altered', { flag: 'a' });
   assert.notEqual(check().status, 0);
 });
 
-test('gpg names exactly one passphrase, AES-256 and the modification check', async (t) => {
+test('gpg lists one passphrase, AES-256 and integrity protection in a message of idkit', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const listed = gpg(['--list-packets'], await encryptEnvironment(Buffer.from(ENVIRONMENT), PASSPHRASE));
@@ -100,7 +100,7 @@ test('gpg names exactly one passphrase, AES-256 and the modification check', asy
   assert.match(listed.text, /mdc_method: 2/);
 });
 
-test('a wrong passphrase opens nothing, neither in idkit nor in gpg', async (t) => {
+test('gpg does not decrypt a message of idkit with a wrong passphrase', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const message = await encryptEnvironment(Buffer.from(ENVIRONMENT), new Secret('another'));
@@ -121,12 +121,12 @@ const OPTIONS: readonly (readonly string[])[] = [
   ['--s2k-mode', '1'],
 ];
 
-test('idkit decrypts messages of `gpg --symmetric` with every option (docs/reference/files.md#a-backup-set)', async (t) => {
+test('idkit decrypts messages that `gpg --symmetric` wrote with various options (docs/reference/files.md#a-backup-set)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   for (const options of OPTIONS) {
     let made = gpg([...options, '--symmetric'], ENVIRONMENT);
-    // Only newer versions of gpg have and need this option.
+    // Only newer versions of gpg know this option, and they require it.
     if (made.status !== 0 && options.includes('--allow-old-cipher-algos'))
       made = gpg([...options.slice(0, 2), '--symmetric'], ENVIRONMENT);
     assert.equal(made.status, 0, made.errors);
@@ -136,14 +136,14 @@ test('idkit decrypts messages of `gpg --symmetric` with every option (docs/refer
   }
 });
 
-test('reports a wrong passphrase for a message of gpg as a wrong passphrase', async (t) => {
+test('idkit reports a wrong passphrase for a message that gpg encrypted', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const made = gpg(['--symmetric'], ENVIRONMENT);
   assert.equal((await decryptEnvironment(made.stdout, new Secret('wrong'))).outcome, 'wrong passphrase');
 });
 
-test('decrypts a large environment, for which gpg writes partial lengths', async (t) => {
+test('idkit decrypts a large environment, which gpg writes with partial lengths, and reports a truncated one as damaged', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const content = 'KEY=value\n'.repeat(50_000);
@@ -158,7 +158,7 @@ test('decrypts a large environment, for which gpg writes partial lengths', async
     );
 });
 
-test('distinguishes Camellia from a wrong passphrase, and the hint has the command that decrypts it (docs/reference/commands.md#verify)', async (t) => {
+test('reports Camellia as an unsupported cipher, with the gpg command that decrypts the message (docs/reference/commands.md#verify)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const made = gpg(['--cipher-algo', 'CAMELLIA256', '--symmetric'], ENVIRONMENT);
@@ -170,12 +170,12 @@ test('distinguishes Camellia from a wrong passphrase, and the hint has the comma
   });
 });
 
-test('rejects a message without integrity protection as damage (docs/reference/commands.md#verify)', async (t) => {
+test('reports a message without integrity protection as damaged (docs/reference/commands.md#verify)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const made = gpg(['--rfc2440', '--symmetric'], ENVIRONMENT);
   assert.equal(made.status, 0, made.errors);
-  // Later versions of gpg always add integrity protection, so there is nothing to reject.
+  // Newer versions of gpg always add integrity protection, and then there is nothing to reject.
   const bare =
     /encrypted data packet/.test(gpg(['--list-packets'], made.stdout).text) &&
     made.stdout.includes(Buffer.of(0xc9));
@@ -183,7 +183,7 @@ test('rejects a message without integrity protection as damage (docs/reference/c
   assert.equal(outcome, bare ? 'damaged' : 'opened');
 });
 
-test('idkit decrypts a message with either of two passphrases, while gpg tries only the first', async (t) => {
+test('idkit decrypts a message with either of its two passphrases, while gpg tries only the first', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const message = await encrypt({
@@ -196,7 +196,7 @@ test('idkit decrypts a message with either of two passphrases, while gpg tries o
     assert.equal((await decryptEnvironment(message, word)).outcome, 'opened');
 });
 
-test('idkit and gpg both open the env.gpg of a set that ordinary tools made', async (t) => {
+test('idkit and gpg both decrypt the env.gpg of a set that was written with ordinary tools', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const file = new URL('../fixtures/keycloak/exports/20261101_020000/env.gpg', import.meta.url);

@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import type { TestContext } from 'node:test';
 import Provider from 'oidc-provider';
 
-/** Another OpenID provider with rotation of refresh tokens and a login page that accepts any name. */
+/** An OpenID provider other than idkit, which rotates refresh tokens and accepts any name on its login page. */
 export interface OtherProvider {
   issuer: string;
-  /** Counts of refreshes and rejections. */
+  /** Returns the number of refreshes so far. */
   refreshes(): number;
   faults(): readonly string[];
 }

@@ -11,7 +11,10 @@ import { hasProgram, run } from './system-program.ts';
 
 const RULES = fileURLToPath(new URL('../../examples/alerts.yaml', import.meta.url));
 
-/** A case of `promtool test rules`: refreshes and failures per minute, and whether the alert must fire. */
+/**
+ * Builds a case for `promtool test rules` with numbers of good and failed refreshes per minute. `fires` is the expected
+ * result.
+ */
 function ruleCase(name: string, good: number, failed: number, fires: boolean): string {
   const rate = (failed / (good + failed)) * 100;
   const series = (labels: string, step: number): string =>
@@ -37,7 +40,7 @@ ${series('error="invalid_token",client_id="web"', failed)}
 `;
 }
 
-test('the rule fires above 5 % of failed renewals within 5 minutes, and not at 5 % (promtool)', (t) => {
+test('the alert fires if more than 5 % of the renewals within 5 minutes fail, but not at exactly 5 % (promtool)', (t) => {
   if (!hasProgram(t, 'promtool')) return;
   const file = join(makePlace(t), 'cases.yaml');
   const cases = [
@@ -106,7 +109,7 @@ test('Prometheus and idkit status report the same share of failed refreshes', as
     token = String((await refresh(token))['refresh_token']);
     await refresh('no token');
   };
-  // `increase` needs two scrapes, so the series must exist before the failures.
+  // `increase` needs two scrapes, so the time series must exist before the failures.
   await renew();
   assert.ok(realm.service.managementUrl !== undefined);
   const prometheus = await startPrometheus(t, new URL(realm.service.managementUrl).host);

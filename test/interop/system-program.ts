@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import type { TestContext } from 'node:test';
 
 /**
- * Returns false and skips the test if the program is missing. Fails instead if the environment requires every component.
+ * Returns whether the program exists. If not, skips the test, or fails it if the environment requires every component.
  */
 export function hasProgram(t: TestContext, program: string): boolean {
   const found = spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;

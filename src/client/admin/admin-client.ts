@@ -128,11 +128,15 @@ function refused(
     case 401:
       return new IdkitError('IDKIT_CREDENTIALS', `${endpoint} rejected the login of ${connection.username}`);
     case 403:
-      return new IdkitError('IDKIT_CREDENTIALS', `${connection.username} is not allowed to call ${endpoint} (403 ${text})`, {
-        hints: [
-          'grant the user a role of the client realm-management, or of the realm’s client in the realm master',
-        ],
-      });
+      return new IdkitError(
+        'IDKIT_CREDENTIALS',
+        `${connection.username} is not allowed to call ${endpoint} (403 ${text})`,
+        {
+          hints: [
+            'grant the user a role of the client realm-management, or of the realm’s client in the realm master',
+          ],
+        },
+      );
     case 404:
       return new IdkitError('IDKIT_NOT_FOUND', `${endpoint}: ${text}`);
     default:

@@ -28,7 +28,7 @@ function makeTokenFile(t: TestContext): string {
   return join(dir, 'tokens', 'login.json');
 }
 
-/** Starts a service that issues tokens and responds to every other request with the result of `admin`. */
+/** Starts a service that issues tokens, and responds to every other request with the reply of `admin`. */
 function tokenService(
   t: TestContext,
   admin: (request: ReceivedRequest) => Reply = () => ({ json: [] }),
@@ -76,7 +76,7 @@ test('uses one login for many calls', async (t) => {
   assert.equal(service.requests[1]?.path, '/admin/realms/a%20b/users/count');
 });
 
-test('renews the token with one refresh for parallel callers, 30 s before it expires', async (t) => {
+test('renews the token 30 s before it expires, with one refresh for all parallel callers', async (t) => {
   const service = await tokenService(t, undefined, 29);
   const admin = await connectAdmin(connection(service.baseUrl));
   const tokens = await Promise.all([admin.accessToken(), admin.accessToken()]);
@@ -130,7 +130,7 @@ test('stores the login in a file that only its owner can read, and resumes it', 
   assert.deepEqual(readdirSync(join(tokenFile, '..')), ['login.json']);
 });
 
-test('ignores a stored login of another address or user, a damaged one, and one that other users can read', async (t) => {
+test('ignores a stored login if it is damaged, belongs to another address or user, or is readable by other users', async (t) => {
   const tokenFile = makeTokenFile(t);
   const service = await tokenService(t);
   await connectAdmin(connection(service.baseUrl, { tokenFile }));
@@ -145,7 +145,7 @@ test('ignores a stored login of another address or user, a damaged one, and one 
   assert.equal((await fourth.accessToken()).reveal(), 'access-4');
 });
 
-test('one of many clients with the same file renews, and the others use its token', async (t) => {
+test('one of many clients with the same token file renews, and the others use its token', async (t) => {
   const tokenFile = makeTokenFile(t);
   const service = await tokenService(t);
   const clients = await Promise.all(
@@ -197,7 +197,7 @@ test('reports IDKIT_UNREACHABLE if the service does not respond within the timeo
   assert.match(error.message, /no response within 0\.2 s/);
 });
 
-test('an interrupted call rejects with the reason of its signal', async (t) => {
+test('a call rejects with the reason of its signal if the signal aborts it', async (t) => {
   const service = await startService(t, () => ({ hang: true }));
   const controller = new AbortController();
   setTimeout(() => controller.abort(new IdkitError('IDKIT_INTERRUPTED', 'interrupted by Ctrl-C')), 100);
@@ -246,7 +246,7 @@ test('maps each error of the administrative API to a code, with the text of the 
   }
 });
 
-test('distinguishes an address that is not a token service from a wrong password', async (t) => {
+test('reports an address that is not a token service differently from a wrong password', async (t) => {
   const cases: [reply: Reply, code: string][] = [
     [{ text: '<html>hello</html>' }, 'IDKIT_FAILED'],
     [{ json: { hello: 1 } }, 'IDKIT_FAILED'],
@@ -268,7 +268,7 @@ test('rejects a response that does not have the shape of the API', async (t) => 
   assert.match((await fault(admin.getRealm('x'))).message, /a response that is not a realm/);
 });
 
-test('rejects a realm name that is a path segment such as .. before it sends a request', async (t) => {
+test('rejects a realm name that is a path segment, such as .., without sending a request', async (t) => {
   const service = await tokenService(t);
   const admin = await connectAdmin(connection(service.baseUrl));
   for (const realm of ['.', '..', '']) {

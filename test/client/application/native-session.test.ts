@@ -10,7 +10,7 @@ import { post } from '../../journey/idkit.ts';
 import { startExampleRealm, until } from '../example-realm.ts';
 import { startService } from '../token-service.ts';
 
-/** The calls of a session's callbacks, in order. */
+/** The callbacks that a session has called, in order. */
 interface Calls {
   states: SessionState[];
   reports: UnexpectedLogin[];

@@ -8,12 +8,12 @@ import {
 import { until } from '../example-realm.ts';
 import { issuer, type Reply, startService } from '../token-service.ts';
 
-// Faults of a service, and faults of the application.
+// These tests cover faults of the service, and errors in the application's own callbacks.
 
 interface Faults {
   /** Lifetime of the access tokens in seconds. */
   lifetime?: number;
-  /** Entries that replace those of the discovery document. */
+  /** Members that replace those of the discovery document. */
   endpoints?: Record<string, string | undefined>;
   /** The response of the logout endpoint. */
   logout?: Reply;
@@ -59,7 +59,7 @@ test('login rejects if the service has no authorization endpoint', async (t) => 
   assert.deepEqual(opened, []);
 });
 
-test('logout ends the session in the program and rejects if the service does not accept it', async (t) => {
+test('logout ends the session in the program, and rejects if the service responds with an error', async (t) => {
   for (const [status, code] of [
     [503, 'unreachable'],
     [400, 'refused'],
@@ -73,7 +73,7 @@ test('logout ends the session in the program and rejects if the service does not
   }
 });
 
-test('keeps the last ten unfinished logins, and accepts one response for each', async (t) => {
+test('remembers the last ten unfinished logins, and accepts one response for each', async (t) => {
   const { session, opened } = await open(t);
   for (let count = 0; count < 12; count++) await session.login();
   const responses = opened.map(
@@ -91,7 +91,7 @@ test('keeps the last ten unfinished logins, and accepts one response for each', 
   );
 });
 
-test('logs an error of onChange to the console, and continues renewals and the logout', async (t) => {
+test('logs an error that onChange throws, and continues with renewals and the logout', async (t) => {
   const logged: unknown[] = [];
   t.mock.method(console, 'error', (_text: string, error: unknown) => logged.push(error));
   const fault = new Error('a fault of the application');

@@ -64,7 +64,7 @@ test('machine-to-machine tokens of a running service (RFC 6749 §4.4)', async (t
   });
 });
 
-/** Starts a service whose token endpoint responds with the result of `token`, and whose API rejects every token. */
+/** Starts a service whose token endpoint responds with the reply of `token`, and whose API rejects every token. */
 async function startFaulty(t: Parameters<typeof startService>[0], token: () => Reply) {
   const service = await startService(t, ({ path }: ReceivedRequest) => {
     const issuer = `${service.baseUrl}/realms/x`;
@@ -75,7 +75,7 @@ async function startFaulty(t: Parameters<typeof startService>[0], token: () => R
   return { ...service, issuer: `${service.baseUrl}/realms/x` };
 }
 
-test('returns the cached token while the service is unreachable, and reports a refusal immediately', async (t) => {
+test('returns the cached token while the service is unreachable, but reports a refusal immediately', async (t) => {
   let reply: Reply = { json: { access_token: 'one', expires_in: 300, token_type: 'Bearer' } };
   const { issuer } = await startFaulty(t, () => reply);
   let now = 0;
@@ -108,7 +108,7 @@ test('renews a short-lived token after half its lifetime, not at every call', as
   assert.equal(await tokens.accessToken(), 'short-2');
 });
 
-test('retries once per call if an API rejects every token, with a new token at most every five seconds', async (t) => {
+test('retries once per call if an API rejects every token, and gets a new token at most every five seconds', async (t) => {
   let issued = 0;
   const { issuer, baseUrl, requests } = await startFaulty(t, () => {
     issued += 1;

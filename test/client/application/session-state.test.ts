@@ -27,7 +27,7 @@ const anyEvent: fc.Arbitrary<SessionEvent> = fc.oneof(
 
 const loggedIn: SessionState = { name: 'logged_in', user: { sub: 'alice' } };
 
-test('a rejected renewal leads to logged_out, a report and a login', () => {
+test('a rejected renewal logs the session out, reports it and starts a login', () => {
   const step = nextStep(loggedIn, { type: 'ended', reason: 'renewal_refused', error: 'invalid_grant' });
   assert.deepEqual(step, {
     state: { name: 'logged_out', reason: 'renewal_refused', error: 'invalid_grant' },
@@ -36,7 +36,7 @@ test('a rejected renewal leads to logged_out, a report and a login', () => {
   });
 });
 
-test('a disabled realm or client leads to a report without a login', () => {
+test('a disabled realm or client causes a report, but no login', () => {
   for (const error of ['realm_disabled', 'client_disabled']) {
     assert.equal(reasonOfRefusal({ status: 400, error }), 'access_refused');
   }
@@ -46,14 +46,14 @@ test('a disabled realm or client leads to a report without a login', () => {
   assert.deepEqual([step.startLogin, step.report], [false, true]);
 });
 
-test('a logout in this tab or another one leads to neither a report nor a login', () => {
+test('a logout in this or another tab causes neither a report nor a login', () => {
   for (const reason of ['logout', 'logout_elsewhere'] as const) {
     const step = nextStep(loggedIn, { type: 'ended', reason });
     assert.deepEqual([step.state.name, step.startLogin, step.report], ['logged_out', false, false]);
   }
 });
 
-test('starts a login only after a lost session, and once for each', () => {
+test('starts a login only after a session was lost, and only one for each lost session', () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 20 }), (events) => {
       let state: SessionState = { name: 'starting' };

@@ -8,11 +8,11 @@ import type { SessionEvent } from '../../../src/client/application/session-state
 import { openTokenKeeper, type TokenKeeper } from '../../../src/client/application/token-keeper.ts';
 import type { TokenSet } from '../../../src/client/application/token-set.ts';
 
-/** A clock that only `advance` moves. */
+/** A clock that advances only when a test calls `advance`. */
 export interface FakeClock {
   now(): number;
   after(milliseconds: number, work: () => void): () => void;
-  /** Advances the clock and runs the timers that are due. */
+  /** Advances the clock and runs the timers whose time has come. */
   advance(milliseconds: number): void;
 }
 
@@ -53,24 +53,24 @@ export function tokenSet(clock: FakeClock, number: number, session = 'alice 1'):
   };
 }
 
-/** A tab: its keeper, and the events that the keeper emitted. */
+/** A tab of the application, with its token keeper and the events that the keeper emitted. */
 export interface Tab {
   keeper: TokenKeeper;
   events: SessionEvent[];
 }
 
-/** Opens the peers of one tab with the Web Locks and BroadcastChannel of Node.js. */
+/** Opens the connection of one tab to the others, with the Web Locks and BroadcastChannel of Node.js. */
 export function openPeers(name: string): Peers {
   const scope: unknown = globalThis;
   assert.ok(isSecureWindow(scope));
   return openBrowserPeers(scope, name);
 }
 
-/** The state of the service that the tabs share. */
+/** The service that all tabs of a test use. */
 interface TestService {
-  /** Number of refresh requests. */
+  /** The number of refresh requests so far. */
   refreshes: number;
-  /** Number of the current refresh token. */
+  /** The number in the name of the current refresh token. */
   current: number;
   ended: boolean;
   /** Replaces the response to a refresh. */
@@ -78,8 +78,8 @@ interface TestService {
 }
 
 /**
- * Opens tabs of one browser, with the Web Locks and BroadcastChannels of Node.js. Their service rotates refresh tokens:
- * the reuse of one ends the session.
+ * Opens tabs of one browser, with the Web Locks and BroadcastChannels of Node.js. Their service rotates refresh tokens,
+ * and ends the session if one is reused.
  */
 export function openTabs(t: TestContext) {
   const clock = fakeClock();

@@ -19,7 +19,7 @@ test('returns a token with more than 60 seconds left, and renews one with less',
   assert.equal(service.refreshes, 1);
 });
 
-test('renews the token without a caller when 60 seconds are left', async (t) => {
+test('renews the token when 60 seconds are left, even if no caller needs it', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const [tab] = await openMany(1);
   clock.advance(240_000);
@@ -27,7 +27,7 @@ test('renews the token without a caller when 60 seconds are left', async (t) => 
   assert.equal(service.refreshes, 1);
 });
 
-test('renews a token with a lifetime of months once, at its end', async (t) => {
+test('renews a token that is valid for months only once, at its end', async (t) => {
   const { clock, service, open } = openTabs(t);
   const { keeper } = open();
   const days = 24 * 3_600_000;
@@ -50,7 +50,7 @@ test('two hundred parallel callers in twenty tabs share one refresh and its toke
   assert.equal(service.ended, false);
 });
 
-test('tabs with separate logins in one session share tokens after the first renewal', async (t) => {
+test('tabs that logged in separately to one session share tokens after the first renewal', async (t) => {
   const { clock, service, open } = openTabs(t);
   const tabs = Array.from({ length: 5 }, () => open());
   for (const [index, { keeper }] of tabs.entries())
@@ -62,7 +62,7 @@ test('tabs with separate logins in one session share tokens after the first rene
   assert.equal(service.refreshes, 1);
 });
 
-test('a tab never adopts tokens of another session, such as that of another user', async (t) => {
+test('a tab never takes over tokens of another session, such as that of another user', async (t) => {
   const { clock, open, service } = openTabs(t);
   const [alice, bob] = [open(), open()];
   alice.keeper.put(tokenSet(clock, 1));
@@ -75,7 +75,7 @@ test('a tab never adopts tokens of another session, such as that of another user
   assert.equal(service.refreshes, 1);
 });
 
-test('a refusal logs out every tab with the same tokens, each with the error of the service', async (t) => {
+test("a rejected refresh logs out every tab with the same tokens, and each tab gets the service's error", async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const tabs = await openMany(3);
   service.ended = true;
@@ -93,7 +93,7 @@ test('a refusal logs out every tab with the same tokens, each with the error of 
   assert.equal(service.refreshes, 1);
 });
 
-test('while the service is unreachable, the session stays and uses its token until the token expires', async (t) => {
+test('keeps the session while the service is unreachable, and uses its token until the token expires', async (t) => {
   const { clock, service, openTwo } = openTabs(t);
   const [tab, other] = await openTwo();
   service.fault = UNREACHABLE;
@@ -107,7 +107,7 @@ test('while the service is unreachable, the session stays and uses its token unt
   assert.equal(await other.keeper.accessToken(), 'access-2');
 });
 
-test('retries a failed renewal without a caller', async (t) => {
+test('retries a failed renewal even if no caller needs a token', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const [tab] = await openMany(1);
   service.fault = UNREACHABLE;
@@ -119,10 +119,10 @@ test('retries a failed renewal without a caller', async (t) => {
   await until(() => tab.keeper.tokens?.accessToken === 'access-2', 'the tab has renewed the token');
 });
 
-test('never sends a refresh token again if a tab closed during its renewal', async (t) => {
+test('never sends a refresh token that a tab was using when it closed', async (t) => {
   const { clock, service, name, openTwo } = openTabs(t);
   const [tab, other] = await openTwo();
-  // A tab announces that it renews, gets the response, and closes before it shares the new tokens.
+  // A tab announces that it renews, and gets the response. Then it closes before it shares the new tokens.
   const closing = openPeers(name);
   closing.send({ type: 'using', id: tab.keeper.tokens!.id, by: closing.me });
   service.current += 1;
@@ -139,7 +139,7 @@ test('never sends a refresh token again if a tab closed during its renewal', asy
 test('waits for a slow tab that has renewed the token for all tabs', async (t) => {
   const { clock, service, name, openMany } = openTabs(t);
   const [tab] = await openMany(2);
-  // The tab is open and has released the renewal lock, but is too busy to reply.
+  // The slow tab is open and has released the renewal lock, but is too busy to reply.
   const slow = openPeers(name);
   t.after(() => slow.close());
   await slow.ask('all');
@@ -151,7 +151,7 @@ test('waits for a slow tab that has renewed the token for all tabs', async (t) =
   assert.equal(service.refreshes, 0);
 });
 
-test('renews a rejected access token once, and not again after a rejection within five seconds', async (t) => {
+test('renews an access token that an API rejects, but not again within five seconds', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const [tab] = await openMany(1);
   const renewed = await Promise.all([1, 2, 3].map(() => tab.keeper.renewRejected('access-1')));
@@ -163,7 +163,7 @@ test('renews a rejected access token once, and not again after a rejection withi
   assert.equal(await tab.keeper.renewRejected('access-2'), 'access-3');
 });
 
-test('a logout ends the session in other tabs, and a renewal in flight does not restore it', async (t) => {
+test('a logout ends the session in all tabs, and a renewal in flight does not restore it', async (t) => {
   const { clock, openTwo } = openTabs(t);
   const [tab, other] = await openTwo();
   clock.advance(241_000);
@@ -175,7 +175,7 @@ test('a logout ends the session in other tabs, and a renewal in flight does not 
   assert.deepEqual(other.events.at(-1), { type: 'ended', reason: 'logout_elsewhere' });
 });
 
-test('a tab joins only the session of its previous user', async (t) => {
+test("a tab takes over a session only if it belongs to the tab's previous user", async (t) => {
   const { open, openMany } = openTabs(t);
   await openMany(1);
   const joining = open();
@@ -183,7 +183,7 @@ test('a tab joins only the session of its previous user', async (t) => {
   assert.equal(await joining.keeper.join('alice'), 'joined');
 });
 
-test('a session that closes during a renewal stays closed, and the other tabs get the tokens', async (t) => {
+test('a session that is closed during a renewal stays closed, and the other tabs get the new tokens', async (t) => {
   const { clock, service, openTwo } = openTabs(t);
   const [tab, other] = await openTwo();
   const response = Promise.withResolvers<void>();

@@ -6,7 +6,7 @@ import { parseTokenSet, renewalTime, type TokenSet } from '../../../src/client/a
 const AS = { issuer: 'https://login.example/realms/x', token_endpoint: 'https://login.example/token' };
 const CLIENT = { client_id: 'shop' };
 
-/** Returns a validated token response. Its ID token has these claims. */
+/** Returns a token response, as if validated, with an ID token that has these claims. */
 function responseWith(claims: Record<string, unknown> | undefined, more: Record<string, unknown> = {}) {
   const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const now = Math.floor(Date.now() / 1000);
@@ -21,7 +21,7 @@ function responseWith(claims: Record<string, unknown> | undefined, more: Record<
   return oauth.processRefreshTokenResponse(AS, CLIENT, Response.json(body));
 }
 
-test('tokens of one user session have the same session name, whichever login they came from', async () => {
+test('all logins to one user session have the same session name', async () => {
   const one = parseTokenSet(await responseWith({ sub: 'alice', sid: 's1' }), 0);
   const two = parseTokenSet(await responseWith({ sub: 'alice', sid: 's1' }), 0);
   assert.equal(one.session, two.session);
@@ -34,7 +34,7 @@ test('tokens of one user session have the same session name, whichever login the
   }
 });
 
-test('without a sid, each login is a session that lasts through its renewals', async () => {
+test('without a sid, each login is a separate session, which continues through its renewals', async () => {
   for (const claims of [{ sub: 'alice' }, undefined]) {
     const first = parseTokenSet(await responseWith(claims), 0);
     const second = parseTokenSet(await responseWith(claims), 0, first);
@@ -49,7 +49,7 @@ test('rejects a refresh response with another user (OpenID Connect Core 1.0 §12
   assert.throws(() => parseTokenSet(response, 0, before), { code: 'unexpected_answer' });
 });
 
-test('keeps the refresh token, ID token and user if a refresh response omits them', async () => {
+test('keeps the refresh token, the ID token and the user if the response to a refresh omits them', async () => {
   const before = parseTokenSet(
     await responseWith({ sub: 'alice', sid: 's1', name: 'Alice' }, { refresh_token: 'r1' }),
     0,
@@ -62,12 +62,12 @@ test('keeps the refresh token, ID token and user if a refresh response omits the
   assert.deepEqual([after.expiresAt, after.renewAt], [301_000, 241_000]);
 });
 
-test('assumes a lifetime of 60 seconds without expires_in (RFC 6749 §5.1)', async () => {
+test('assumes a lifetime of 60 seconds if the response has no expires_in (RFC 6749 §5.1)', async () => {
   const { expiresAt } = parseTokenSet(await responseWith(undefined, { expires_in: undefined }), 0);
   assert.equal(expiresAt, 60_000);
 });
 
-test('renews a token one margin before it expires, or after half its lifetime if that is shorter than two margins', () => {
+test('renews a token one margin before it expires, or after half its lifetime if that lifetime is shorter than two margins', () => {
   assert.equal(renewalTime(0, 300, 60), 240_000);
   assert.equal(renewalTime(0, 120, 60), 60_000);
   assert.equal(renewalTime(0, 60, 60), 30_000);

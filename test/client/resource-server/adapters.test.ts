@@ -26,7 +26,10 @@ async function listen(t: TestContext, server: Server): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** The same API in each framework: `/orders` for every caller, `/cancel` for callers with the role `writer`. */
+/**
+ * The same API in each framework. Every caller may use `/orders`, but only callers with the role `writer` may use
+ * `/cancel`.
+ */
 const FRAMEWORKS: Record<string, (t: TestContext, api: ResourceServer) => Promise<string>> = {
   async Fastify(t, api) {
     const server = fastify();
@@ -67,7 +70,7 @@ const FRAMEWORKS: Record<string, (t: TestContext, api: ResourceServer) => Promis
 };
 
 for (const [name, start] of Object.entries(FRAMEWORKS)) {
-  test(`${name}: responds with 200 and the caller, 401 invalid_token, 403 insufficient_scope or 503`, async (t) => {
+  test(`${name}: responds to each kind of token with 200, 401 invalid_token, 403 insufficient_scope or 503`, async (t) => {
     const service = await startIssuingService(t);
     const api = openResourceServer({ issuer: service.issuer, audience: 'orders-api' });
     const address = await start(t, api);

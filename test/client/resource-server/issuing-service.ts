@@ -2,16 +2,16 @@ import type { TestContext } from 'node:test';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { type ReceivedRequest, type Reply, startService } from '../token-service.ts';
 
-/** A service whose keys and claims the test chooses, including tokens that a correct service never signs. */
+/** A service whose keys and claims the test chooses. It can also sign tokens that a correct service never signs. */
 export interface IssuingService {
   issuer: string;
   /** Returns the number of requests for the key set. */
   keyFetches(): number;
   /** Publishes a new key, which signs all later tokens. */
   rotate(kid: string): Promise<void>;
-  /** Signs with the current key. A claim with the value undefined is omitted. */
+  /** Signs a token with the current key. Omits claims whose value is undefined. */
   sign(claims?: JWTPayload, header?: { typ?: string; kid?: string; alg?: string }): Promise<string>;
-  /** Makes the key set respond with `reply` instead of the keys. `undefined` restores the keys. */
+  /** Makes the endpoint of the key set respond with `reply`. `undefined` makes it return the keys again. */
   fail(reply: Reply | undefined): void;
 }
 

@@ -12,7 +12,7 @@ import { startIssuingService } from './issuing-service.ts';
 
 const AUDIENCE = 'orders-api';
 
-/** Returns the status of a check's result: 200, or that of the refusal. */
+/** Returns 200 if a check accepts the token, otherwise the status of the refusal. */
 async function statusOf(check: Promise<unknown>): Promise<number> {
   try {
     await check;
@@ -40,7 +40,7 @@ test('reads the caller, realm roles and client roles from tokens of a running se
   assert.equal((await api.check(authorization)).username, 'bob');
   assert.equal(await statusOf(api.check(authorization, { realmRoles: ['writer'] })), 403);
   assert.equal(await statusOf(api.check(authorization, { clientRoles: { [AUDIENCE]: ['cancel'] } })), 403);
-  // The ID token and refresh token of the same login are rejected for every audience of the API.
+  // An API must reject ID tokens and refresh tokens, even if one of its audiences matches.
   const shop = openResourceServer({ issuer: realm.issuer, audience: ['shop', realm.issuer] });
   for (const kind of ['id_token', 'refresh_token']) {
     assert.equal(await statusOf(shop.check(`Bearer ${tokens[kind]}`)), 401, kind);
@@ -50,7 +50,7 @@ test('reads the caller, realm roles and client roles from tokens of a running se
 test('rejects a token if a required claim is missing or wrong (RFC 7519 §4.1)', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
-  // With a stopped clock, the tolerance of five seconds does not depend on the duration of the checks.
+  // The clock stands still, because the checks take time and the tolerance is only five seconds.
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
   const now = Math.floor(Date.now() / 1000);
   const bad: Record<string, Record<string, unknown>> = {
@@ -75,7 +75,7 @@ test('rejects a token if a required claim is missing or wrong (RFC 7519 §4.1)',
   assert.equal(await statusOf(api.check(`Bearer ${rfc9068}`)), 200);
 });
 
-test('rejects a token without a signature, with a foreign signature, or with an HMAC', async (t) => {
+test('rejects a token without a signature, with the signature of another key, or with an HMAC', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
   const good = await service.sign();
@@ -116,7 +116,7 @@ test('rejects every malformed Authorization header with 401 (RFC 6750 §3.1)', a
   );
 });
 
-test('a role claim of the wrong shape grants no role and causes no error', async (t) => {
+test('a role claim of the wrong shape grants no roles and does not cause an error', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
   const shapes: unknown[] = [null, 1, 'reader', ['reader'], { roles: 'reader' }, { roles: { reader: true } }];
@@ -130,7 +130,7 @@ test('a role claim of the wrong shape grants no role and causes no error', async
   }
 });
 
-test('fetches the keys once, and again for an unknown kid, but at most once per cooldown', async (t) => {
+test('fetches the keys once, and fetches them again for an unknown kid at most once per cooldown', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE, keyCooldownSeconds: 0 });
   const calm = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
@@ -148,7 +148,7 @@ test('fetches the keys once, and again for an unknown kid, but at most once per 
   assert.equal(service.keyFetches(), 3);
 });
 
-test('rejects with 503 while the keys are unavailable, and accepts the token afterwards', async (t) => {
+test('responds with 503 while the keys are unavailable, and accepts the token afterwards', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
   const token = `Bearer ${await service.sign()}`;

@@ -1,6 +1,6 @@
 import { ADMINISTRATOR } from './platform.ts';
 
-/** Calls the administrative API with a token of the administrator, which is renewed every half minute. */
+/** Calls the administrative API with the administrator's token, which is renewed every 30 seconds. */
 export class Administrator {
   readonly baseUrl: string;
   #token = '';

@@ -1,17 +1,17 @@
 import { readElements } from '../../http/pages/read-page.ts';
 
-/** The ids and names that scripts for Keycloak rely on. The recording has those of each page. */
+/** The element ids and field names that scripts for Keycloak rely on. The recording lists those of each page. */
 const IDS = new Set(['kc-form-login', 'kc-login', 'kc-logout']);
 const NAMES = new Set(['username', 'password', 'rememberMe', 'accept', 'cancel', 'confirmLogout', 'otp']);
 
-/** The target and the fields of a form, as a browser without scripts submits it. */
+/** The target and the hidden fields of a form. */
 export interface PageForm {
   action: string;
   /** The hidden fields. */
   fields: Record<string, string>;
 }
 
-/** The form with that id, or the only form of the page. */
+/** Returns the form with this id, or the first form of the page if there is no id. */
 export function findForm(body: unknown, id?: string): PageForm | undefined {
   const elements = readElements(String(body));
   const form = elements.find(
@@ -27,14 +27,14 @@ export function findForm(body: unknown, id?: string): PageForm | undefined {
   };
 }
 
-/** The value of a field of a page. */
+/** Returns the value of the field with this name. */
 export function findInput(body: unknown, name: string): string | undefined {
   return readElements(String(body)).find(({ attributes }) => attributes['name'] === name)?.attributes[
     'value'
   ];
 }
 
-/** The ids and names of a page in the format of the recording: ids with #, names without, sorted. */
+/** Returns a page's ids and names as the recording lists them: sorted, and ids with a leading `#`. */
 export function pageHooks(body: unknown): string[] {
   const hooks = readElements(String(body)).flatMap(({ attributes: { id = '', name = '' } }) => [
     ...(IDS.has(id) ? [`#${id}`] : []),
@@ -43,7 +43,10 @@ export function pageHooks(body: unknown): string[] {
   return [...new Set(hooks)].sort();
 }
 
-/** Splits a redirect into the parts of the recording. Returns its text if it has neither a query nor a fragment. */
+/**
+ * Splits a redirect into its address, query and fragment, as the recording does. Returns the text if it has neither a
+ * query nor a fragment.
+ */
 export function splitLocation(location: string | null): unknown {
   if (location === null || !URL.canParse(location)) return location;
   const { search, hash, searchParams } = new URL(location);
@@ -55,7 +58,7 @@ export function splitLocation(location: string | null): unknown {
   };
 }
 
-/** A parameter of a redirect, in its query or its fragment. */
+/** Returns a parameter in the query or the fragment of a redirect. */
 export function redirectParameter(location: string | null, name: string): string | undefined {
   if (location === null || !URL.canParse(location)) return undefined;
   const { searchParams, hash } = new URL(location);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A recorded case of Keycloak 26; test/fixtures/keycloak/recorded/README.md describes the format. */
+/** A recorded case of Keycloak 26, in the format of test/fixtures/keycloak/recorded/README.md. */
 export interface RecordedCase {
   area: string;
   id: string;
@@ -17,7 +17,7 @@ export interface RecordedCase {
   steps: Step[];
 }
 
-/** A realm of one case. */
+/** A realm that a case needs. */
 export interface RealmFixture {
   settings?: Record<string, unknown>;
   clients?: (string | [string, Record<string, unknown>])[];
@@ -57,7 +57,7 @@ export interface ExpectedAnswer {
   value?: unknown;
 }
 
-/** The clients, users and roles of the standard realm. */
+/** The clients, users and roles of the standard realm, which most cases share. */
 export interface Fixtures {
   'password of every user': string;
   'settings of every realm unless a case says otherwise': Record<string, unknown>;
@@ -86,7 +86,7 @@ export function readCases(): RecordedCase[] {
     });
 }
 
-/** Returns the part of the service that a case needs and idkit does not have yet, if any. */
+/** Returns the part of the service that a case needs but idkit does not have, or undefined. */
 export function needsLaterPart(one: RecordedCase): string | undefined {
   for (const { request } of one.steps) {
     const path = request.path ?? '';

@@ -1,4 +1,4 @@
-/** A difference between a response and the recording: a path and the two values. */
+/** A difference between a response and the recording: where it is, and both values. */
 export interface Difference {
   path: string;
   expected: unknown;
@@ -13,7 +13,7 @@ const MARKERS: Record<string, (value: unknown) => boolean> = {
   '<token>': (value) => typeof value === 'string' && value.length >= 16,
   '<uuid>': (value) => typeof value === 'string' && UUID.test(value),
   '<id>': (value) => typeof value === 'string' && value.length > 0,
-  // Attributes of clients contain times as text.
+  // In attributes of clients, a time is a string.
   '<time>': (value) => Number(value) > 1_000_000_000,
   '<secret>': (value) => typeof value === 'string' && value.length > 0,
   '<key material>': (value) => typeof value === 'string' && value.length > 0,
@@ -24,10 +24,10 @@ const MARKERS: Record<string, (value: unknown) => boolean> = {
   '<any>': () => true,
 };
 
-/** Fields that count down in seconds. Values up to 4 s below a round value are recorded as that value. */
+/** Fields that count down in seconds. The recording has a round value for values up to 4 s below it. */
 const LIFETIMES = new Set(['expires_in', 'refresh_expires_in']);
 
-/** How a comparison treats fields that are not in the recording. */
+/** Options of a comparison. */
 export interface Comparison {
   /** Whether to ignore fields of the response that are not in the recording. */
   onlyNamed: boolean;

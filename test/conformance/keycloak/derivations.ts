@@ -9,7 +9,7 @@ export interface Answered {
   body: unknown;
 }
 
-/** The data of a `derive` step. */
+/** The input of a `derive` step. */
 export interface Derivation {
   one: RecordedCase;
   answers: Map<number, Answered>;
@@ -29,13 +29,13 @@ const pluck =
     rows(from).map((row) => row[field]);
 const named = pluck('name');
 
-/** The fields of the latest response that are in the recording. */
+/** Returns those fields of the latest response that the recording has. */
 function pick(from: Derivation): unknown {
   const wanted = from.expected.value as Row;
   return Object.fromEntries(Object.keys(wanted).map((field) => [field, object(from)[field]]));
 }
 
-/** The JSON responses, without pages and redirects. */
+/** Returns the bodies of the JSON responses, in their order. */
 function bodies({ answers }: Derivation): Row[] {
   return [...answers.values()].map((answer) => answer.body).filter((body): body is Row => isRow(body));
 }
@@ -74,7 +74,7 @@ function allDiffer(values: unknown[]): boolean {
   return new Set(values).size === values.length;
 }
 
-/** How each derived value is computed, by its description in the recording. The first match counts. */
+/** The functions that compute derived values, by patterns for their names in the recording. The first match counts. */
 const TABLE: [RegExp, (from: Derivation, match: RegExpExecArray) => unknown][] = [
   [/^realms$/, pluck('realm')],
   [/^clientIds$/, pluck('clientId')],
@@ -197,7 +197,7 @@ const TABLE: [RegExp, (from: Derivation, match: RegExpExecArray) => unknown][] =
   [/./, pick],
 ];
 
-/** Which response of the case tokens/identifiers a derived value is about, in order. */
+/** The grants of the token responses in the case tokens/identifiers, in their order. */
 const GRANTS = ['password', 'code', 'offline', 'client credentials', 'refresh'];
 
 function tokenPart(from: Derivation, [, grant = '', what = '']: RegExpExecArray): unknown {

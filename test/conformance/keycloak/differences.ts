@@ -1,6 +1,6 @@
 /**
- * Recorded cases to which idkit responds differently on purpose, as `area/id`, each with the reason. The test fails for
- * a listed case without a difference, so the list stays complete.
+ * Recorded cases, as `area/id`, to which idkit responds differently on purpose, each with the reason. A test fails if
+ * idkit responds to a listed case as Keycloak does, so that no entry is outdated.
  */
 export const DELIBERATE_DIFFERENCES: Readonly<Record<string, string>> = {
   'health-and-headers/no-content':
@@ -15,7 +15,9 @@ export const DELIBERATE_DIFFERENCES: Readonly<Record<string, string>> = {
     'access tokens are valid for 300 seconds in every realm (docs/keycloak/sessions.md#defaults)',
 };
 
-/** Recorded cases to which idkit responds with 501: parts of the administrative API that it does not have yet. */
+/**
+ * Recorded cases to which idkit responds with 501, because it does not have that part of the administrative API yet.
+ */
 export const NOT_YET_BUILT: ReadonlySet<string> = new Set([
   'admin-clients/installation',
   'admin-events-keys/server-info',

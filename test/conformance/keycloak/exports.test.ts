@@ -36,7 +36,7 @@ interface Expected {
 
 const exports = new URL('../../fixtures/keycloak/exports/', import.meta.url).pathname;
 const expected = JSON.parse(readFileSync(join(exports, 'expected.json'), 'utf8')) as Expected;
-/** The base URL of the exporting server, from which the issuers are built. */
+/** The base URL of the server that exported the realms. The issuers of their tokens start with it. */
 const ISSUER_BASE = 'http://127.0.0.1:8080';
 const IMPORTED = ['acme', 'globex', 'initech'];
 
@@ -64,7 +64,10 @@ before(async () => {
 
 after(() => platform?.close());
 
-/** The secrets of confidential clients of user logins, because expected.json has only those of service accounts. */
+/**
+ * Returns the secret of a login's client. expected.json has only the secrets of service accounts; others are in the
+ * export.
+ */
 function secretOf(login: Login): string | undefined {
   if (login.secret) return login.secret;
   const file = readFileSync(join(exports, `${login.realm}-realm.json`), 'utf8');
@@ -72,7 +75,7 @@ function secretOf(login: Login): string | undefined {
   return clients.find((client) => client.clientId === login.client)?.secret;
 }
 
-/** Algorithms whose keys are in the export. Keycloak creates others on first use, with new ids. */
+/** Returns the ids of the keys that the export contains. Keycloak creates other keys when they are first needed. */
 function exportedKeys(realm: string): string[] {
   return Object.values(expected.realms[realm]?.activeKeys ?? {});
 }
@@ -93,7 +96,7 @@ function tokenRequest(login: Login): Promise<Response> {
   });
 }
 
-/** The claims without values that vary, with sorted sets, and `exp` as a lifetime. */
+/** Returns the claims that two tokens of the same login share, with lists sorted and `exp` replaced by the lifetime. */
 function comparable(claims: Record<string, unknown>): Record<string, unknown> {
   const {
     jti: _jti,
@@ -129,7 +132,7 @@ function decode(token: string): Decoded {
 
 for (const login of [...expected.logins, ...expected.clientCredentials]) {
   const who = `${login.username ?? 'service account'} of ${login.realm} at ${login.client}`;
-  test(`after the import, ${who} gets the response of Keycloak 26 (exports/expected.json)`, async () => {
+  test(`after the import, idkit responds to ${who} as Keycloak 26 does (exports/expected.json)`, async () => {
     const response = await tokenRequest(login);
     const body = (await response.json()) as Record<string, unknown>;
     const bySpecification = DIFFERENCES[`${login.realm}/${login.client}`];
@@ -152,12 +155,12 @@ for (const login of [...expected.logins, ...expected.clientCredentials]) {
 }
 
 for (const login of expected.clientCredentials.filter((each) => each.rawAccessToken)) {
-  test(`an access token that Keycloak 26 issued to ${login.client} still verifies after the import`, async () => {
+  test(`after the import, the signature of an access token that Keycloak 26 issued to ${login.client} is still valid`, async () => {
     const keys = createRemoteJWKSet(
       new URL(`${platform.baseUrl}/realms/${login.realm}/protocol/openid-connect/certs`),
     );
     const token = String(login.rawAccessToken);
-    // Keycloak limited the token to the 8 hours of the session, so only the signature with the imported key is checked.
+    // The test checks only the signature, because Keycloak limited the token to the 8 hours of its session.
     const { payload } = await jwtVerify(token, keys, {
       issuer: `${ISSUER_BASE}/realms/${login.realm}`,
       currentDate: new Date(Number(decodeJwt(token).iat) * 1000),
@@ -169,7 +172,7 @@ for (const login of expected.clientCredentials.filter((each) => each.rawAccessTo
 for (const realm of IMPORTED) {
   const want = expected.realms[realm];
   assert.ok(want);
-  test(`${realm} has the users, clients, roles and active keys of the export`, async () => {
+  test(`after the import, ${realm} has the users, clients, roles and active keys of the export`, async () => {
     const path = `/${realm}`;
     assert.equal((await administrator.call('GET', `${path}/users/count`)).body, want.userCount);
     const clients = (await administrator.call('GET', `${path}/clients`)).body as { clientId: string }[];

@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { freePort } from '../../free-port.ts';
 import { PROGRAM } from '../../program.ts';
 
-/** A running `idkit serve` with its own platform directory. */
+/** A running `idkit serve` with a separate platform directory. */
 export interface RunningPlatform {
   dir: string;
   baseUrl: string;
-  /** Stops the service and removes the directory. */
+  /** Stops the service and removes its directory. */
   close(): Promise<void>;
 }
 
 export const ADMINISTRATOR = { username: 'admin', password: 'Observed-Admin-1' };
 
-/** Starts `idkit serve` in an empty directory on a free port and waits until it is ready. */
+/** Starts `idkit serve` on a free port with a new platform directory, and waits until the service is ready. */
 export async function startPlatform(
   options: { prepare?: (dir: string) => void; flags?: readonly string[] } = {},
 ): Promise<RunningPlatform> {

@@ -1,7 +1,7 @@
 import type { Administrator } from './administrator.ts';
 import type { Fixtures, RealmFixture } from './cases.ts';
 
-/** A realm on the running service with the ids that cases refer to. */
+/** A realm of the running service, with the ids of its clients and users. */
 export interface MadeRealm {
   name: string;
   clients: Map<string, string>;
@@ -10,7 +10,7 @@ export interface MadeRealm {
 
 type Named = [string, Record<string, unknown>];
 
-/** Creates a realm through the administrative API, as for the recording. */
+/** Creates a realm through the administrative API, in the same way as for the recording. */
 export async function makeRealm(
   administrator: Administrator,
   fixtures: Fixtures,
@@ -67,7 +67,7 @@ export async function makeStandardRealm(
   return made;
 }
 
-/** Adds a client of a case to a realm. */
+/** Adds a client of a case to its realm. */
 export async function addClient(
   administrator: Administrator,
   realm: MadeRealm,
@@ -78,7 +78,7 @@ export async function addClient(
   realm.clients.set(clientId, location);
 }
 
-/** Adds a user of a case to a realm, with password and roles. */
+/** Adds a user of a case to its realm, with password and roles. */
 export async function addUser(
   administrator: Administrator,
   fixtures: Fixtures,
@@ -117,7 +117,7 @@ export async function addUser(
   }
 }
 
-/** Returns the UUID of a client, which may be built in. */
+/** Returns the UUID of a client, also of one that every realm has. */
 export async function clientUuid(
   administrator: Administrator,
   realm: MadeRealm,

@@ -8,7 +8,7 @@ import { addClient, addUser, type MadeRealm, makeRealm, makeStandardRealm } from
 import { type Replayed, replay, type Stage } from './replay.ts';
 
 const fixtures = readFixtures();
-/** The case that lists role members runs last, because it was recorded after the cases that assign roles. */
+/** The case that lists role members runs last, because it was recorded after the cases that assign roles to users. */
 const cases = readCases().sort((a, b) => Number(a.id === 'role-users') - Number(b.id === 'role-users'));
 let platform: RunningPlatform;
 let administrator: Administrator;
@@ -28,7 +28,7 @@ before(async () => {
 
 after(() => platform?.close());
 
-/** Whether a case creates its realm itself, so that `{realm}` must be a free name. */
+/** Whether a case creates its realm with a request. In that case, no realm with the name `{realm}` may exist. */
 function createsItsRealm(one: RecordedCase): boolean {
   return one.steps.some(
     ({ request }) =>
@@ -38,7 +38,7 @@ function createsItsRealm(one: RecordedCase): boolean {
   );
 }
 
-/** Adds a user to the second realm who counts its users. The recording does not contain her roles. */
+/** Adds the user who counts the users of the second realm. The recording does not contain her roles. */
 async function addEve(realm: MadeRealm): Promise<void> {
   await addUser(administrator, fixtures, realm, 'eve', {
     firstName: 'Eve',
@@ -116,7 +116,7 @@ for (const [index, one] of cases.entries()) {
   });
 }
 
-test('every deliberate difference is a recorded case', () => {
+test('every listed difference is a recorded case', () => {
   const names = new Set(cases.map((one) => `${one.area}/${one.id}`));
   for (const name of [...Object.keys(DELIBERATE_DIFFERENCES), ...NOT_YET_BUILT])
     assert.ok(names.has(name), name);

@@ -8,23 +8,23 @@ import { type Difference, differences } from './compare.ts';
 import { type Answered, derive } from './derivations.ts';
 import { clientUuid, type MadeRealm } from './realms.ts';
 
-/** The outcome of a case. `not built`: idkit responded with 501. */
+/** The result of replaying a case. `not built`: idkit responded with 501. */
 export type Replayed =
   | { outcome: 'same' }
   | { outcome: 'different'; step: number; differences: Difference[] }
   | { outcome: 'not built'; step: number };
 
-/** The service and the realms of a case. */
+/** The service on which a case is replayed, and the realms that the case uses. */
 export interface Stage {
   baseUrl: string;
   administrator: Administrator;
   realm: MadeRealm;
   realm2?: MadeRealm;
-  /** The start of the case in milliseconds, so that all its steps refer to the same time. */
+  /** When the case starts, as Unix time in milliseconds. All its steps use this time. */
   startedAt: number;
 }
 
-/** Sends the requests of a case in order and compares every recorded response. */
+/** Sends the requests of a case in their order, and compares every response with the recording. */
 export async function replay(stage: Stage, one: RecordedCase): Promise<Replayed> {
   const answers = new Map<number, Answered>();
   const jar = new CookieJar();
@@ -61,7 +61,7 @@ async function check(
     return differences(expected, value, how);
   }
   if (request.decode !== undefined && answer) {
-    // A token of unknown origin is a token of the administrator.
+    // If the recording does not name the token's origin, it is a token of the administrator.
     const token =
       request.decode === '<jwt>'
         ? await stage.administrator.token()
@@ -134,13 +134,13 @@ async function compareAnswer(
 function headerOf(answered: Answered, name: string): string | undefined {
   const value = answered.headers.get(name) ?? undefined;
   if (name === 'content-type') return value?.split(';')[0]?.trim();
-  // The recording contains the directives of this header in sorted order.
+  // The recording has the directives of this header in sorted order.
   return name === 'cache-control' ? value?.split(/,\s*/).sort().join(', ') : value;
 }
 
 function unexpectedHeaders(step: Step, answered: Answered): string[] {
   const cors = [...answered.headers.keys()].filter((name) => name.startsWith('access-control-'));
-  // The recording does not have a content type if there is no body.
+  // The recording has no content type for a response without a body.
   const type = answered.body === null ? [] : ['content-type'];
   const origin = Object.keys(step.request.headers ?? {}).some((name) => name.toLowerCase() === 'origin');
   return [...type, 'www-authenticate', 'location', ...(origin ? cors : [])].filter((name) =>
@@ -192,7 +192,7 @@ async function send(
   return { status: response.status, headers: response.headers, body: parse(await response.text()) };
 }
 
-/** Resolves a path that refers to the form or the redirect of the previous response. */
+/** Returns the form or the redirect of the previous response, if the path refers to one. */
 function followPage(path: string, last: Answered | undefined): PageForm | undefined {
   if (path === '{location of the previous answer}')
     return { action: last?.headers.get('location') ?? '', fields: {} };
@@ -203,7 +203,7 @@ function followPage(path: string, last: Answered | undefined): PageForm | undefi
   return form;
 }
 
-/** Replaces the recorded time of `notBefore` with the time of the replay. */
+/** Replaces a recorded `notBefore` with the current time. */
 function atThisTime(json: unknown): unknown {
   const { notBefore } = json as { notBefore?: unknown };
   if (typeof notBefore !== 'number' || notBefore === 0) return json;
@@ -214,7 +214,7 @@ function encodePath(path: string): string {
   return path.replace(/[^\w\-.~!$&'()*+,;=:@/%?#[\]]/g, (character) => encodeURIComponent(character));
 }
 
-/** Encodes a form: an object, or a list of pairs if a field occurs twice. */
+/** Encodes the fields of a form. They are an object, or a list of pairs if a field occurs twice. */
 function encodeForm(form: Record<string, unknown> | [string, unknown][]): string {
   const fields = new URLSearchParams();
   for (const [name, value] of Array.isArray(form) ? form : Object.entries(form)) {
@@ -285,7 +285,9 @@ async function resolve(
   return changed ? tamper(value) : value;
 }
 
-/** Signs an assertion of `jwt-client` of the standard realm (RFC 7523 §2.2), with the defect that its name describes. */
+/**
+ * Signs an assertion as the client `jwt-client` (RFC 7523 §2.2), with the defect that the placeholder's name describes.
+ */
 function clientAssertion(stage: Stage, name: string): string {
   const issuer = `${stage.baseUrl}/realms/${stage.realm.name}`;
   const now = Math.floor(Date.now() / 1000);
@@ -306,7 +308,7 @@ function clientAssertion(stage: Stage, name: string): string {
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
 }
 
-/** Changes a character in the middle of the signature, so that it is invalid. */
+/** Makes the signature invalid by changing a character in its middle. */
 function tamper(token: string): string {
   const at = token.lastIndexOf('.') + 10;
   return token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
@@ -338,7 +340,7 @@ function decode(jwt: string): unknown[] {
     .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
 }
 
-/** Returns the TOTP (RFC 6238) of the secret in the recorded credential. */
+/** Returns the TOTP (RFC 6238) at this time, for the secret of the recorded credential. */
 function oneTimePassword(now: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(now / 30_000)));

@@ -26,7 +26,7 @@ const notifiedAt = (clientId: string, url: string): Promise<TestClient> =>
     },
   });
 
-/** Logs in, checks the sid and logs out. Returns the claims of the ID token. */
+/** Logs in, checks that the ID token has a sid, and logs out. Returns the claims of the ID token. */
 async function logOut(client: TestClient) {
   const user = await logInAt(platform, client);
   const request = { id_token_hint: user.idToken, post_logout_redirect_uri: goodbye, state: 's' };
@@ -37,14 +37,14 @@ async function logOut(client: TestClient) {
 }
 
 describe('requirements of the profile Back-Channel Logout OP', { concurrency: 6 }, () => {
-  test('discovery announces back-channel logout with sessions (Back-Channel Logout 2.1)', async () => {
+  test('discovery announces back-channel logout with session ids (Back-Channel Logout 2.1)', async () => {
     const answer = await fetch(`${platform.issuer}/.well-known/openid-configuration`);
     const document = (await answer.json()) as Record<string, unknown>;
     assert.equal(document['backchannel_logout_supported'], true);
     assert.equal(document['backchannel_logout_session_supported'], true);
   });
 
-  test('sends the client a form with only a logout_token, before the browser continues (Back-Channel Logout 2.5)', async () => {
+  test('posts only a logout_token to the client, before the browser continues (Back-Channel Logout 2.5)', async () => {
     const client = await notifiedAt('notified', `${platform.web.origin}/notified`);
     const idToken = await logOut(client);
     const [call, ...others] = platform.web.receivedAt('/notified');
@@ -118,7 +118,7 @@ describe('requirements of the profile Back-Channel Logout OP', { concurrency: 6 
     }
   });
 
-  test('rejects an untrusted certificate of a client, and the logout continues (Back-Channel Logout 2.5)', async () => {
+  test("rejects a client's untrusted certificate, while the logout continues (Back-Channel Logout 2.5)", async () => {
     const stranger = await startWebServer(await makeCertificate());
     try {
       await logOut(await notifiedAt('stranger', `${stranger.origin}/stranger`));

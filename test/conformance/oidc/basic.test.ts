@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => platform.stop());
 
-// Every test has its own browsers, so it does not wait for the pauses of another test.
+// Each test has its own browser session, so the tests can run in parallel.
 describe('requirements of the profile Basic OP', { concurrency: 6 }, () => {
   rowsOfLogin(() => platform, 'query');
   rowsOfTokens(() => platform, 'query');

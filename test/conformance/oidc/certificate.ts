@@ -12,9 +12,10 @@ export interface Certificate {
 
 const DAY = 86_400_000;
 
-/** Creates a self-signed certificate of this machine. */
+/** Creates a self-signed certificate for localhost and 127.0.0.1. */
 export async function makeCertificate(): Promise<Certificate> {
-  // This is asynchronous, because the services run in this process and some tests measure their timeouts.
+  // The key is generated asynchronously, because the services run in this process and some tests measure their
+  // timeouts.
   const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' } as const;
   const made = await X509CertificateGenerator.createSelfSigned(
@@ -40,7 +41,7 @@ export async function makeCertificate(): Promise<Certificate> {
   return { cert: made.toString('pem'), key };
 }
 
-/** Creates a certificate that this process trusts from now on, as with NODE_EXTRA_CA_CERTS. */
+/** Creates a certificate that this process trusts from then on, as if it were in NODE_EXTRA_CA_CERTS. */
 export async function makeTrustedCertificate(): Promise<Certificate> {
   const certificate = await makeCertificate();
   setDefaultCACertificates([...getCACertificates('default'), certificate.cert]);

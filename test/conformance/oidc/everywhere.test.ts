@@ -18,7 +18,7 @@ type Document = Readonly<Record<string, unknown>>;
 const discovery = async (issuer: string) =>
   (await (await fetch(`${issuer}/.well-known/openid-configuration`)).json()) as Document;
 
-/** Members whose names mark them as URLs. */
+/** The members of the discovery document whose names end like those of URLs. */
 function addresses(document: Document): readonly (readonly [string, string])[] {
   return Object.entries(document).filter((entry): entry is [string, string] =>
     /_(endpoint|uri|iframe)$|^issuer$/.test(entry[0]),
@@ -26,7 +26,7 @@ function addresses(document: Document): readonly (readonly [string, string])[] {
 }
 
 describe('requirements of every profile', () => {
-  test('the issuer is the discovery URL without its suffix, and every endpoint is https (Discovery 3, 4.3)', async () => {
+  test('the issuer is the discovery URL without its suffix, and all endpoints use https (Discovery 3, 4.3)', async () => {
     const { issuer } = platform;
     const document = await discovery(issuer);
     assert.equal(document['issuer'], issuer);
@@ -49,7 +49,7 @@ describe('requirements of every profile', () => {
       assert.ok(String(url).startsWith(issuer), `${name}: ${url}`);
   });
 
-  test('behind a proxy, the issuer and every endpoint start with the public URL, including its port (Discovery 3)', async () => {
+  test('behind a proxy, the issuer and all endpoints start with the public URL, including its port (Discovery 3)', async () => {
     const baseUrl = 'https://id.example.test:8443';
     const service = await startTestService({ flags: { baseUrl } });
     try {
@@ -62,7 +62,7 @@ describe('requirements of every profile', () => {
     }
   });
 
-  test('every key has a unique kid, is base64url and public, and its x5c is for the same key (Core 10.1, RFC 7517 4.5)', async () => {
+  test('every published key is public and in base64url, has a unique kid, and matches its x5c (Core 10.1, RFC 7517 4.5)', async () => {
     const { keys } = platform.keys;
     assert.equal(new Set(keys.map(({ kid }) => kid)).size, keys.length);
     for (const key of keys) {
@@ -80,7 +80,7 @@ describe('requirements of every profile', () => {
     }
   });
 
-  test('publishes the key of a token before the first token, for each algorithm (Core 10.1)', async () => {
+  test('publishes the signing key of each algorithm before the first token (Core 10.1)', async () => {
     const { protocol, one } = platform;
     const tokens = await tokensOf(platform, one, await agent().logInAt(one));
     const kids = platform.keys.keys.map(({ kid }) => kid);
@@ -98,7 +98,7 @@ describe('requirements of every profile', () => {
     }
   });
 
-  test('token responses are JSON with no-store, and errors have status 400, or 401 only for client authentication (RFC 6749 5.1, 5.2)', async () => {
+  test('token responses are JSON with no-store; errors have the status 400, or 401 if the client fails to authenticate (RFC 6749 5.1, 5.2)', async () => {
     const { one, protocol } = platform;
     const good = await exchange(platform, one, await agent().logInAt(one));
     assert.equal(good.status, 200);
@@ -123,7 +123,7 @@ describe('requirements of every profile', () => {
     }
   });
 
-  test('an authorization response has only code, state, iss and session_state, and state is unchanged (Core 3.1.2.5, RFC 9207 2)', async () => {
+  test('an authorization response has only code, iss, session_state and the unchanged state (Core 3.1.2.5, RFC 9207 2)', async () => {
     const { one, issuer } = platform;
     const state = `${'aZ09-._~'.repeat(16)}`;
     assert.equal(state.length, 128);
@@ -137,7 +137,7 @@ describe('requirements of every profile', () => {
     assert.deepEqual([error.fields['state'], error.fields['iss']], [state, issuer]);
   });
 
-  test('unknown parameters, display, ui_locales, claims_locales and login_hint are never an error (Core 3.1.2.1)', async () => {
+  test('accepts unknown parameters, display, ui_locales, claims_locales and login_hint (Core 3.1.2.1)', async () => {
     const odd: Readonly<Record<string, string>>[] = [
       { extra: 'foobar', 'x[y]': '1' },
       { display: 'page' },
@@ -155,7 +155,7 @@ describe('requirements of every profile', () => {
     }
   });
 
-  test('a code has at least 128 random bits (RFC 6749 10.10)', async () => {
+  test('a code contains at least 128 random bits (RFC 6749 10.10)', async () => {
     const browser = agent();
     await browser.logInAt(platform.one);
     const seen = new Set<string>();
@@ -166,13 +166,13 @@ describe('requirements of every profile', () => {
       seen.add(random);
     }
     assert.equal(seen.size, 20);
-    // No position of the text is constant, as it would be in a counter or a time.
+    // Each position of the text varies, unlike in a counter or a time.
     const texts = [...seen];
     for (let place = 0; place < 22; place++)
       assert.ok(new Set(texts.map((text) => text[place])).size > 1, `place ${place} never changes`);
   });
 
-  test('an ID token has the required claims with their types, and no claim that was not requested (Core 2, 5.4)', async () => {
+  test('an ID token has the required claims with the right types, and only claims that were requested (Core 2, 5.4)', async () => {
     const { one, issuer } = platform;
     const before = Math.floor(Date.now() / 1000);
     const tokens = await tokensOf(platform, one, await agent().logInAt(one, { nonce: 'n-0S6_WzA2Mj' }));
@@ -188,7 +188,7 @@ describe('requirements of every profile', () => {
     assert.equal((await userInfo(platform, tokens)).json.sub, sub);
   });
 
-  test('a login persists between two requests of a browser, and never applies to another browser (Core 3.1.2.3)', async () => {
+  test('a login persists between two requests of one browser, and does not apply to another browser (Core 3.1.2.3)', async () => {
     const { one, two } = platform;
     const [first, second] = [agent(), agent()];
     await first.logInAt(one);
@@ -213,12 +213,12 @@ describe('requirements of every profile', () => {
     for (const line of lines) assert.match(line, /; Secure; SameSite=None$/);
   });
 
-  test('no limit rejects 45 correct logins of one user from one address (Core 3.1.2.3)', async () => {
+  test('accepts 45 correct logins of one user from one address (Core 3.1.2.3)', async () => {
     for (let round = 0; round < 5; round++)
       await Promise.all(Array.from({ length: 9 }, () => agent().logInAt(platform.one)));
   });
 
-  test('PKCE is optional, is checked if the client uses it, and allows . and ~ in the verifier (RFC 7636 4.1, 4.6)', async () => {
+  test('PKCE is optional; if a client uses it, the service checks the verifier and allows . and ~ in it (RFC 7636 4.1, 4.6)', async () => {
     const { one } = platform;
     const verifier = 'a.verifier~with-every_kind.of~letter-0123456789';
     const challenge = createHash('sha256').update(verifier).digest('base64url');

@@ -23,17 +23,17 @@ after(async () => {
   await platform.stop();
 });
 
-// Every test has its own browsers, so it does not wait for the pauses of another test.
+// Each test has its own browser session, so the tests can run in parallel.
 describe('requirements of the profile Basic OP, with form_post', { concurrency: 6 }, () => {
   rowsOfLogin(() => platform, 'form_post');
   rowsOfTokens(() => platform, 'form_post');
 });
 
 describe('requirements of the profile Form Post OP', () => {
-  /** Special characters of HTML, of URLs and of scripts. */
+  /** A state with characters that are special in HTML, in URLs or in scripts. */
   const state = `</form><script>alert(1)</script>"'&amp;&lt; +%41=?#ü`;
 
-  test('the response is a page with status 200 and no-store, whose form posts only the response parameters (Form Post 2)', async () => {
+  test('the response is a page with status 200 and no-store, and its form contains only the response parameters (Form Post 2)', async () => {
     const agent = new UserAgent(platform, 'form_post');
     await agent.logInAt(platform.one);
     for (const [parameters, members] of [
@@ -55,7 +55,7 @@ describe('requirements of the profile Form Post OP', () => {
     }
   });
 
-  test('in Chromium, the page submits itself with an unchanged state (Form Post 2)', {
+  test('in Chromium, the page submits itself and the state is unchanged (Form Post 2)', {
     skip,
   }, async () => {
     const { one, web } = platform;
@@ -79,7 +79,7 @@ describe('requirements of the profile Form Post OP', () => {
     await close();
   });
 
-  test('without scripts, a button submits the form (Form Post 2)', { skip }, async () => {
+  test('in a browser without scripts, a button submits the form (Form Post 2)', { skip }, async () => {
     const { one, web } = platform;
     const agent = new UserAgent(platform, 'form_post');
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });

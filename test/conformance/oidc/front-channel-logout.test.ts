@@ -45,14 +45,14 @@ const requestOf = (idToken: string) => ({
 });
 
 describe('requirements of the profile Front-Channel Logout OP', () => {
-  test('discovery announces front-channel logout with sessions (Front-Channel Logout 3)', async () => {
+  test('discovery announces front-channel logout with session ids (Front-Channel Logout 3)', async () => {
     const answer = await fetch(`${platform.issuer}/.well-known/openid-configuration`);
     const document = (await answer.json()) as Record<string, unknown>;
     assert.equal(document['frontchannel_logout_supported'], true);
     assert.equal(document['frontchannel_logout_session_supported'], true);
   });
 
-  test('the page has a frame of the client with only iss and sid, and a link to continue (Front-Channel Logout 2)', async () => {
+  test('the page has a link to continue, and a frame whose address adds only iss and sid (Front-Channel Logout 2)', async () => {
     const client = await framed('framed');
     const user = await logInAt(platform, client);
     const page = shown(await user.agent.open(logoutUrl(platform, requestOf(user.idToken))));
@@ -72,7 +72,7 @@ describe('requirements of the profile Front-Channel Logout OP', () => {
     assert.equal(await isLoggedIn(user, client), false);
   });
 
-  test('keeps the query of the logout URL, and adds no parameters without session.required (Front-Channel Logout 2)', async () => {
+  test('keeps the query of the logout URL, and adds parameters only if the client has session.required (Front-Channel Logout 2)', async () => {
     const url = `${platform.web.origin}/bare/logout?tenant=7`;
     const client = await framed('bare', {
       'frontchannel.logout.url': url,
@@ -134,7 +134,7 @@ describe('requirements of the profile Front-Channel Logout OP', () => {
     await close();
   });
 
-  test('without a redirect URI, the page remains and says that the user is logged out (Front-Channel Logout 2)', async () => {
+  test('if there is no redirect URI, the page remains and shows that the user is logged out (Front-Channel Logout 2)', async () => {
     const client = await framed('staying');
     const user = await logInAt(platform, client);
     const again = codeOf(await user.agent.authorize(client, { prompt: 'none' }));

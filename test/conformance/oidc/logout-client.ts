@@ -3,7 +3,7 @@ import type { TestClient } from './realm.ts';
 import { tokensOf } from './token-client.ts';
 import { answerOf, type ShownPage, UserAgent } from './user-agent.ts';
 
-/** A browser that is logged in at a client, and the client's data about the login. */
+/** A browser in which alice has logged in to a client, and the tokens of that login. */
 export interface LoggedIn {
   agent: UserAgent;
   idToken: string;
@@ -11,7 +11,7 @@ export interface LoggedIn {
   sessionState: string;
 }
 
-/** Logs alice in at a client. */
+/** Logs alice in to a client. */
 export async function logInAt(platform: Platform, client: TestClient): Promise<LoggedIn> {
   const agent = new UserAgent(platform);
   const fields = await agent.logInAt(client);
@@ -24,13 +24,13 @@ export async function logInAt(platform: Platform, client: TestClient): Promise<L
   };
 }
 
-/** The URL of a logout request (RP-Initiated Logout 2). */
+/** Returns the URL of a logout request (RP-Initiated Logout 2). */
 export function logoutUrl({ protocol }: Platform, parameters: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams(parameters).toString();
   return `${protocol}/logout${query === '' ? '' : `?${query}`}`;
 }
 
-/** Checks with prompt=none whether the browser is still logged in. */
+/** Returns whether the browser is still logged in, which it checks with prompt=none. */
 export async function isLoggedIn({ agent }: LoggedIn, client: TestClient): Promise<boolean> {
   const { fields } = answerOf(await agent.authorize(client, { prompt: 'none' }));
   if (fields['code'] !== undefined) return true;

@@ -2,7 +2,7 @@ import type { Platform } from './platform.ts';
 import { tokensOf } from './token-client.ts';
 import { UserAgent } from './user-agent.ts';
 
-/** The response that a headless page runner loads. */
+/** A page of the service with its response headers, as certification scripts load it. */
 interface ScriptedPage {
   markup: string;
   headers: Headers;
@@ -12,7 +12,7 @@ async function read(answer: Response): Promise<ScriptedPage> {
   return { markup: await answer.text(), headers: answer.headers };
 }
 
-/** The pages that continue with a script, and the requests that lead to them. */
+/** The pages that continue by script, each with a function that requests it. */
 export const PAGES_WITH_SCRIPTS: Readonly<Record<string, (platform: Platform) => Promise<ScriptedPage>>> = {
   'the page of form_post': async (platform) => {
     const browser = new UserAgent(platform, 'form_post');

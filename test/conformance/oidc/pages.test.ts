@@ -19,7 +19,7 @@ const agent = () => new UserAgent(platform);
 const logout = (parameters: Readonly<Record<string, string>> = {}) =>
   `${platform.protocol}/logout?${new URLSearchParams(parameters)}`;
 
-describe('the parts of the pages that login scripts rely on', () => {
+describe('the elements of the pages that login scripts rely on', () => {
   test('the login page is at the authorization endpoint, and its form works without scripts', async () => {
     const browser = agent();
     const url = String(browser.authorizationUrl(platform.one));
@@ -51,7 +51,7 @@ describe('the parts of the pages that login scripts rely on', () => {
     }
   });
 
-  test('the logout confirmation has a button kc-logout with the name confirmLogout, and posts to logout-confirm', async () => {
+  test('the logout confirmation has a button kc-logout named confirmLogout, and posts to logout-confirm', async () => {
     const browser = agent();
     await browser.logInAt(platform.one);
     const page = shown(await browser.open(logout()));
@@ -64,7 +64,7 @@ describe('the parts of the pages that login scripts rely on', () => {
     );
   });
 
-  test('a page that requires a second login says so, and shows the fixed user name', async () => {
+  test('the page for a second login asks the user to re-authenticate, and shows the fixed user name', async () => {
     const browser = agent();
     await browser.logInAt(platform.one);
     const page = shown(await browser.authorize(platform.one, { prompt: 'login' }));
@@ -73,7 +73,7 @@ describe('the parts of the pages that login scripts rely on', () => {
     assert.ok(!readElements(page.markup).some(({ attributes }) => attributes['name'] === 'username'));
   });
 
-  test('the pages have the texts that scripts look for', async () => {
+  test('the pages contain the texts that login scripts look for', async () => {
     const { one, web } = platform;
     const browser = agent();
     const { id_token: idToken = '' } = await tokensOf(platform, one, await browser.logInAt(one));
@@ -97,7 +97,7 @@ describe('the parts of the pages that login scripts rely on', () => {
   });
 
   for (const [name, open] of Object.entries(PAGES_WITH_SCRIPTS))
-    test(`${name} has one classic inline script, which the Content-Security-Policy allows by its hash`, async () => {
+    test(`${name} has one classic inline script, and the Content-Security-Policy contains its hash`, async () => {
       const { markup, headers } = await open(platform);
       const scripts = readElements(markup).filter(({ tag }) => tag === 'script');
       assert.equal(scripts.length, 1);

@@ -11,7 +11,7 @@ import { startWebServer, type WebServer } from './web-server.ts';
 
 export const REALM = 'conformance';
 
-/** A service over https with one realm, and the web server of its clients. */
+/** A service over https with one realm, and the web server that its clients share. */
 export interface Platform {
   service: SpawnedService;
   admin: AdminApi;
@@ -20,19 +20,19 @@ export interface Platform {
   /** `{issuer}/protocol/openid-connect`. */
   protocol: string;
   web: WebServer;
-  /** The two static clients of a certification run. Both require lean ID tokens and use `claims`. */
+  /** The two static clients of a certification run. Both have lean ID tokens and can use the parameter `claims`. */
   one: TestClient;
   two: TestClient;
-  /** The published keys before the first token. */
+  /** The published keys, fetched before the first token is issued. */
   keys: JSONWebKeySet;
   /** Creates another client. */
   addClient(clientId: string, changes?: Readonly<Record<string, unknown>>): Promise<TestClient>;
-  /** Verifies an ID token with the keys from before the first token (Core §3.1.3.7), and returns its claims. */
+  /** Verifies an ID token with `keys` (Core §3.1.3.7), and returns its claims. */
   verifyIdToken(client: TestClient, token: string | undefined): Promise<JWTPayload>;
   stop(): Promise<void>;
 }
 
-/** Starts a service as `idkit serve --tls-cert --tls-key` does, and the web server. */
+/** Starts the web server, and a service with a certificate, as `idkit serve --tls-cert --tls-key` does. */
 export async function startPlatform(): Promise<Platform> {
   const certificate = await makeTrustedCertificate();
   const directory = makePlatform();
@@ -54,7 +54,7 @@ export async function startPlatform(): Promise<Platform> {
   const made = await admin('POST', '', {
     realm: REALM,
     enabled: true,
-    // Without this setting the attribute `locale` does not become a claim.
+    // The attribute `locale` becomes a claim only if this setting is true.
     internationalizationEnabled: true,
     supportedLocales: ['en', 'de'],
     defaultLocale: 'en',

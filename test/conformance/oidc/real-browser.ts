@@ -1,14 +1,14 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { PASSWORD } from './realm.ts';
 
-/** A tab with its own empty profile, and the messages of its console. */
+/** A tab with an empty profile, and the messages on its console. */
 export interface OpenPage {
   page: Page;
   problems: readonly string[];
   close(): Promise<void>;
 }
 
-/** Opens a tab that trusts the tests' certificate. */
+/** Opens a tab that accepts the tests' certificate. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenPage> {
   const context = await browser.newContext({ ...options, ignoreHTTPSErrors: true });
   const page = await context.newPage();
@@ -16,7 +16,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   const problems: string[] = [];
   page.on('console', (message) => problems.push(message.text()));
   page.on('pageerror', (error) => problems.push(error.message));
-  // A browser requests an icon of every new site.
+  // Browsers request an icon from every new site.
   await context.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }));
   return { page, problems, close: () => context.close() };
 }

@@ -1,4 +1,4 @@
-/** A client of a certification run and its registration. */
+/** A client of a certification run, with its representation for the administrative API. */
 export interface TestClient {
   clientId: string;
   secret: string;
@@ -43,7 +43,7 @@ export const ALICE = {
   },
 };
 
-/** A user with little more than a name. */
+/** A user with a name and few other claims. */
 export const BOB = {
   username: 'bob',
   enabled: true,
@@ -55,7 +55,10 @@ export const BOB = {
   attributes: { nickname: [''], locality: [''] },
 };
 
-/** The settings of a client that avoid Keycloak's warnings in a certification run: `typ`, e-mail in the ID token, `claims`. */
+/**
+ * Client settings with which a certification run has no warnings. They change `typ`, the e-mail in the ID token, and
+ * `claims`.
+ */
 export const WITHOUT_WARNINGS = {
   attributes: { 'idkit.lean.id.token': 'true' },
   protocolMappers: [
@@ -68,7 +71,7 @@ export const WITHOUT_WARNINGS = {
   ],
 };
 
-/** A confidential client of the code flow that gets only the scopes that it requests. */
+/** Builds a confidential client of the code flow that gets only the scopes that it requests. */
 export function clientOf(
   clientId: string,
   origin: string,

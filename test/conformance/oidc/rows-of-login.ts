@@ -6,7 +6,10 @@ import type { Platform } from './platform.ts';
 import { exchange, tokensOf } from './token-client.ts';
 import { answerOf, codeOf, isLoginPage, type Mode, shown, textOf, UserAgent } from './user-agent.ts';
 
-/** The tests of Basic OP for the authorization request and the login. Form Post OP runs them in its response mode. */
+/**
+ * Defines the tests of Basic OP for the authorization request and the login. Form Post OP runs them in its response
+ * mode.
+ */
 export function rowsOfLogin(at: () => Platform, mode: Mode): void {
   const agent = () => new UserAgent(at(), mode);
   const idTokenOf = async (fields: Readonly<Record<string, string>>) => {
@@ -27,7 +30,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     });
   });
 
-  test('an unregistered redirect_uri leads to an error page, never to a redirect (Core 3.1.2.1, RFC 6749 3.1.2.3)', async () => {
+  test('shows an error page for an unregistered redirect_uri, and never redirects to it (Core 3.1.2.1, RFC 6749 3.1.2.3)', async () => {
     const { one, two } = at();
     const query = `${one.redirectUri}?foo=bar`;
     for (const uri of [`${one.redirectUri}/a8F3k`, query, `${one.redirectUri}/`, two.redirectUri]) {
@@ -39,7 +42,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     assert.equal(without.status, 400);
   });
 
-  test('compares the whole query of a registered redirect_uri and keeps it (Core 3.1.2.1)', async () => {
+  test('compares the whole query of a registered redirect_uri, and keeps it in the redirect (Core 3.1.2.1)', async () => {
     const web = at().web.origin;
     const uri = `${web}/query-${mode}/cb?one=1&two=2`;
     const client = await at().addClient(`query-${mode}`, { redirectUris: [uri] });
@@ -53,14 +56,14 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
       assert.equal(shown(await agent().authorize(client, { redirect_uri: other })).status, 400, other);
   });
 
-  test('prompt=none without a login results in login_required (Core 3.1.2.6)', async () => {
+  test('prompt=none results in login_required if the user is not logged in (Core 3.1.2.6)', async () => {
     const { one, issuer } = at();
     const { fields, how } = answerOf(await agent().authorize(one, { prompt: 'none' }));
     assert.equal(how, mode);
     assert.deepEqual(fields, { error: 'login_required', state: 'a-state', iss: issuer });
   });
 
-  test('prompt=none with a login returns a code for the same sub and auth_time (Core 3.1.2.1)', async () => {
+  test('prompt=none returns a code for the same sub and auth_time if the user is logged in (Core 3.1.2.1)', async () => {
     const browser = agent();
     const first = await idTokenOf(await browser.logInAt(at().one));
     await pass(1100);
@@ -70,7 +73,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     assert.equal(typeof second['auth_time'], 'number');
   });
 
-  test('stores a consent, which applies to prompt=none too (Core 3.1.2.1, 3.1.2.4)', async () => {
+  test('stores a consent, which is also valid for prompt=none (Core 3.1.2.1, 3.1.2.4)', async () => {
     const client = await at().addClient(`agreed-${mode}`, { consentRequired: true });
     const browser = agent();
     const scope = 'openid profile';
@@ -107,7 +110,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     assert.ok((second['auth_time'] as number) > (first['auth_time'] as number));
   });
 
-  test('max_age=10000 does not show a form and keeps the auth_time (Core 2, 3.1.2.1)', async () => {
+  test('max_age=10000 does not show a login form, and keeps the auth_time (Core 2, 3.1.2.1)', async () => {
     const browser = agent();
     const first = await idTokenOf(await browser.logInAt(at().one));
     const second = await idTokenOf(codeOf(await browser.authorize(at().one, { max_age: '10000' })));
@@ -136,7 +139,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     codeOf(await browser.authorize(client, { prompt: 'none', id_token_hint: tokens['id_token'] }));
   });
 
-  test('the acr is one of the requested acr_values, if they are announced (Core 3.1.2.1)', async () => {
+  test('the acr is one of the requested acr_values, if discovery announces them (Core 3.1.2.1)', async () => {
     const { issuer, one } = at();
     const metadata = await (await fetch(`${issuer}/.well-known/openid-configuration`)).json();
     const { acr_values_supported: values } = metadata as { acr_values_supported: string[] };
@@ -147,14 +150,14 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     for (const { acr } of [first, second]) assert.ok(values.includes(acr as string), String(acr));
   });
 
-  test('the authorization request may be a POST with a form (Core 3.1.2.1)', async () => {
+  test('accepts an authorization request as a POST with a form (Core 3.1.2.1)', async () => {
     const browser = agent();
     const url = browser.authorizationUrl(at().one);
     const page = await browser.open(`${at().protocol}/auth`, Object.fromEntries(url.searchParams));
     await idTokenOf(codeOf(await browser.logIn(page)));
   });
 
-  test('the code flow works without a nonce, and the ID token does not have one (Core 3.1.2.1)', async () => {
+  test('the code flow works without a nonce, and the ID token then has none (Core 3.1.2.1)', async () => {
     const claims = await idTokenOf(await agent().logInAt(at().one, { nonce: undefined }));
     assert.equal(claims['nonce'], undefined);
   });
@@ -187,7 +190,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     assert.equal(shown(await browser.authorize(one, { request: wrong })).status, 400);
   });
 
-  test('rejects a code with another redirect_uri (RFC 6749 4.1.3)', async () => {
+  test('rejects a code if the redirect_uri differs (RFC 6749 4.1.3)', async () => {
     const fields = await agent().logInAt(at().one);
     const { status, json } = await exchange(at(), at().one, fields, {
       redirect_uri: `${at().one.redirectUri}/x`,

@@ -7,7 +7,7 @@ import { ALICE } from './realm.ts';
 import { askForTokens, basic, exchange, jsonOf, tokensOf, userInfo } from './token-client.ts';
 import { type Mode, UserAgent } from './user-agent.ts';
 
-/** The tests of Basic OP for tokens and user info. */
+/** Defines the tests of Basic OP for tokens and user info. */
 export function rowsOfTokens(at: () => Platform, mode: Mode): void {
   const agent = () => new UserAgent(at(), mode);
 
@@ -27,7 +27,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     assert.equal((await askForTokens(at(), one, refresh)).json.error, 'invalid_grant');
   });
 
-  test('any client may use client_secret_basic and client_secret_post (Core 9, RFC 6749 2.3.1)', async () => {
+  test('a client can use both client_secret_basic and client_secret_post (Core 9, RFC 6749 2.3.1)', async () => {
     const { protocol } = at();
     for (const client of [at().one, at().two]) {
       const request = async () => ({
@@ -68,7 +68,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     assert.equal((await userInfo(at(), json)).status, 200);
   });
 
-  test('user info accepts GET, POST with a header and POST with a token in the form (Core 5.3.1, RFC 6750 2.2)', async () => {
+  test('user info accepts a token in the header of a GET or POST, or in a form (Core 5.3.1, RFC 6750 2.2)', async () => {
     const { one, protocol } = at();
     const { access_token: token = '' } = await tokensOf(at(), one, await agent().logInAt(one));
     const headers = { authorization: `Bearer ${token}` };
@@ -129,7 +129,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     phone: { phone_number: of.phoneNumber[0], phone_number_verified: true },
   };
   for (const [scope, claims] of Object.entries(SCOPES))
-    test(`scope ${scope}: user info has every standard claim of the scope that the user has, with its type (Core 5.1, 5.4)`, async () => {
+    test(`scope ${scope}: user info has every standard claim that the scope covers and the user has, with its type (Core 5.1, 5.4)`, async () => {
       const { one } = at();
       const fields = await agent().logInAt(one, { scope: `openid ${scope}` });
       const tokens = await tokensOf(at(), one, fields);
@@ -139,7 +139,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
       assert.deepEqual(others, claims);
     });
 
-  test('scope email in the code flow: only user info has the e-mail, and no ID token has typ (Core 2, 5.4)', async () => {
+  test('scope email in the code flow: user info has the e-mail, but the ID token has neither the e-mail nor typ (Core 2, 5.4)', async () => {
     const { one } = at();
     const fields = await agent().logInAt(one, { scope: 'openid profile email address phone' });
     const tokens = await tokensOf(at(), one, fields);
@@ -152,7 +152,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     );
   });
 
-  test('the parameter claims requests name for user info without scope profile, and the ID token omits it (Core 5.5)', async () => {
+  test('the parameter claims adds name to user info without scope profile, but not to the ID token (Core 5.5)', async () => {
     const { one } = at();
     const claims = JSON.stringify({ userinfo: { name: { essential: true } } });
     const tokens = await tokensOf(at(), one, await agent().logInAt(one, { claims }));
@@ -161,7 +161,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     assert.equal((await at().verifyIdToken(one, tokens['id_token']))['name'], undefined);
   });
 
-  test('a client without these settings gets tokens as Keycloak issues them, with typ and e-mail, and claims is ignored', async () => {
+  test('a client with default settings gets ID tokens with typ and e-mail, as from Keycloak, and its parameter claims is ignored', async () => {
     const client = await at().addClient(`plain-${mode}`, {
       attributes: { 'idkit.lean.id.token': 'false' },
       protocolMappers: [],
@@ -174,7 +174,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     assert.equal((await userInfo(at(), tokens)).json.name, undefined);
   });
 
-  test('the credentials of a client are form-urlencoded before base64 (RFC 6749 2.3.1)', async () => {
+  test('decodes client credentials that were form-urlencoded before base64 (RFC 6749 2.3.1)', async () => {
     const { one } = at();
     const plain = Buffer.from(`${one.clientId}:${one.secret}`).toString('base64');
     assert.notEqual(basic(one), `Basic ${plain}`);

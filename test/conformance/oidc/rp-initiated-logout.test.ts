@@ -8,7 +8,7 @@ import type { TestClient } from './realm.ts';
 import { askForTokens, tokensOf } from './token-client.ts';
 import { answerOf, hasElement, shown, textOf, UserAgent } from './user-agent.ts';
 
-/** A secret of 32 characters, which is long enough for an HMAC key. */
+/** A secret of 32 characters, which is long enough for an HMAC with SHA-256. */
 const SECRET = 'a-client-secret-of-32-characters';
 
 let platform: Platform;
@@ -30,7 +30,7 @@ const login = () => logInAt(platform, client);
 const send = ({ agent }: LoggedIn, parameters: Readonly<Record<string, string>>) =>
   agent.open(logoutUrl(platform, parameters));
 
-/** Checks that the user is still logged in, and that the page is an error without a link. */
+/** Checks that the page is an error without a link, and that the user is still logged in. */
 async function isRefused(user: LoggedIn, parameters: Readonly<Record<string, string>>, text: RegExp) {
   const page = shown(await send(user, parameters));
   assert.equal(page.status, 400);
@@ -50,7 +50,7 @@ describe('requirements of the profile RP-Initiated Logout OP', { concurrency: 4 
     }
   });
 
-  test('returns a state with special characters unchanged, and no other parameter (RP-Initiated Logout 2, 3)', async () => {
+  test('returns a state with special characters unchanged, and adds no other parameter (RP-Initiated Logout 2, 3)', async () => {
     for (const state of ["(,]=[*>/?\\'~)<^%}", '', 'a b+c&d=e#f', 'ü'.repeat(64)]) {
       const user = await login();
       const request = { id_token_hint: user.idToken, post_logout_redirect_uri: after1, state };
@@ -64,7 +64,7 @@ describe('requirements of the profile RP-Initiated Logout OP', { concurrency: 4 
     }
   });
 
-  test('the logout may be a POST with a form (RP-Initiated Logout 2)', async () => {
+  test('accepts a logout as a POST with a form (RP-Initiated Logout 2)', async () => {
     const user = await login();
     const outcome = await user.agent.open(logoutUrl(platform), {
       id_token_hint: user.idToken,
@@ -75,7 +75,7 @@ describe('requirements of the profile RP-Initiated Logout OP', { concurrency: 4 
     assert.equal(await isLoggedIn(user, client), false);
   });
 
-  test('does not redirect to an unregistered URI, or to a registered one with an additional query (RP-Initiated Logout 3)', async () => {
+  test('does not redirect to an unregistered URI, or to a registered URI with an additional query (RP-Initiated Logout 3)', async () => {
     for (const uri of [
       `${after1}?foo=bar`,
       `${after1}/`,
@@ -88,14 +88,14 @@ describe('requirements of the profile RP-Initiated Logout OP', { concurrency: 4 
     }
   });
 
-  test('post.logout.redirect.uris of + means the redirect URIs (RP-Initiated Logout 3)', async () => {
+  test('the value + of post.logout.redirect.uris stands for the redirect URIs (RP-Initiated Logout 3)', async () => {
     const plus = await platform.addClient('plus', { attributes: { 'post.logout.redirect.uris': '+' } });
     const user = await logInAt(platform, plus);
     const request = { id_token_hint: user.idToken, post_logout_redirect_uri: plus.redirectUri };
     assert.equal(answerOf(await send(user, request)).to, plus.redirectUri);
   });
 
-  test('rejects a hint with alg none or HS256 with the client secret, and one that is not an ID token (RP-Initiated Logout 2, 4)', async () => {
+  test('rejects a hint that is not an ID token, or is signed with alg none or with the client secret (HS256) (RP-Initiated Logout 2, 4)', async () => {
     const user = await login();
     const claims = decodeJwt(user.idToken);
     const [, payload] = user.idToken.split('.');
@@ -120,7 +120,7 @@ describe('requirements of the profile RP-Initiated Logout OP', { concurrency: 4 
       );
   });
 
-  test('prompts for confirmation before a logout without parameters or with only a state (RP-Initiated Logout 2, 6)', async () => {
+  test('asks for confirmation of a logout without parameters or with only a state (RP-Initiated Logout 2, 6)', async () => {
     for (const parameters of [{}, { state: 'x' }]) {
       const user = await login();
       const page = shown(await send(user, parameters));
@@ -143,7 +143,7 @@ describe('requirements of the profile RP-Initiated Logout OP', { concurrency: 4 
     assert.equal(await isLoggedIn(user, client), false);
   });
 
-  test('a hint may have expired (RP-Initiated Logout 4)', async () => {
+  test('accepts an expired ID token as a hint (RP-Initiated Logout 4)', async () => {
     const brief = await platform.addClient('brief', {
       attributes: { 'access.token.lifespan': '1', 'post.logout.redirect.uris': after1 },
     });

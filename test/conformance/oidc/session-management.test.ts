@@ -23,11 +23,13 @@ after(async () => {
 
 const frameUrl = () => `${platform.protocol}/login-status-iframe.html`;
 
-/** Returns the replies of the provider's frame to a page of the client (Session Management 3.1). */
+/**
+ * Posts a message from a page of the client to the provider's frame, and returns the reply (Session Management 3.1).
+ */
 async function ask(page: Page, sessionState: string): Promise<string> {
   await page.goto(`${platform.web.origin}/one/watch`);
   const message = `${platform.one.clientId} ${sessionState}`;
-  // This is a string, because the browser's types are not available here.
+  // The function is a string, because the types of browsers are not available here.
   return page.evaluate(`new Promise((resolve) => {
     const [src, text] = ${JSON.stringify([frameUrl(), message])};
     const frame = document.createElement('iframe');
@@ -41,7 +43,7 @@ async function ask(page: Page, sessionState: string): Promise<string> {
 }
 
 describe('requirements of the profile Session Management OP', () => {
-  test('discovery has check_session_iframe, which is a page that may be framed (Session Management 2, 3.3)', async () => {
+  test('discovery has check_session_iframe, and browsers may frame that page (Session Management 2, 3.3)', async () => {
     const answer = await fetch(`${platform.issuer}/.well-known/openid-configuration`);
     const document = (await answer.json()) as Record<string, unknown>;
     assert.equal(document['check_session_iframe'], frameUrl());
@@ -52,7 +54,7 @@ describe('requirements of the profile Session Management OP', () => {
     assert.doesNotMatch(page.headers.get('content-security-policy')!, /frame-ancestors/);
   });
 
-  test('the response has a session_state without spaces, which is the same for the same login (Session Management 2)', async () => {
+  test('the response has a session_state without spaces, which stays the same for the same login (Session Management 2)', async () => {
     const agent = new UserAgent(platform);
     const { session_state: first = '' } = await agent.logInAt(platform.one);
     assert.match(first, /^[^\s]+$/);

@@ -25,7 +25,7 @@ export async function askForTokens(
   return jsonOf(answer);
 }
 
-/** The Basic header of a client, with both parts form-urlencoded (RFC 6749 §2.3.1). */
+/** Returns the Basic header of a client, with both parts form-urlencoded (RFC 6749 §2.3.1). */
 export function basic({ clientId, secret }: TestClient): string {
   const encode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
   return `Basic ${Buffer.from(`${encode(clientId)}:${encode(secret)}`).toString('base64')}`;
@@ -46,7 +46,7 @@ export function exchange(
   });
 }
 
-/** Exchanges a valid code. */
+/** Exchanges a code and returns the tokens. Fails if the service rejects the code. */
 export async function tokensOf(
   platform: Platform,
   client: TestClient,
@@ -58,7 +58,7 @@ export async function tokensOf(
   return json;
 }
 
-/** Requests user info with a token in the header. An error response is not JSON. */
+/** Requests user info with a token in the header. Does not read the body of an error, which is not JSON. */
 export async function userInfo({ protocol }: Platform, { access_token: token }: Fields): Promise<JsonAnswer> {
   const answer = await fetch(`${protocol}/userinfo`, { headers: { authorization: `Bearer ${token}` } });
   if (answer.status === 200) return jsonOf(answer);

@@ -21,7 +21,7 @@ after(async () => {
   await closePasswords();
 });
 
-describe('requirements of Basic OP for codes that are used twice, with a simulated clock', () => {
+describe('requirements of the profile Basic OP for codes that are used twice', () => {
   const exchange = (code: string | undefined) =>
     realm.tokens({
       grant_type: 'authorization_code',
@@ -36,7 +36,7 @@ describe('requirements of Basic OP for codes that are used twice, with a simulat
     return clientAnswer(await browser.logIn(await browser.authorize(), 'alice'))['code'];
   };
 
-  test('rejects a used code even 30 seconds later, and revokes the token of its first use (RFC 6749 4.1.2, 10.5)', async () => {
+  test('rejects a used code even 30 seconds later, and revokes the token that its first use returned (RFC 6749 4.1.2, 10.5)', async () => {
     for (const seconds of [0, 30]) {
       const code = await login();
       const { access_token: token } = await exchange(code);

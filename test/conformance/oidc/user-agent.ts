@@ -10,14 +10,17 @@ export type Mode = 'query' | 'form_post';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** The last page that a browser shows, or the response that it sends to the client. */
+/** The page that the browser shows after its redirects, or the response that it sends to the client. */
 export type Outcome =
   | { is: 'page'; status: number; url: string; markup: string; headers: Headers }
   | { is: 'answer'; to: string; fields: Fields; how: 'query' | 'fragment' | 'form_post'; headers: Headers };
 export type ShownPage = Extract<Outcome, { is: 'page' }>;
 export type ClientAnswer = Extract<Outcome, { is: 'answer' }>;
 
-/** A browser with cookies. It follows redirects within the service and submits self-submitting forms. */
+/**
+ * A browser with cookies but without scripts. It follows redirects within the service, and reads the response from a
+ * form that would submit itself.
+ */
 export class UserAgent {
   readonly jar = new CookieJar();
   readonly #platform: Platform;
@@ -28,7 +31,7 @@ export class UserAgent {
     this.#mode = mode;
   }
 
-  /** The URL of an authorization request. Omits undefined parameters. */
+  /** Returns the URL of an authorization request. Omits undefined parameters. */
   authorizationUrl(client: TestClient, parameters: Readonly<Record<string, string | undefined>> = {}): URL {
     const url = new URL(`${this.#platform.protocol}/auth`);
     const usual = {
@@ -50,7 +53,10 @@ export class UserAgent {
     return this.open(this.authorizationUrl(client, parameters));
   }
 
-  /** Opens a URL of the service, or submits a form to it, and follows redirects up to a page. */
+  /**
+   * Opens a URL of the service, or posts a form to it. Follows redirects until a page appears or the client gets a
+   * response.
+   */
   async open(url: string | URL, fields?: Fields): Promise<Outcome> {
     const answer = await this.jar.fetch(String(url), fields === undefined ? {} : form(fields));
     const markup = await answer.text();
@@ -73,7 +79,7 @@ export class UserAgent {
     return answered(action, pairs, 'form_post', answer.headers);
   }
 
-  /** Submits a form of a page with its hidden fields. */
+  /** Submits the form with this id, with only these fields. */
   submit(outcome: Outcome, id: string, fields: Fields): Promise<Outcome> {
     const page = shown(outcome);
     const elements = readElements(page.markup);
@@ -82,13 +88,13 @@ export class UserAgent {
     return this.open(new URL(found.attributes['action']!, page.url), fields);
   }
 
-  /** Logs in on the login page, with the user name if the page requires it. */
+  /** Logs in on the login page. Sends the user name only if the page has a field for it. */
   logIn(outcome: Outcome, username = 'alice'): Promise<Outcome> {
     const login = hasElement(shown(outcome), 'username') ? { username } : {};
     return this.submit(outcome, 'kc-form-login', { ...login, password: PASSWORD });
   }
 
-  /** Logs in with a new request and returns the response with the code. */
+  /** Sends a new authorization request, logs in, and returns the response with the code. */
   async logInAt(
     client: TestClient,
     parameters: Parameters<UserAgent['authorizationUrl']>[1] = {},
@@ -109,19 +115,31 @@ function answered(
   return { is: 'answer', to, fields: Object.fromEntries(pairs), how, headers };
 }
 
-/** The page. @throws Error if the client received a response */
+/**
+ * Returns the page.
+ *
+ * @throws Error if the client received a response
+ */
 export function shown(outcome: Outcome): ShownPage {
   assert.equal(outcome.is, 'page', JSON.stringify(outcome));
   return outcome as ShownPage;
 }
 
-/** The response to the client. @throws Error for a page */
+/**
+ * Returns the response to the client.
+ *
+ * @throws Error if the browser shows a page
+ */
 export function answerOf(outcome: Outcome): ClientAnswer {
   assert.equal(outcome.is, 'answer', JSON.stringify(outcome));
   return outcome as ClientAnswer;
 }
 
-/** The members of a successful response. */
+/**
+ * Returns the members of a response with a code.
+ *
+ * @throws Error for any other response
+ */
 export function codeOf(outcome: Outcome): Fields {
   const { fields } = answerOf(outcome);
   assert.ok(fields['code'], JSON.stringify(fields));
@@ -133,7 +151,7 @@ export function isLoginPage(outcome: Outcome): boolean {
   return outcome.is === 'page' && outcome.status === 200 && hasElement(outcome, 'kc-form-login');
 }
 
-/** Whether a page has an element of that id. */
+/** Whether a page has an element with this id. */
 export function hasElement({ markup }: ShownPage, id: string): boolean {
   return readElements(markup).some(({ attributes }) => attributes['id'] === id);
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Certificate } from './certificate.ts';
 
-/** A request to the server of a client. */
+/** A request that the clients' web server received. */
 export interface Received {
   method: string;
   url: URL;
@@ -19,18 +19,18 @@ export interface Received {
 
 type Page = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** The https server of the clients. */
+/** The https server with the pages of all clients. */
 export interface WebServer {
   origin: string;
   received: readonly Received[];
-  /** Requests to a path, oldest first. */
+  /** Returns the requests to a path, the oldest first. */
   receivedAt(path: string): readonly Received[];
-  /** Sets the page of a path. Other paths have an empty page. */
+  /** Sets the handler for a path. All other paths return the same simple page. */
   serve(path: string, page: Page): void;
   close(): void;
 }
 
-/** Starts a server on a free port of this machine. */
+/** Starts the server on a free port of 127.0.0.1. */
 export async function startWebServer(certificate: Certificate, tls: ServerOptions = {}): Promise<WebServer> {
   const received: Received[] = [];
   const pages = new Map<string, Page>();
@@ -53,7 +53,8 @@ export async function startWebServer(certificate: Certificate, tls: ServerOption
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    // It is another origin of the same site, because Debian's Chromium blocks the cookies of frames of other sites.
+    // The origin differs from that of the service, but the site is the same. Debian's Chromium blocks the cookies of
+    // frames from other sites.
     origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     receivedAt: (path) => received.filter(({ url }) => url.pathname === path),

@@ -101,7 +101,7 @@ export function configurationRules(rule: Rule): void {
     ],
   ];
 
-  rule('names the value that another record already has', async (store) => {
+  rule('reports which value conflicts with another record', async (store) => {
     await begin(store);
     const carol = aUser({ id: 'user-3', username: 'carol', email: 'carol@example.org' });
     await store.apply([
@@ -122,7 +122,7 @@ export function configurationRules(rule: Rule): void {
     assert.equal((await store.findUserByEmail('realm-1', 'carol@example.org'))!.id, 'user-3');
   });
 
-  rule('removes a record together with the records that belong to it', async (store) => {
+  rule('removes the records that belong to a removed record', async (store) => {
     await begin(store);
     const service = aUser({ id: 'service', username: 'service', serviceAccountClientUuid: 'client-1' });
     const changes: Change[] = [
@@ -178,7 +178,7 @@ export function configurationRules(rule: Rule): void {
     assert.deepEqual(await remove('realm', 'realm-1'), { outcome: 'missing', what: 'realm', id: 'realm-1' });
   });
 
-  rule('adds and removes single roles and groups, and names a missing record', async (store) => {
+  rule('adds and removes roles and groups one by one, and reports a missing record', async (store) => {
     await begin(store);
     const one: Change = { do: 'assign', userId: 'user-1', roleIds: ['role-1'] };
     assert.equal(
@@ -232,7 +232,7 @@ export function configurationRules(rule: Rule): void {
   });
 
   rule(
-    'finds users by words, fields and attributes, never service accounts (docs/keycloak/users.md#search)',
+    'finds users by words, fields and attributes, but no service accounts (docs/keycloak/users.md#search)',
     async (store) => {
       await begin(store);
       const people = ['bob', 'bobby', 'jacob', 'b_b', 'b%b'].map(
@@ -298,7 +298,7 @@ export function configurationRules(rule: Rule): void {
     assert.deepEqual(await list({ first: 1, max: 5 }), ['app']);
   });
 
-  rule('replaces a password hash only if it is still the one that was verified', async (store) => {
+  rule('replaces a password hash only if it is still the hash that was verified', async (store) => {
     await begin(store);
     const old = aCredential({});
     await store.apply([{ do: 'create', credential: old }]);

@@ -3,40 +3,37 @@ import { inTurnWithin } from '../../../src/core/index.ts';
 import { aCredential, aRealm, aUser } from './records.ts';
 import { begin, many, type Rule } from './suite.ts';
 
-/** The rules for the calls that limit password guesses. */
+/** Rules for the store calls that limit password guesses. */
 export function guessesRules(rule: Rule): void {
-  rule(
-    'work that waits for its turn for a limited time runs alone or not at all',
-    async (store, _, other) => {
-      let running = 0;
-      let most = 0;
-      const done: number[] = [];
-      const outcomes = await many(40, [store, other], (owner, number) =>
-        inTurnWithin(owner, 'guesses', 20_000, async () => {
-          most = Math.max(most, ++running);
-          await new Promise((resolve) => setTimeout(resolve, 1));
-          running--;
-          done.push(number);
-          return number;
-        }),
-      );
-      assert.equal(most, 1);
-      assert.deepEqual(
-        outcomes.map((one) => (one.outcome === 'done' ? one.value : undefined)),
-        Array.from({ length: 40 }, (_value, number) => number),
-      );
-      const inOrder = (parity: number) => done.filter((number) => number % 2 === parity);
-      if (store !== other)
-        for (const parity of [0, 1])
-          assert.deepEqual(
-            inOrder(parity),
-            inOrder(parity).toSorted((one, two) => one - two),
-            'a store is fair among its own',
-          );
-    },
-  );
+  rule('work that waits a limited time for a lock runs alone or not at all', async (store, _, other) => {
+    let running = 0;
+    let most = 0;
+    const done: number[] = [];
+    const outcomes = await many(40, [store, other], (owner, number) =>
+      inTurnWithin(owner, 'guesses', 20_000, async () => {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        running--;
+        done.push(number);
+        return number;
+      }),
+    );
+    assert.equal(most, 1);
+    assert.deepEqual(
+      outcomes.map((one) => (one.outcome === 'done' ? one.value : undefined)),
+      Array.from({ length: 40 }, (_value, number) => number),
+    );
+    const inOrder = (parity: number) => done.filter((number) => number % 2 === parity);
+    if (store !== other)
+      for (const parity of [0, 1])
+        assert.deepEqual(
+          inOrder(parity),
+          inOrder(parity).toSorted((one, two) => one - two),
+          'a store is fair among its own',
+        );
+  });
 
-  rule('work whose turn does not come in time never runs', async (store, _, other) => {
+  rule('work that does not get its lock in time never runs', async (store, _, other) => {
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -66,7 +63,7 @@ export function guessesRules(rule: Rule): void {
   });
 
   rule(
-    'a name selects the password of one user of the realm, and the same one in every store',
+    'a name selects the password of one user of the realm, which is the same in every store',
     async (store, _, other) => {
       await begin(store);
       assert.equal(await store.findSomePassword('realm-1', 'nobody'), undefined, 'nobody has a password');

@@ -26,7 +26,7 @@ export async function begin(store: Store): Promise<void> {
   assert.deepEqual(applied, { outcome: 'applied' });
 }
 
-/** Finishes a login that needed no page, and stores its code. */
+/** Finishes a login and stores its code. */
 async function loggedIn(store: Store, code = aCode({})): Promise<void> {
   const login = { session: aSession({}), sessionMustExist: false, code };
   assert.equal(await store.finishLogin(login), 'finished');
@@ -73,7 +73,7 @@ export function loginRules(rule: Rule): void {
     assert.equal(await store.finishLogin(late), 'gone');
   });
 
-  rule('an authentication session is removed with its client and with its user', async (store) => {
+  rule('removing a client or a user also removes their authentication sessions', async (store) => {
     await begin(store);
     await store.putAuthenticationSession(anAuthenticationSession({ userId: 'user-1' }));
     await store.putAuthenticationSession(anAuthenticationSession({ id: 'tab-2', clientUuid: 'client-2' }));
@@ -181,25 +181,28 @@ export function loginRules(rule: Rule): void {
         );
         assert.equal(counted(answers, 'started') + counted(answers, 'taken'), 1);
         assert.equal(counted(answers, 'used'), 19);
-        // The second call ended what the first one received.
+        // The second call ended any token family that the first call started.
         assert.equal(await store.hasFamily('session-1', false, 'client-1'), false);
       }
     },
   );
 
-  rule('one call takes the code, and the other calls report that it was used', async (store, _, other) => {
-    await begin(store);
-    await loggedIn(store);
-    const answers = await many(200, [store, other], (one) => one.takeCode(hash('code'), START + 1));
-    const outcomes = answers.map(({ outcome }) => outcome);
-    assert.equal(counted(outcomes, 'taken'), 1);
-    assert.equal(counted(outcomes, 'used'), 199);
-    const taken = answers.find(({ outcome }) => outcome === 'taken');
-    assert.deepEqual(taken, { outcome: 'taken', code: aCode({}) });
-  });
+  rule(
+    'only one takeCode call gets the code, and all others report that it was used',
+    async (store, _, other) => {
+      await begin(store);
+      await loggedIn(store);
+      const answers = await many(200, [store, other], (one) => one.takeCode(hash('code'), START + 1));
+      const outcomes = answers.map(({ outcome }) => outcome);
+      assert.equal(counted(outcomes, 'taken'), 1);
+      assert.equal(counted(outcomes, 'used'), 199);
+      const taken = answers.find(({ outcome }) => outcome === 'taken');
+      assert.deepEqual(taken, { outcome: 'taken', code: aCode({}) });
+    },
+  );
 
   rule(
-    'reading a code does not take it, and a code that was taken or has expired is not found',
+    'findCode does not use the code, and does not find a code that was used or has expired',
     async (store) => {
       await begin(store);
       await loggedIn(store);
@@ -211,16 +214,13 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule(
-    'takeCode takes neither a code that has reached its expiry time nor one that never existed',
-    async (store) => {
-      await begin(store);
-      await loggedIn(store);
-      assert.deepEqual(await store.takeCode(hash('another'), START), { outcome: 'gone' });
-      assert.deepEqual(await store.takeCode(hash('code'), START + 60), { outcome: 'gone' });
-      assert.equal((await store.takeCode(hash('code'), START + 59)).outcome, 'taken');
-    },
-  );
+  rule('takeCode does not return a code that has expired or never existed', async (store) => {
+    await begin(store);
+    await loggedIn(store);
+    assert.deepEqual(await store.takeCode(hash('another'), START), { outcome: 'gone' });
+    assert.deepEqual(await store.takeCode(hash('code'), START + 60), { outcome: 'gone' });
+    assert.equal((await store.takeCode(hash('code'), START + 59)).outcome, 'taken');
+  });
 
   rule(
     '"The second presentation of a code ends what the first one received, and everything else that its client has in the session"',
@@ -249,7 +249,7 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('no family starts in a session that has ended or for a client that was removed', async (store) => {
+  rule('startFamily fails if the session has ended or the client was removed', async (store) => {
     await begin(store);
     await loggedIn(store);
     const code = (text: string) => ({ hash: hash(text), now: START });
@@ -266,7 +266,7 @@ export function loginRules(rule: Rule): void {
   });
 
   rule(
-    'a session without families continues and is listed, counted and ended like the others',
+    'a session without token families continues, and is listed, counted and ended like any other',
     async (store) => {
       await begin(store);
       await loggedIn(store);
@@ -283,18 +283,21 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('an access token is valid only if its family had started by its time of issue', async (store) => {
-    await begin(store);
-    await loggedIn(store);
-    await store.startFamily(undefined, aFamily({ startedAt: START + 10 }));
-    assert.equal(await store.hasFamily('session-1', false, 'client-1', START + 9), false);
-    assert.equal(await store.hasFamily('session-1', false, 'client-1', START + 10), true);
-    await store.startFamily(undefined, aFamily({ id: 'two', startedAt: START + 20, notes: { acr: '2' } }));
-    const notes = (by: number) => store.findClientNotes('session-1', false, 'client-1', by);
-    assert.deepEqual(await notes(START + 9), {});
-    assert.deepEqual(await notes(START + 19), { nonce: 'n' });
-    assert.deepEqual(await notes(START + 20), { acr: '2' });
-  });
+  rule(
+    'an access token is valid only if its token family had started when the token was issued',
+    async (store) => {
+      await begin(store);
+      await loggedIn(store);
+      await store.startFamily(undefined, aFamily({ startedAt: START + 10 }));
+      assert.equal(await store.hasFamily('session-1', false, 'client-1', START + 9), false);
+      assert.equal(await store.hasFamily('session-1', false, 'client-1', START + 10), true);
+      await store.startFamily(undefined, aFamily({ id: 'two', startedAt: START + 20, notes: { acr: '2' } }));
+      const notes = (by: number) => store.findClientNotes('session-1', false, 'client-1', by);
+      assert.deepEqual(await notes(START + 9), {});
+      assert.deepEqual(await notes(START + 19), { nonce: 'n' });
+      assert.deepEqual(await notes(START + 20), { acr: '2' });
+    },
+  );
 
   rule(
     '"Whatever ends all sessions of a user also ends unfinished logins and unexchanged codes"',

@@ -4,10 +4,10 @@ import { begin } from './login.ts';
 import { aClient, anAuthenticationSession, aRealm, START } from './records.ts';
 import { many, type Rule } from './suite.ts';
 
-/** Logins that strangers start and never finish. */
+/** Rules for logins that strangers start and never finish. */
 export function openLoginRules(rule: Rule): void {
   rule(
-    'keeps the newest authentication sessions of a realm, and all sessions with a proof',
+    'keeps the newest authentication sessions of a realm, and all those with a verified user',
     async (store, _, other) => {
       await begin(store);
       await store.apply([
@@ -18,7 +18,8 @@ export function openLoginRules(rule: Rule): void {
         store.putAuthenticationSession(
           anAuthenticationSession({ id, expiresAt: START + 1000 + at, ...more }),
         );
-      // A stranger can imitate the note of a proof only in a text of the request.
+      // This text looks like the note that marks a verified user. A stranger can put it only into a parameter of the
+      // request.
       const request = { ...anAuthenticationSession({}).request, state: '"passwordUser":"x"' };
       for (let at = 0; at < 10; at++) await put(`open-${at}`, at, { request });
       await put('user', 0, { userId: 'user-1' });

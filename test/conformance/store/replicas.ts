@@ -4,7 +4,7 @@ import { applyAsRead } from '../../store/as-read.ts';
 import { aClient, aCode, aFamily, aRole, aSession, aUser, hash, START } from './records.ts';
 import { begin, counted, many, type Rule, rotation } from './suite.ts';
 
-/** The guarantees between the stores of one database. */
+/** Rules that hold between several stores on one database. */
 export function replicasRules(rule: Rule): void {
   rule(
     '"A read that starts after a write returned sees that write", in another store too',
@@ -77,7 +77,7 @@ export function replicasRules(rule: Rule): void {
     },
   );
 
-  rule('applies exactly one of several parallel changes that use the same name', async (store, _, other) => {
+  rule('applies only one of several parallel changes that use the same name', async (store, _, other) => {
     await begin(store);
     const answers = await many(20, [store, other], (one, i) =>
       one.apply([
@@ -111,7 +111,7 @@ export function replicasRules(rule: Rule): void {
   });
 
   rule(
-    'a completed rotation counts as the last use of the session, even if the family ends in parallel',
+    'a completed rotation counts as the last use of the session, even if the token family ends at the same time',
     async (store, _, other) => {
       await begin(store);
       for (let round = 0; round < 25; round++) {
@@ -131,24 +131,27 @@ export function replicasRules(rule: Rule): void {
     },
   );
 
-  rule('no family outlives its session, whatever the order of parallel calls', async (store, _, other) => {
-    await begin(store);
-    for (let round = 0; round < 25; round++) {
-      const id = `session of ${round}`;
-      const code = { hash: hash(`code of ${round}`), now: START };
-      const login = { session: aSession({ id }), sessionMustExist: false };
-      await store.finishLogin({ ...login, code: aCode({ hash: code.hash, sessionId: id }) });
-      const family = aFamily({ id: `family of ${round}`, sessionId: id });
-      const [started, ended] = await Promise.all([
-        store.startFamily(code, family),
-        round % 2 === 0
-          ? other.endSession(id, false).then((answer) => answer.ended)
-          : other.endUserSessions('user-1', { offlineToo: false }).then((answer) => answer.ended > 0),
-      ]);
-      assert.equal(ended, true);
-      assert.ok(['started', 'gone'].includes(started));
-      assert.equal(await store.findSession(id, false), undefined);
-      assert.equal(await store.findFamily(family.id), undefined);
-    }
-  });
+  rule(
+    'a token family never outlives its session, whatever the order of parallel calls',
+    async (store, _, other) => {
+      await begin(store);
+      for (let round = 0; round < 25; round++) {
+        const id = `session of ${round}`;
+        const code = { hash: hash(`code of ${round}`), now: START };
+        const login = { session: aSession({ id }), sessionMustExist: false };
+        await store.finishLogin({ ...login, code: aCode({ hash: code.hash, sessionId: id }) });
+        const family = aFamily({ id: `family of ${round}`, sessionId: id });
+        const [started, ended] = await Promise.all([
+          store.startFamily(code, family),
+          round % 2 === 0
+            ? other.endSession(id, false).then((answer) => answer.ended)
+            : other.endUserSessions('user-1', { offlineToo: false }).then((answer) => answer.ended > 0),
+        ]);
+        assert.equal(ended, true);
+        assert.ok(['started', 'gone'].includes(started));
+        assert.equal(await store.findSession(id, false), undefined);
+        assert.equal(await store.findFamily(family.id), undefined);
+      }
+    },
+  );
 }

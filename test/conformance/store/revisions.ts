@@ -3,7 +3,10 @@ import type { Change, Store } from '../../../src/store/index.ts';
 import { aClient, aComponent, aCredential, aGroup, aRole, aUser } from './records.ts';
 import { begin, type Rule } from './suite.ts';
 
-/** Reads every kind of record that `put` replaces, and returns a change for each, with the revision that was read. */
+/**
+ * Reads every kind of record that `put` replaces. Returns, for each, a function that builds a change with the revision
+ * that was read.
+ */
 async function readEach(store: Store): Promise<Record<string, (name: string) => Change>> {
   const acme = (await store.findRealm('acme'))!;
   const client = (await store.findClient('realm-1', 'app'))!;
@@ -84,7 +87,7 @@ export function revisionRules(rule: Rule): void {
     },
   );
 
-  rule('a change of a record that included a removed role does not restore the role', async (store) => {
+  rule('a change of a record that was read with a removed role does not restore the role', async (store) => {
     await begin(store);
     await store.apply([
       { do: 'create', role: aRole({ id: 'outer', name: 'outer', compositeIds: ['role-1'] }) },
@@ -99,7 +102,7 @@ export function revisionRules(rule: Rule): void {
     assert.deepEqual((await store.findRealm('acme'))!.roles.get('outer')!.compositeIds, []);
   });
 
-  rule('a change of an earlier version does not restore a removed record', async (store) => {
+  rule('a change of a record that was read before its removal does not restore the record', async (store) => {
     await begin(store);
     const user = (await store.findUser('realm-1', 'user-1'))!;
     await store.apply([{ do: 'remove', what: 'user', id: 'user-1' }]);
@@ -109,7 +112,7 @@ export function revisionRules(rule: Rule): void {
     assert.deepEqual(await store.apply([put]), { outcome: 'stale', what: 'user', id: 'user-1' });
   });
 
-  rule('rejects the whole list if it replaces a record that was never read', async (store) => {
+  rule('rejects the whole list of changes if one replaces a record that was never read', async (store) => {
     await begin(store);
     const answer = await store.apply([
       { do: 'remove', what: 'component', id: aComponent({}).id },

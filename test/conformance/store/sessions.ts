@@ -5,27 +5,30 @@ import { aClient, aFamily, aRealm, aSession, aUser, START } from './records.ts';
 import { begin, many, type Rule, rotation } from './suite.ts';
 
 export function sessionsRules(rule: Rule): void {
-  rule('keeps the last use of a session across all its families, even removed ones', async (store, set) => {
-    await begin(store);
-    await store.startSession(aSession({}), aFamily({ id: 'family-2', clientUuid: 'client-2' }));
-    set(START + 500);
-    await store.rotateRefreshToken(rotation({ familyId: 'family-2', now: START + 500 }));
-    assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 500);
-    assert.equal((await store.findFamily('family-1'))!.session.lastAccessAt, START + 500);
-    assert.equal((await store.findFamily('family-1'))!.family.lastRefreshAt, START);
-    assert.equal(await store.hasFamily('session-1', false, 'client-2'), true);
-    assert.deepEqual(await store.removeFamily('family-2'), { removed: true });
-    assert.deepEqual(await store.removeFamily('family-2'), { removed: false });
-    assert.equal(await store.hasFamily('session-1', false, 'client-2'), false);
-    assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 500);
-    await store.rotateRefreshToken(rotation({ now: START + 501 }));
-    await store.apply([{ do: 'remove', what: 'client', id: 'client-1' }]);
-    assert.equal(await store.findFamily('family-1'), undefined);
-    assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 501);
-  });
+  rule(
+    "keeps the time of a session's last use across all its token families, even removed ones",
+    async (store, set) => {
+      await begin(store);
+      await store.startSession(aSession({}), aFamily({ id: 'family-2', clientUuid: 'client-2' }));
+      set(START + 500);
+      await store.rotateRefreshToken(rotation({ familyId: 'family-2', now: START + 500 }));
+      assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 500);
+      assert.equal((await store.findFamily('family-1'))!.session.lastAccessAt, START + 500);
+      assert.equal((await store.findFamily('family-1'))!.family.lastRefreshAt, START);
+      assert.equal(await store.hasFamily('session-1', false, 'client-2'), true);
+      assert.deepEqual(await store.removeFamily('family-2'), { removed: true });
+      assert.deepEqual(await store.removeFamily('family-2'), { removed: false });
+      assert.equal(await store.hasFamily('session-1', false, 'client-2'), false);
+      assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 500);
+      await store.rotateRefreshToken(rotation({ now: START + 501 }));
+      await store.apply([{ do: 'remove', what: 'client', id: 'client-1' }]);
+      assert.equal(await store.findFamily('family-1'), undefined);
+      assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 501);
+    },
+  );
 
   rule(
-    'ends a single session, all sessions of a user or a realm, and sessions as part of a change',
+    'ends one session, all sessions of a user or a realm, and sessions as part of a change',
     async (store) => {
       await begin(store);
       const start = async (id: string, offline: boolean) =>
@@ -100,7 +103,7 @@ export function sessionsRules(rule: Rule): void {
     assert.ok(figures.databaseBytes > 0 && figures.schemaVersion > 0);
   });
 
-  rule('reports an access token as revoked until it would have expired', async (store, set) => {
+  rule('reports a revoked access token as revoked until it would have expired', async (store, set) => {
     await store.revokeAccessToken('jti', START + 60);
     await store.revokeAccessToken('jti', START + 30);
     assert.equal(await store.isAccessTokenRevoked('jti'), true);
@@ -110,7 +113,7 @@ export function sessionsRules(rule: Rule): void {
   });
 
   rule(
-    'replaces login failures only if they still have the revision that was read',
+    'replaces login failures only if they still have the revision that was read before',
     async (store, _, other) => {
       await begin(store);
       const failures = {
@@ -136,7 +139,7 @@ export function sessionsRules(rule: Rule): void {
     },
   );
 
-  rule('lists events newest first by every filter, and clears them', async (store) => {
+  rule('lists events with every filter, the newest first, and clears them', async (store) => {
     await begin(store);
     const event = (id: string, more: Partial<UserEvent>): UserEvent => ({
       id,
@@ -164,7 +167,7 @@ export function sessionsRules(rule: Rule): void {
     assert.deepEqual(await ids({}), []);
   });
 
-  rule('lists admin events by every filter, and clears them', async (store) => {
+  rule('lists admin events with every filter, and clears them', async (store) => {
     await begin(store);
     const adminEvent = (id: string, more: Partial<AdminEvent>): AdminEvent => ({
       id,
@@ -202,7 +205,7 @@ export function sessionsRules(rule: Rule): void {
     assert.deepEqual(await ids({}), []);
   });
 
-  rule('sweeps expired records in batches, and keeps records that may still be used', async (store) => {
+  rule('removes expired records in batches, and keeps records that may still be used', async (store) => {
     await begin(store);
     await store.startSession(aSession({ id: 'busy' }), aFamily({ id: 'busy', sessionId: 'busy' }));
     await store.startSession(
@@ -230,7 +233,7 @@ export function sessionsRules(rule: Rule): void {
   });
 
   rule(
-    'a sweep handles each due session once, and counts a session that continues as part of its batch',
+    'a sweep handles each due session once, and its batch also counts sessions that continue',
     async (store) => {
       await begin(store);
       const later = START + 7200;
@@ -258,7 +261,7 @@ export function sessionsRules(rule: Rule): void {
     },
   );
 
-  rule('never sweeps a session that a client with longer lifetimes may still use', async (store) => {
+  rule('never removes a session that a client with longer lifetimes may still use', async (store) => {
     await begin(store);
     const attributes = { 'client.session.idle.timeout': '90000', 'client.session.max.lifespan': '90000' };
     await applyAsRead(store, [{ do: 'put', client: aClient({ attributes }) }]);
@@ -268,7 +271,7 @@ export function sessionsRules(rule: Rule): void {
     assert.equal(await store.findFamily('family-1'), undefined);
   });
 
-  rule('sweeps events that are older than their realm allows', async (store) => {
+  rule('removes events that are older than their realm allows', async (store) => {
     await begin(store);
     const { settings } = aRealm({});
     await applyAsRead(store, [

@@ -8,7 +8,10 @@ import { revisionRules } from './revisions.ts';
 import { sessionsRules } from './sessions.ts';
 import { type ConformanceBackend, ruleOf } from './suite.ts';
 
-/** Tests every method of the contract and quotes its guarantees. A backend only opens stores. */
+/**
+ * Defines tests for every method of the store contract, whose guarantees the titles quote. A backend only has to open
+ * stores.
+ */
 export function storeConformance(name: string, backend: ConformanceBackend): void {
   const rule = ruleOf(name, backend);
   guaranteesRules(rule);

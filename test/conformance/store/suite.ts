@@ -15,22 +15,24 @@ import {
   START,
 } from './records.ts';
 
-/** A backend only opens stores. Everything that a test opens closes with it. */
+/** What a backend provides to the tests. Everything that it opens is closed when the test ends. */
 export interface ConformanceBackend {
   /**
-   * Creates an empty database with two stores on it, or the same store twice if the backend permits only one. Both
-   * clocks are at `START`; `setSeconds` moves them.
+   * Creates an empty database and opens two stores on it, or one store twice if the backend permits only one. The
+   * clocks of both start at `START`; `setSeconds` changes them.
    */
   open(t: TestContext): Promise<{ store: Store; other: Store; setSeconds(now: number): void }>;
 }
 
-/** One rule of the suite: a title, and a condition on a new store. Parallel calls also run in `other`. */
+/**
+ * Defines one test: its title, and a function that checks a new store. `other` is a second store on the same database.
+ */
 export type Rule = (
   title: string,
   run: (store: Store, setSeconds: (now: number) => void, other: Store) => Promise<void>,
 ) => void;
 
-/** Turns each rule into a test of the backend. */
+/** Returns the function that turns each rule into a test of this backend. */
 export function ruleOf(name: string, backend: ConformanceBackend): Rule {
   return (title, run) => {
     test(`${name}: ${title}`, async (t) => {
@@ -40,7 +42,7 @@ export function ruleOf(name: string, backend: ConformanceBackend): Rule {
   };
 }
 
-/** Runs many calls in parallel, alternating between two stores. */
+/** Runs many calls in parallel, alternately in two stores. */
 export function many<T>(
   count: number,
   [store, other]: readonly [Store, Store],
@@ -54,7 +56,7 @@ export function counted(outcomes: readonly string[], outcome: string): number {
   return outcomes.filter((one) => one === outcome).length;
 }
 
-/** Returns a refresh of the session that `begin` starts. */
+/** Returns the arguments that rotate the first refresh token of the session that `begin` starts. */
 export const rotation = (more: Partial<Rotation>): Rotation => ({
   familyId: 'family-1',
   presentedHash: hash('first'),

@@ -10,16 +10,16 @@ import { makePlace } from '../../journey/idkit.ts';
 export const APACHE = '/usr/sbin/apache2';
 export const MODULES = '/usr/lib/apache2/modules';
 
-/** Apache with its own port and directory, whose pages below `/protected/` require a login. */
+/** An Apache server on its own port, whose pages below `/protected/` require a login. */
 export interface Apache {
   origin: string;
-  /** Starts Apache with these directives of mod_auth_openidc. It ends with the test. */
+  /** Starts Apache with these directives of mod_auth_openidc. The server stops when the test ends. */
   start(directives: Readonly<Record<string, string>>): Promise<void>;
 }
 
 export async function prepareApache(t: TestContext): Promise<Apache> {
   const root = makePlace(t);
-  // If root starts Apache, its workers run as another user.
+  // If root starts Apache, its workers run as another user, who must be able to read the directory.
   chmodSync(root, 0o755);
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;

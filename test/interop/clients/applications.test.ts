@@ -11,9 +11,12 @@ import { launchBrowser, missingBrowser } from '../../http/pages/chromium.ts';
 import { APACHE, MODULES, prepareApache } from './apache.ts';
 import { clientOf, listen, SECRET, serveClients } from './served-clients.ts';
 
-// Unmodified web applications with a middleware or module for the login, used in a browser.
+// These tests use unmodified web applications, whose login is middleware or an Apache module, in a browser.
 
-/** Checks the page behind the login, the login page after a logout, and single sign-on without a password. */
+/**
+ * Checks that a login opens the protected page, that a logout leads to the login page, and that single sign-on needs no
+ * password.
+ */
 async function logInAndOut(page: Page, place: { protected: string; logout: string; open: string }) {
   page.setDefaultTimeout(30_000);
   await page.goto(place.protected);

@@ -8,7 +8,7 @@ const MARKUP = `<!doctype html><html lang="en"><title>client</title><p id="statu
 <button id="login">Log in</button><button id="renew">Renew</button><button id="logout">Log out</button>
 <script type="module" src="/page.js"></script>`;
 
-/** Serves a page of `pages/` with the library that it imports. `config` is called when the page opens. */
+/** Serves a page in `pages/` with the library that it imports. Calls `config` each time when the page opens. */
 export async function pageListener(file: string, config: () => unknown): Promise<RequestListener> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(`pages/${file}`, import.meta.url))],
@@ -30,12 +30,12 @@ export async function pageListener(file: string, config: () => unknown): Promise
   };
 }
 
-/** Resolves once the status line of the page has the text. */
+/** Resolves when the page's status line has this text. */
 export async function says(page: Page, text: string): Promise<void> {
   await page.getByRole('status').getByText(text, { exact: true }).waitFor({ timeout: 30_000 });
 }
 
-/** Opens a tab with the page. */
+/** Opens the page in a new tab. */
 export async function openTab(context: BrowserContext, origin: string): Promise<Page> {
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
@@ -43,7 +43,7 @@ export async function openTab(context: BrowserContext, origin: string): Promise<
   return page;
 }
 
-/** Logs alice in from the page. */
+/** Starts a login on the page and logs alice in. */
 export async function logIn(page: Page): Promise<void> {
   await page.click('#login');
   await fillLogin(page);

@@ -6,19 +6,19 @@ import * as openid from 'openid-client';
 import { CookieBrowser } from './cookie-browser.ts';
 import { clientOf, SECRET, serveClients } from './served-clients.ts';
 
-// Unmodified openid-client and oauth4webapi with all their checks.
+// These tests use the unmodified openid-client and oauth4webapi, with all checks of the libraries.
 
 const ORIGIN = 'http://application.example.test';
 const CALLBACK = `${ORIGIN}/cb`;
-/** Every character that form encoding changes and Basic authentication must restore (RFC 6749 §2.3.1). */
+/** A secret with every character that form encoding changes and Basic authentication must restore (RFC 6749 §2.3.1). */
 const ODD = { id: 'an:odd/+%&=client', secret: 'a:secret/+%&=with all of them' };
 
-/** Returns the claim `at_hash` for an access token (OpenID Connect Core §3.1.3.6), RS256. */
+/** Returns the claim `at_hash` for an access token that is signed with RS256 (OpenID Connect Core §3.1.3.6). */
 function accessTokenHash(token: string): string {
   return createHash('sha256').update(token).digest().subarray(0, 16).toString('base64url');
 }
 
-/** Runs a code flow with PKCE, state, nonce and iss, then user info, a refresh and a logout. */
+/** Runs a code flow with PKCE, state, nonce and iss, then requests user info, refreshes and logs out. */
 async function runOpenidClient(issuer: string, config: openid.Configuration): Promise<void> {
   const browser = new CookieBrowser(issuer);
   const verifier = openid.randomPKCECodeVerifier();

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { type ExampleRealm, startExampleRealm } from '../../client/example-realm.ts';
 
-/** Starts the web server of a client on a free port. It ends with the test. */
+/** Starts the web server of a client on a free port. The server stops when the test ends. */
 export async function listen(t: TestContext, listener?: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -13,7 +13,7 @@ export async function listen(t: TestContext, listener?: RequestListener) {
     server.closeAllConnections();
     server.close();
   });
-  // The same site as the service, because Debian's chromium sends no cookies to frames of other sites.
+  // The site is the same as that of the service, because Debian's Chromium sends no cookies to frames of other sites.
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { origin, server };
 }
@@ -28,7 +28,7 @@ export function serveClients(
       clients: unknown[];
       users: { clientRoles?: Readonly<Record<string, unknown>> }[];
     };
-    // The default role lets keycloak-js load the profile of a user; imported users get only the roles of the file.
+    // keycloak-js can load a user's profile only if the user has the default role, which the import does not add.
     const users = realm.users.map((user) => ({
       ...user,
       clientRoles: { ...user.clientRoles, account: ['view-profile'] },
@@ -37,7 +37,7 @@ export function serveClients(
   });
 }
 
-/** Settings of all these clients: only the code flow, and a logout that returns to the client. */
+/** The settings that all these clients share: only the code flow, and a logout that returns to the client. */
 export function clientOf(clientId: string, origin: string, more: Readonly<Record<string, unknown>> = {}) {
   return {
     clientId,
