@@ -50,7 +50,7 @@ test('reads the caller, realm roles and client roles from tokens of a running se
 test('rejects a token if a required claim is missing or wrong (RFC 7519 §4.1)', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
-  // The clock stands still, because the checks take time and the tolerance is only five seconds.
+  // The clock is stopped, because the checks take time and the tolerance is only five seconds.
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
   const now = Math.floor(Date.now() / 1000);
   const bad: Record<string, Record<string, unknown>> = {

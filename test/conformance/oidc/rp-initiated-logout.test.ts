@@ -88,7 +88,7 @@ describe('requirements of the profile RP-Initiated Logout OP', { concurrency: 4 
     }
   });
 
-  test('the value + of post.logout.redirect.uris stands for the redirect URIs (RP-Initiated Logout 3)', async () => {
+  test('the value + of post.logout.redirect.uris represents the redirect URIs (RP-Initiated Logout 3)', async () => {
     const plus = await platform.addClient('plus', { attributes: { 'post.logout.redirect.uris': '+' } });
     const user = await logInAt(platform, plus);
     const request = { id_token_hint: user.idToken, post_logout_redirect_uri: plus.redirectUri };

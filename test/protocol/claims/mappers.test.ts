@@ -251,7 +251,7 @@ test('acr is the name that the client or the realm gives to the highest level of
   assert.equal(acr('1', { 'acr.loa.map': 'broken' }), 'silver');
 });
 
-test('the web origin + stands for the origins of the redirect URIs', () => {
+test('the web origin + represents the origins of the redirect URIs', () => {
   const origins = (client: Partial<Client>, baseUrl?: string) =>
     resolveWebOrigins({ ...legacy, ...client } as Client, baseUrl);
   assert.deepEqual(origins({ webOrigins: ['https://a.test'], redirectUris: ['https://b.test/x'] }), [

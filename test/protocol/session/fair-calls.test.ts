@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limitCalls } from '../../../src/protocol/session/fair-calls.ts';
 
-/** A promise that the test resolves. */
+/** Returns work whose calls the test ends one by one. */
 function openWork() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
