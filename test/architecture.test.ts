@@ -5,15 +5,15 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { renderDefinitions } from '../src/store/migrations/compile-definitions.ts';
 
-// The map of the rooms as data. Imports go downward only, never sideways, and always through a door.
+// The map of the rooms. Imports go downward only, never sideways, and always through a door.
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 
 interface Room {
   floor: number;
-  /** Lower rooms that it must not import, although its floor would allow it. */
+  /** Lower rooms that the room must not import, although its floor would allow it. */
   never: readonly string[];
-  /** Rooms on its own floor that it may import as an exception. */
+  /** Rooms on the same floor that the room may import as an exception. */
   sideways: readonly string[];
 }
 
@@ -88,7 +88,7 @@ const ROOMS: Record<string, Room> = {
   },
 };
 
-/** Doors in addition to `index.ts`. Other rooms reach concrete implementations only through them. */
+/** Doors in addition to `index.ts`. Through them, other rooms reach concrete implementations. */
 const DOORS: Record<string, readonly string[]> = {
   postgres: ['driver.ts'],
   store: ['open.ts'],
@@ -115,12 +115,12 @@ const NODE_MODULES: Record<string, readonly string[]> = {
 };
 
 interface Import {
-  /** Relative to the checkout. */
+  /** Path relative to the checkout. */
   file: string;
   specifier: string;
 }
 
-/** Returns why an import breaks the map, or undefined if it is allowed. */
+/** Returns the reason why the map forbids an import, or undefined if it is allowed. */
 function explainFault({ file, specifier }: Import): string | undefined {
   const [, from] = /^src\/([^/]+)\//.exec(file) ?? [];
   if (from === undefined || ROOMS[from] === undefined) return `${file} lies in no room`;
@@ -147,7 +147,7 @@ function explainFault({ file, specifier }: Import): string | undefined {
   return undefined;
 }
 
-/** Finds every import of a source text: static, re-exported, dynamic, and in a type position. */
+/** Finds every import in a source text: static ones, re-exports, dynamic ones, and those in types. */
 function findImports(file: string, text: string): readonly Import[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
   const patterns = [
@@ -178,7 +178,7 @@ test('every import goes downward through a door (docs/architecture.md)', () => {
   assert.deepEqual(faults, []);
 });
 
-test('other folders import a folder of protocol or http through its index, if it has one', () => {
+test('a folder of protocol or http that has an index is imported only through it', () => {
   const folders = new Set(
     sources
       .filter((file) => /^src\/(protocol|http)\/.+\/index\.ts$/.test(file))
@@ -196,16 +196,18 @@ test('other folders import a folder of protocol or http through its index, if it
   assert.deepEqual(faults, []);
 });
 
-/** The rooms that a request passes through. The other rooms call services, so they read the status codes of responses. */
+/** The rooms that handle a request. The other rooms call services, so they read the status codes of responses. */
 const ANSWERING_ROOMS = /^src\/(protocol|browser|admin|service|http)\//;
 
-/** The tables of the status codes. */
+/** The files that contain the tables of status codes. */
 const STATUS_TABLES: readonly string[] = [
   'src/http/responses/statuses.ts',
   'src/http/responses/wire-errors.ts',
 ];
 
-/** Each matches a status code in a source: in a field, a comparison, an argument, a conditional or a text. */
+/**
+ * Patterns for a status code in a source: in a field, a comparison, an argument, a conditional expression or a text.
+ */
 const STATUS_PATTERNS: readonly RegExp[] = [
   /\bstatus(?:Code)?\b['"]?\??\s*(?:[:=]|[=!]==|[<>]=?)\s*[1-5]\d\d\b/,
   /\.code\(\s*[1-5]\d\d\b/,
@@ -215,7 +217,7 @@ const STATUS_PATTERNS: readonly RegExp[] = [
   /\bHTTP [1-5]\d\d\b/,
 ];
 
-/** Returns the lines of a source that contain a status code outside of comments. */
+/** Returns the lines of a source that contain a status code, except in comments. */
 function findStatuses(file: string, text: string): readonly string[] {
   if (!ANSWERING_ROOMS.test(file) || STATUS_TABLES.includes(file)) return [];
   const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
@@ -229,7 +231,7 @@ test('every HTTP status code is in a table of the HTTP room (docs/architecture.m
   assert.deepEqual(faults, []);
 });
 
-test('the check finds every form of a status code and ignores other numbers', () => {
+test('the check for status codes finds every form of them and ignores other numbers', () => {
   for (const line of [
     '{ status: 404 }',
     'status = 400',
@@ -246,7 +248,7 @@ test('the check finds every form of a status code and ignores other numbers', ()
   assert.deepEqual(findStatuses('src/client/a.ts', 'if (response.status === 401)'), []);
 });
 
-test('the check finds each kind of forbidden import', () => {
+test('the check for imports finds each kind of forbidden import', () => {
   const cases: [file: string, text: string, fault: RegExp][] = [
     ['src/model/realm.ts', "import { x } from '../store/index.ts';", /reaches up to store/],
     ['src/protocol/grants.ts', "import { x } from '../admin/index.ts';", /sideways to admin/],
@@ -264,7 +266,7 @@ test('the check finds each kind of forbidden import', () => {
   }
 });
 
-test('the check accepts what the map allows', () => {
+test('the check for imports accepts every import that the map allows', () => {
   const cases: [file: string, text: string][] = [
     ['src/cli/a.ts', "import { x } from '../procedures/index.ts';"],
     ['src/cli/a.ts', "await import('../platform/open.ts');"],
@@ -274,7 +276,7 @@ test('the check accepts what the map allows', () => {
   for (const [file, text] of cases) assert.equal(explainFault(findImports(file, text)[0]!), undefined);
 });
 
-test('docs/architecture.md shows this table as the map of the rooms', () => {
+test('the map of the rooms in docs/architecture.md matches the table of this test', () => {
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
   const rows = [...page.matchAll(/^\| (\d) \| `src\/([a-z]+)\/` \| [^|]+ \| ([^|]+) \|$/gm)];
   const written = Object.fromEntries(
@@ -288,7 +290,7 @@ test('docs/architecture.md shows this table as the map of the rooms', () => {
   assert.deepEqual(written, built);
 });
 
-/** Returns the rooms that a room may import, in the form of the page. */
+/** Returns the rooms that a room may import, as docs/architecture.md lists them. */
 function mayImport(room: string): string {
   const { floor, never, sideways } = ROOMS[room]!;
   const allowed = Object.entries(ROOMS)
@@ -301,7 +303,7 @@ function mayImport(room: string): string {
   return allowed.length === 0 ? 'nothing' : allowed.join(', ');
 }
 
-test('the index of every room begins with a description of the room (docs/architecture.md)', () => {
+test('the index of every room begins with its description (docs/architecture.md)', () => {
   const rooms = new Set(sources.map((file) => file.split('/')[1]!));
   for (const room of rooms) {
     const lines = readFileSync(join(root, 'src', room, 'index.ts'), 'utf8').split('\n');
@@ -327,7 +329,7 @@ test('the index of every room begins with a description of the room (docs/archit
 test('no file is longer than 400 lines, and most are under 150 (docs/architecture.md)', () => {
   const lengths = [...sources, ...listSources('test'), ...listSources('bin')]
     .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
-    // Nobody reads a generated file: people read the program that writes it.
+    // Generated files do not count: people read the program that writes them.
     .filter(({ text }) => !/^\/\/ Written by `node /.test(text))
     .map(({ file, text }) => ({ file, lines: text.split('\n').length - 1 }));
   assert.deepEqual(
@@ -343,7 +345,7 @@ test('the table of definitions in an embedded dump matches the migrations (node 
   assert.equal(table, renderDefinitions());
 });
 
-test('file names are in kebab-case, and none is that of a catch-all (docs/architecture.md)', () => {
+test('file names are in kebab-case, and none is a catch-all such as utils or helpers (docs/architecture.md)', () => {
   const names = [...sources, ...listSources('test')].map((file) => file.split('/').at(-1)!);
   const bad = names.filter(
     (name) =>
@@ -353,7 +355,7 @@ test('file names are in kebab-case, and none is that of a catch-all (docs/archit
   assert.deepEqual(bad, []);
 });
 
-test('docs/architecture.md explains every file and folder of the top level', () => {
+test('docs/architecture.md explains every file and folder in the top folder', () => {
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
   const ignored = new Set(
     [...readFileSync(join(root, '.gitignore'), 'utf8').split('\n')].map((line) => line.replace(/\//g, '')),

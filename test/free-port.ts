@@ -2,17 +2,17 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
-/** Above the well-known ports and those that browsers refuse, below the ephemeral ports of Linux. */
+/** The range of ports for tests: above the ports that browsers refuse, and below the ephemeral ports of Linux. */
 const PORTS = { from: 20_000, to: 32_768 } as const;
 
 /**
- * Returns a free port of the loopback interface outside of the ephemeral range. No other test gets the same port while
- * this process runs, even if nothing listens on it.
+ * Returns a free port of the loopback interface. No other test gets the same port while this process runs, even if
+ * nothing listens on it.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORTS.from, PORTS.to);
-    // An abstract socket of Linux disappears with its process, however the process ends.
+    // Linux removes an abstract socket when its process ends, for whatever reason.
     const lease = await listen((server) => server.listen(`\0idkit-test-port-${port}`));
     if (lease === undefined) continue;
     lease.unref();
@@ -24,7 +24,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Resolves to undefined if another program listens there already. */
+/** Starts a server. Resolves to undefined if another program already uses the address. */
 async function listen(begin: (server: Server) => void): Promise<Server | undefined> {
   const server = createServer();
   try {

@@ -10,7 +10,7 @@ const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', imp
   readonly packages: Readonly<Record<string, Entry>>;
 };
 
-/** Finds the dependencies that a package of the lock file names by a tag of the registry instead of a version. */
+/** Finds the dependencies in the lock file that are named by a tag such as `latest` instead of a version. */
 function findTags(entries: Readonly<Record<string, Entry>>): string[] {
   return Object.entries(entries).flatMap(([place, entry]) =>
     KINDS.flatMap((kind) => Object.entries((entry[kind] ?? {}) as Readonly<Record<string, string>>))
@@ -24,7 +24,7 @@ function findTags(entries: Readonly<Record<string, Entry>>): string[] {
  * a tag. keycloak-connect names its optional chromedriver in that way. Its entry in the lock file omits the dependency,
  * and a later `npm install keycloak-connect` adds it again.
  */
-test('the lock file names no dependency by a tag, because older versions of npm cannot read that', () => {
+test('the lock file does not name a dependency by a tag, which older versions of npm cannot read', () => {
   assert.deepEqual(findTags(packages), []);
   const tagged = {
     a: { optionalDependencies: { b: 'latest', c: '^1.0.0', d: 'x', e: '*', f: 'npm:ms@^2' } },
@@ -32,7 +32,7 @@ test('the lock file names no dependency by a tag, because older versions of npm 
   assert.deepEqual(findTags(tagged), ['a: b latest']);
 });
 
-/** Returns whether an `engines.node` such as `^18.19.0 || >=20.5.0` accepts the newest Node.js 20. */
+/** Reports whether a range in `engines.node`, such as `^18.19.0 || >=20.5.0`, accepts the newest Node.js 20. */
 function acceptsNode20(range: string): boolean {
   return range.split('||').some((part) => {
     const [, operator, major] = /^\s*(>=|\^|>)?\s*v?(\d+)/.exec(part) ?? [];
@@ -46,7 +46,7 @@ function acceptsNode20(range: string): boolean {
  * check packages that come inside idkit's own package (`bundleDependencies`). So `npx idkit` on Node.js 20 prints one
  * line, from bin/idkit.js: idkit needs a newer Node.js.
  */
-test('npm installs no package that it warns about on Node.js 20, so only idkit reports which Node.js it needs', () => {
+test('on Node.js 20, npm prints no warnings about packages, so only idkit reports which Node.js it needs', () => {
   const installed = Object.entries(packages).filter(
     ([place, entry]) =>
       place === '' || (entry['dev'] !== true && entry['devOptional'] !== true && entry['inBundle'] !== true),

@@ -25,20 +25,20 @@ const run = promisify(execFile);
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const work = mkdtempSync(join(tmpdir(), 'idkit-package-'));
 const home = join(work, 'home');
-/** Paths in the package, without those of the bundled packages. */
+/** The paths in the package, except those of the bundled packages. */
 let files: readonly string[] = [];
 let bundled: readonly string[] = [];
 let installed = '';
 let unreachable: string | undefined;
 
-/** Runs npm without the environment of this project. */
+/** Runs npm without the npm settings of this project. */
 async function npm(args: readonly string[], cwd: string): Promise<string> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
   const { stdout } = await run('npm', [...args], { cwd, env, maxBuffer: 1 << 26 });
   return stdout;
 }
 
-/** Entries of a checkout that packing does not read, or that it creates again. */
+/** Entries of a checkout that packing does not read or that it creates itself. */
 const LEFT_OUT = ['.git', 'node_modules', 'dist', 'test', 'image'];
 
 /** Copies this checkout without `dist/`: other tests read that folder, and packing rebuilds it. */
@@ -48,7 +48,7 @@ function copyCheckout(): string {
     recursive: true,
     filter: (path) => dirname(path) !== root || !LEFT_OUT.includes(basename(path)),
   });
-  // npm packs bundled packages from real folders. It does not follow links.
+  // npm does not follow links to bundled packages, so these are copied.
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { inBundle?: boolean }>;
   };
@@ -78,7 +78,8 @@ before(async () => {
     await npm(['install', '--prefer-offline', '--no-audit', '--no-fund', tarball], home);
     installed = join(home, 'node_modules', 'idkit');
   } catch (error) {
-    // Without a registry the dependencies are unavailable. The tests then fail if every component is required.
+    // Without a registry, npm cannot install the dependencies. In CI, which requires every component, this is a
+    // failure.
     if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw error;
     unreachable = 'needs the npm registry';
   }
@@ -86,7 +87,7 @@ before(async () => {
 
 after(() => rmSync(work, { recursive: true, force: true }));
 
-test('the package contains the compiled program, its types, the documentation and nothing else', () => {
+test('the package contains only the compiled program, its types and the documentation', () => {
   for (const file of ['dist/main.js', 'dist/library/client.js', 'dist/console/index.html'])
     assert.ok(files.includes(file), `${file} is missing`);
   const foreign = files.filter(
@@ -100,7 +101,7 @@ test('the package contains the compiled program, its types, the documentation an
   );
 });
 
-test('the package bundles the dependencies that npm would warn about on Node.js 20, including indirect ones', () => {
+test('the package bundles the direct and indirect dependencies that npm would warn about on Node.js 20', () => {
   const names = new Set(bundled.map((path) => path.split('/')[1]));
   for (const name of ['chalk', 'commander', 'execa', 'kysely']) assert.ok(names.has(name), name);
   assert.deepEqual(
@@ -110,7 +111,7 @@ test('the package bundles the dependencies that npm would warn about on Node.js 
   );
 });
 
-test('the package contains the types that its entries name, and no others', () => {
+test('the package contains only the types that its entry points export', () => {
   const types = files.filter((path) => path.endsWith('.d.ts'));
   assert.ok(types.includes('dist/types/client/application/index.d.ts'));
   assert.ok(types.includes('dist/types/client/resource-server/index.d.ts'));
@@ -118,7 +119,7 @@ test('the package contains the types that its entries name, and no others', () =
   assert.deepEqual(inner, []);
 });
 
-test('every package that the program imports is a dependency, or is compiled in with its licence', (t) => {
+test('every package that the program imports is a dependency, or is compiled into the program with its licence', (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
@@ -149,7 +150,7 @@ test('every package that the program imports is a dependency, or is compiled in 
     assert.match(inBrowser, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)\\n\\n[^-]`, 'm'));
 });
 
-test('the bill of materials lists every package that is compiled in or installed, and no other', (t) => {
+test('the bill of materials lists exactly the packages that are compiled in or installed', (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   const sbom = JSON.parse(readFileSync(join(installed, 'dist', 'sbom.cdx.json'), 'utf8')) as {
     bomFormat: string;
@@ -199,7 +200,7 @@ test('an installation does not contain its own Node.js', (t) => {
   assert.equal(existsSync(join(installed, '.node')), false);
 });
 
-test('the installed program starts and answers requests', async (t) => {
+test('the installed program starts and responds to requests', async (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   const bin = join(home, 'node_modules', '.bin', 'idkit');
   const { stdout } = await run(process.execPath, [bin, '--version']);
@@ -213,7 +214,7 @@ test('the installed program starts and answers requests', async (t) => {
   assert.equal(await service.stop(), 0);
 });
 
-test('applications import the library with its types, and browsers need no types of Node.js', async (t) => {
+test('applications import the library with its types, and browser code does not need the types of Node.js', async (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   const lines = [
     "import { openBrowserSession, type SessionState } from 'idkit/client';",
@@ -233,7 +234,7 @@ test('applications import the library with its types, and browsers need no types
   assert.ok(Number(stdout) >= 9, stdout);
 });
 
-test('prints one clear line and exits with 14 on a Node.js that is too old', async (t) => {
+test('if Node.js is too old, the program prints one clear line and exits with 14', async (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   // The program reads the version from `process`, so a preloaded module can replace it with an old one.
   const preload = join(work, 'old.cjs');

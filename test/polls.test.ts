@@ -4,18 +4,19 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { waitUntil } from './wait-until.ts';
 
-// A poll without a timeout hangs a whole run, and a poll without a message does not say why it failed.
+// Tests that poll must have a timeout, because a poll without one blocks the whole run. They must have a message too,
+// which says what they waited for.
 
 const ROOT = import.meta.dirname;
 
-/** A loop without a counter in its head, and its body: a block or one statement. */
+/** A pattern for a loop without a counter, with its body: a block or one statement. */
 const LOOP = /^( *)(?:while \(.*|for \(;;\)|do) *(?:\{\n[\s\S]*?^\1\}|.*;$|\n.*;$)/gm;
 const PAUSE = /\b(?:sleep|pause|wait|setTimeout)\(/;
-/** Signs that the loop ends: it compares a time, throws an error, or is a load that the test stops. */
+/** Signs that a loop ends: it compares a time, throws an error, or creates load until the test stops it. */
 const END =
   /\b(?:assert|throw|late|until|end|running|busy|storm|aborted|atWork)\b|performance\.now|Date\.now/;
 
-test('every poll of the tests has a timeout and a message', () => {
+test('every loop that polls in a test has a timeout and a message', () => {
   const endless = globSync('**/*.ts', { cwd: ROOT })
     .filter((file) => file !== 'polls.test.ts' && file !== 'wait-until.ts')
     .flatMap((file) =>
@@ -26,7 +27,7 @@ test('every poll of the tests has a timeout and a message', () => {
   assert.deepEqual(endless, [], 'waitUntil of wait-until.ts has both');
 });
 
-test('waitUntil returns the result, and its error names the condition and the last state', async () => {
+test('waitUntil returns the result, or throws an error that names the condition and the last state', async () => {
   let looks = 0;
   assert.equal(
     await waitUntil('it is the third look', () => ++looks === 3 && `look ${looks}`, { every: 1 }),

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import type { runCli } from '../src/cli/index.ts';
 import { waitUntil } from './wait-until.ts';
 
-// The idkit under test: the one of this checkout, or an installed package if IDKIT_TEST_PROGRAM names its bin.
+// The idkit that the tests run: that of this checkout, or that of an installed package if IDKIT_TEST_PROGRAM is the
+// path of its bin.
 
 const { IDKIT_TEST_PROGRAM: given } = process.env;
 
@@ -13,10 +14,14 @@ const { IDKIT_TEST_PROGRAM: given } = process.env;
 export const PROGRAM =
   given === undefined ? fileURLToPath(new URL('../bin/idkit.js', import.meta.url)) : realpathSync(given);
 
-/** Whether `PROGRAM` is an installed package, which runs from `dist`. */
+/** True if `PROGRAM` is an installed package, which runs from `dist`. */
 export const isInstalled = given !== undefined;
 
-/** Returns `runCli` of the program under test. @throws Error if IDKIT_TEST_PROGRAM does not name a package */
+/**
+ * Returns `runCli` of the program under test.
+ *
+ * @throws Error if IDKIT_TEST_PROGRAM does not name a package
+ */
 export async function loadRunCli(): Promise<typeof runCli> {
   if (!isInstalled) return (await import('../src/cli/index.ts')).runCli;
   const main = join(dirname(PROGRAM), '../dist/main.js');
@@ -25,13 +30,13 @@ export async function loadRunCli(): Promise<typeof runCli> {
   return program.runCli;
 }
 
-/** A process that runs `idkit serve`. */
+/** A running `idkit serve`. */
 export interface SpawnedService {
   address: string;
   stop(): Promise<void>;
 }
 
-/** Starts `serve` of the program under test on a platform directory and a free port. Resolves when it is ready. */
+/** Starts `idkit serve` on a platform directory and a free port. Resolves when it is ready. */
 export async function spawnService(
   dir: string,
   argv: readonly string[],

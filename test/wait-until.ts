@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How to wait for a condition. */
+/** Options of `waitUntil`. */
 export interface Patience {
   /** Timeout in seconds. Default: 60. */
   seconds?: number;
   /** Interval between two checks in milliseconds. */
   every?: number;
-  /** Returns the last state, which the message of a failure shows. */
+  /** Returns the current state, which the error shows after the timeout. */
   seen?: () => unknown;
 }
 
 /**
- * Calls `look` until its result is truthy, and returns that result. Every test polls with this function, so every poll
- * has a timeout and a message that names the condition.
+ * Calls `look` until it returns a result, and returns that result. Every test polls with this function, so that every
+ * poll has a timeout and a message that names the condition.
  *
- * @param what the condition in words, as `the replica is ready`
- * @param look returns undefined, null or false until the condition holds; its errors fail the test
- * @throws Error that names the condition after the timeout
+ * @param what the condition in words, for example `the replica is ready`
+ * @param look returns undefined, null or false until the condition is true; its errors fail the test
+ * @throws Error that names the condition, after the timeout
  */
 export async function waitUntil<T>(
   what: string,

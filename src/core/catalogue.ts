@@ -1,17 +1,17 @@
-/** What the reference says about one error code. Every text is plain and ends without a full stop. */
+/** The description of an error code in the reference. Every text is plain and ends without a full stop. */
 export interface CatalogueEntry {
   exit: ExitCode;
   /** The error in a few words, for tables. */
   meaning: string;
   /** The circumstances in which idkit reports the error. */
   when: string;
-  /** The operator's next step. The hints of a single error may add more. */
+  /** The operator's next step. The hints of an individual error can add more. */
   advice: string;
 }
 
 /**
- * Every error that an operator must act on, by its stable code. The catalogue is append-only: a code is never renamed,
- * renumbered or reused. `docs/reference/errors.md` is generated from it.
+ * Every error that an operator must act on, by its stable code. Codes are only added: they are never renamed,
+ * renumbered or reused. `docs/reference/errors.md` is generated from this catalogue.
  */
 export const ERROR_CATALOGUE = {
   IDKIT_USAGE: {
@@ -24,13 +24,14 @@ export const ERROR_CATALOGUE = {
     exit: 2,
     meaning: 'a setting in a flag, the environment, .env or idkit.yaml is wrong',
     when: 'a setting has an invalid value, an unknown name, or contradicts another setting',
-    advice: 'correct the setting in the place that the message names, then check it with `idkit config show`',
+    advice:
+      'correct the setting in the flag, variable or file that the message names, then check it with `idkit config show`',
   },
   IDKIT_DIRECTORY_MISSING: {
     exit: 2,
     meaning: 'the platform directory does not exist',
-    when: '`--dir`, `IDKIT_DIR` or the working directory leads to no platform directory',
-    advice: 'name the right directory with `--dir`, or create a new one with `idkit init`',
+    when: '`--dir`, `IDKIT_DIR` or the working directory does not lead to a platform directory',
+    advice: 'pass the right directory with `--dir`, or create a new one with `idkit init`',
   },
   IDKIT_DIRECTORY_NOT_WRITABLE: {
     exit: 1,
@@ -58,7 +59,7 @@ export const ERROR_CATALOGUE = {
   },
   IDKIT_MASTER_KEY_WRONG: {
     exit: 12,
-    meaning: 'IDKIT_MASTER_KEY does not open this database',
+    meaning: 'IDKIT_MASTER_KEY does not decrypt this database',
     when: 'the database was encrypted with another master key',
     advice: 'set the key that belongs to the database; no other key can decrypt the secrets in it',
   },
@@ -66,12 +67,12 @@ export const ERROR_CATALOGUE = {
     exit: 2,
     meaning: 'a realm file cannot be imported',
     when: 'a realm file is not valid JSON, has an unknown or invalid field, or contradicts itself',
-    advice: 'correct the place in the file that the message names; nothing of the file was imported',
+    advice: 'correct the file at the position that the message names; nothing was imported from it',
   },
   IDKIT_NOT_YET: {
     exit: 2,
     meaning: 'this version does not support the feature yet',
-    when: 'a setting asks for a feature that a later version of idkit provides',
+    when: 'a setting requires a feature that only a later version of idkit has',
     advice: 'use the alternative that the message names, or install a newer version of idkit',
   },
   IDKIT_PORT_TAKEN: {
@@ -108,18 +109,18 @@ export const ERROR_CATALOGUE = {
   IDKIT_SERVICE_RUNNING: {
     exit: 11,
     meaning: 'the service is running, and it must be stopped first',
-    when: 'a procedure replaces what a running service uses',
+    when: 'a procedure would replace files or data that the running service uses',
     advice: 'stop the service as the message says, then run the command again',
   },
   IDKIT_CREDENTIALS: {
     exit: 12,
     meaning: 'wrong passphrase or credentials',
-    when: 'a passphrase does not open a backup, or a service or database rejects the user name and password',
-    advice: 'give the passphrase or credentials that belong to the object in the message',
+    when: 'a passphrase does not decrypt a backup, or a service or database rejects the user name and password',
+    advice: 'use the passphrase or credentials of the object that the message names',
   },
   IDKIT_PASSWORD_METHOD: {
     exit: 12,
-    meaning: 'the database server asks for the password in a way that does not keep it secret',
+    meaning: 'the database server requests the password with a method that does not keep it secret',
     when: 'the Postgres server requests a method that the `require_auth` parameter of the address does not allow',
     advice:
       'configure `scram-sha-256` in `pg_hba.conf` and set the password again, or allow the method with `require_auth`',
@@ -127,7 +128,7 @@ export const ERROR_CATALOGUE = {
   IDKIT_DAMAGED: {
     exit: 13,
     meaning: 'a checksum, archive, dump or realm file of a backup set is damaged',
-    when: 'a file of a backup set is not what its checksum, seal or format requires',
+    when: 'a file of a backup set does not match its checksum, seal or format',
     advice: 'do not restore this set; choose another set or a copy of it, and check the disk that it is on',
   },
   IDKIT_DATABASE_DAMAGED: {
@@ -144,8 +145,8 @@ export const ERROR_CATALOGUE = {
   },
   IDKIT_UNREACHABLE: {
     exit: 15,
-    meaning: 'the database, service or engine does not answer in time',
-    when: 'a connection is refused, a name does not resolve, or an answer takes too long',
+    meaning: 'the database, service or engine does not respond in time',
+    when: 'a connection is refused, a name does not resolve, or a response takes too long',
     advice:
       'check that the other side is running and that the address, the network and the certificate are right',
   },
@@ -164,14 +165,14 @@ export const ERROR_CATALOGUE = {
   },
   IDKIT_NO_SPACE: {
     exit: 19,
-    meaning: 'no room on the disk',
-    when: 'the disk or the quota is full, or has less room than a procedure needs',
+    meaning: 'no space left on the disk',
+    when: 'the disk or the quota is full, or has less free space than a procedure needs',
     advice: 'free space on the file system of the path in the message, then run the command again',
   },
   IDKIT_CHANGED: {
     exit: 1,
-    meaning: 'a record changed each time before idkit could store its own change',
-    when: 'several writers change the same record at the same time, and every retry fails',
+    meaning: 'concurrent changes to a record prevented idkit from storing its own',
+    when: 'other processes change the same record at the same time, and every retry fails',
     advice: 'run the command again when the other changes are done',
   },
   IDKIT_INTERRUPTED: {
@@ -188,15 +189,15 @@ export const ERROR_CATALOGUE = {
   },
   IDKIT_UNSEALED: {
     exit: 2,
-    meaning: 'nothing proves who made the backup set: it has no seal, or the seal was not checked',
+    meaning: 'the origin of the backup set is not proven: it has no seal, or the seal was not checked',
     when: 'a restore would use a set whose seal is missing, or whose passphrase was not given',
     advice:
-      'give the passphrase of the set; `--trust-unsealed` accepts an unsealed set, so use it only if you trust the origin of the set',
+      'provide the passphrase of the set; `--trust-unsealed` accepts an unsealed set, so use it only if you trust the origin of the set',
   },
   IDKIT_BUG: {
     exit: 70,
     meaning: 'a bug in idkit',
-    when: 'idkit meets a state that it does not expect',
+    when: 'idkit encounters a state that should be impossible',
     advice: 'report the message and the stack trace; the journal and the logs help to find the cause',
   },
 } as const satisfies Record<string, CatalogueEntry>;
@@ -204,7 +205,7 @@ export const ERROR_CATALOGUE = {
 /** A stable `IDKIT_…` code. */
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
-/** Every exit code of the program with its meaning. A script treats an unknown code as a failure. */
+/** Every exit code of the program with its meaning. Scripts must treat an unknown code as a failure. */
 export const EXIT_CODES = {
   0: 'done',
   1: 'failed',
@@ -215,10 +216,10 @@ export const EXIT_CODES = {
   12: 'wrong passphrase or credentials',
   13: 'damaged: a checksum, archive or dump is wrong; restore did not begin',
   14: 'a needed program, container engine or version is missing or too old',
-  15: 'unreachable: the database, the service or the engine does not answer in time',
+  15: 'unreachable: the database, the service or the engine does not respond in time',
   16: 'restore failed, and the old state is intact',
   17: 'restore failed, and the operator must act',
-  19: 'no room on the disk',
+  19: 'no space left on the disk',
   70: 'a bug in idkit',
   130: 'interrupted by Ctrl-C',
   143: 'ended by SIGTERM',

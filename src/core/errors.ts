@@ -2,8 +2,9 @@ import type { ExitCode } from './catalogue.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from './catalogue.ts';
 
 /**
- * An error that the operator must act on. Any other thrown value is a bug. The message is lower-case without a full
- * stop and says what happened, with which input and what was expected. Each hint is one thing to do next.
+ * An error that the operator must act on. Any other thrown value is a bug. The message is in lower case without a full
+ * stop, and says what happened, with which input and what was expected. Each hint is one action that the operator can
+ * take.
  */
 export class IdkitError extends Error {
   override readonly name = 'IdkitError';
@@ -25,7 +26,7 @@ export class IdkitError extends Error {
   }
 }
 
-/** Returns the message of a thrown value, which need not be an Error. */
+/** Returns the message of a thrown value, even if it is not an Error. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

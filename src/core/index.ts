@@ -1,5 +1,5 @@
-// Core: the words that every room shares.
-// Owns: the error catalogue and exit codes, Secret, the clock and random ports.
+// Core: the basic types and functions that every room uses.
+// Owns: the error catalogue and exit codes, Secret, the clock, randomness, counts in messages, named locks.
 // Must not know: any I/O.
 // Start at errors.ts.
 export { callerSignal, forCaller } from './caller.ts';

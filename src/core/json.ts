@@ -1,7 +1,7 @@
 /** A JSON object with unknown fields. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Whether a value is a JSON object. An array and null are not. */
+/** Reports whether a value is a JSON object. Arrays and null are not objects. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -11,7 +11,7 @@ export function jsonFields(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** Parses JSON text. Returns undefined for text that is not JSON, or not an object. */
+/** Parses a JSON object. Returns undefined if the text is not JSON or is another kind of value. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,9 +1,9 @@
-/** Number of characters to compare. Of a longer name, only the beginning counts. */
+/** Maximum number of characters to compare. The rest of a longer name is ignored. */
 const COMPARED = 64;
 
 /**
- * Returns the name with the fewest edits from `given`, for "did you mean …?". Returns undefined if every name
- * differs in more than a third of its characters. Upper and lower case count as equal.
+ * Returns the name that differs least from `given`, for "did you mean …?". Returns undefined if every name differs in
+ * more than a third of its characters. Ignores case.
  */
 export function nearestName(given: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;

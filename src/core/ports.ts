@@ -3,8 +3,8 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 declare const BRAND: unique symbol;
 
 /**
- * A value that cannot be assigned to a type with another brand. Plain values are accepted, so the compiler reports only
- * mix-ups. The brand does not exist at run time.
+ * A type whose values cannot be assigned to a type with another brand. Values without a brand are accepted, so the
+ * compiler reports only mix-ups. The brand does not exist at run time.
  */
 export type Branded<T, Name extends string> = T & { readonly [BRAND]?: Name };
 
@@ -25,13 +25,14 @@ export interface Random {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Number of bytes to fetch per call. Even a small call takes a tenth of the time of a signature. */
+/** Number of bytes to fetch in one call, because even a small call takes a tenth of the time of a signature. */
 const POOL_BYTES = 4096;
 const pool = Buffer.alloc(POOL_BYTES);
 let used = POOL_BYTES;
 
 /**
- * The operating system's randomness. Small amounts come from a pool, which returns each byte once and then erases it.
+ * The operating system's randomness. Small amounts come from a pool, which returns each byte only once and then erases
+ * it.
  */
 export const systemRandom: Random = {
   bytes: (length) => {
@@ -47,7 +48,7 @@ export const systemRandom: Random = {
   },
 };
 
-/** Returns the Unix time in whole seconds, rounded down, as JWT claims use it (RFC 7519 §2). */
+/** Returns the Unix time in whole seconds, rounded down, as in JWT claims (RFC 7519 §2). */
 export function seconds(clock: Clock): Seconds {
   return Math.floor(clock.now() / 1000);
 }
@@ -62,8 +63,8 @@ export function uuid(random: Random): string {
 }
 
 /**
- * Generates an id from `length` random bytes in base64url. A session id has 18 bytes and so 24 characters. The id never
- * begins with `-`, which a command line would read as a flag. That costs a fiftieth of a bit of entropy.
+ * Generates an id from `length` random bytes in base64url. For a session id, 18 bytes result in 24 characters. The id
+ * never begins with `-`, which a command line would read as a flag. This costs 0.02 bits of entropy.
  */
 export function randomId(random: Random, length = 18): string {
   return random.bytes(length).toString('base64url').replace(/^-/, 'A');

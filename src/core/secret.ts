@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 const MASK = '[secret]';
 
 /**
- * A value that must not be shown. It prints as `[secret]` in logs, JSON, templates, `inspect` and error messages. Only
- * `.reveal()` returns the value.
+ * A value that must not be shown. It prints as `[secret]` in logs, JSON, template strings, `inspect` and error
+ * messages. Only `reveal()` returns the value.
  */
 export class Secret {
   readonly #value: string;

@@ -1,9 +1,9 @@
 /**
- * Returns the URL of a worker thread's module. In a checkout, the path is relative to the caller. The package build
- * bundles modules into a few files and puts the thread modules next to them, so only the file name counts there.
+ * Returns the URL of a worker thread's module. In a checkout, the path is relative to the calling module. In the built
+ * package, modules are bundled into a few files with the thread modules next to them, so only the file name is used.
  *
  * @param from the caller's `import.meta.url`
- * @param name the module's path relative to the caller, without the extension: `./writer-thread`
+ * @param name path relative to the caller, without the extension, for example `./writer-thread`
  */
 export function threadModule(from: string, name: string): URL {
   if (from.endsWith('.ts')) return new URL(`${name}.ts`, from);

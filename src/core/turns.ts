@@ -1,18 +1,27 @@
-/** An owner of turns. If several processes share it, `takeTurn` serializes them too. */
+/**
+ * An object whose changes are serialized by named locks. If several processes share its data, `takeTurn` locks between
+ * them too.
+ */
 export interface TurnOwner {
-  /** Returns a function that ends the turn, or undefined if others held the turn for all of `within` milliseconds. */
+  /**
+   * Acquires the lock with this name and returns a function that releases it. Returns undefined if the lock was not
+   * free within `within` milliseconds. Default: waits until it is free.
+   */
   takeTurn?(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;
 }
 
-/** The result of work that waits for its turn for a limited time. `busy`: the work did not run. */
+/**
+ * The result of work that waits for a lock with a timeout. `busy`: the lock was not free in time and the work did not
+ * run.
+ */
 export type TurnWithin<T> = { outcome: 'done'; value: T } | { outcome: 'busy' };
 
 const turns = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
- * Runs `work` after all earlier work of the same owner and key has finished or failed. The turn protects a read on
- * which a later write of the whole record depends. Inside its turn, work may wait for the turn of another key, unless
- * other work waits in the opposite order. An owner with `takeTurn` serializes several processes too.
+ * Runs `work` after all earlier work with the same owner and key has finished or failed. Use it if `work` reads a
+ * record and later writes the whole record. `work` may acquire the lock of another key, unless other work acquires the
+ * two in the opposite order. An owner with `takeTurn` serializes the work of several processes too.
  */
 export function inTurn<T>(owner: TurnOwner, key: string, work: () => Promise<T>): Promise<T> {
   return enqueue(owner, key, async () => {
@@ -26,9 +35,8 @@ export function inTurn<T>(owner: TurnOwner, key: string, work: () => Promise<T>)
 }
 
 /**
- * Like `inTurn`, but `work` waits at most `within` milliseconds for its turn, in this process and in all others
- * together. While it waits, it holds only its place in the queue. Only the first waiter of each process competes with
- * other processes.
+ * Like `inTurn`, with a timeout in milliseconds for the whole wait, in this process and for other processes. In each
+ * process, only the first waiting call competes with other processes. The others wait in a queue.
  */
 export function inTurnWithin<T>(
   owner: TurnOwner,
@@ -80,8 +88,8 @@ async function enqueue<T>(owner: TurnOwner, key: string, run: () => Promise<T>):
 }
 
 /**
- * Runs `work` in the turns of all `keys`. Every caller takes them in the same order, so that no two callers wait for each
- * other.
+ * Runs `work` while it holds the locks of all `keys`. Every caller acquires them in the same order, so that no two
+ * callers block each other.
  */
 export function inTurns<T>(owner: TurnOwner, keys: Iterable<string>, work: () => Promise<T>): Promise<T> {
   let run = work;

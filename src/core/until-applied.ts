@@ -1,6 +1,6 @@
 import { IdkitError } from './errors.ts';
 
-/** Attempts before a change fails because of concurrent changes. */
+/** Maximum number of attempts before concurrent changes make a change fail. */
 const TRIES = 5;
 
 /** The store's result for a write to a record that has changed since it was read. */
@@ -11,11 +11,11 @@ interface Stale {
 }
 
 /**
- * Runs `work`, which reads and changes records. Repeats it from the first read if it returns that a record has changed
- * in the meantime. Turns usually prevent that. It can happen if a change affects a record that it does not name. For
- * example, removing a role also removes it from every role that includes it.
+ * Runs `work`, which reads and changes records, until no record has changed between the read and the write. The locks
+ * of `inTurn` usually prevent such conflicts. A conflict remains possible if a change affects a record that it does not
+ * name: removing a role, for example, also removes it from every role that includes it.
  *
- * @param note called for each attempt that changed nothing
+ * @param note called for each attempt that failed because of a conflict
  * @throws IDKIT_CHANGED
  */
 export async function untilApplied<T>(

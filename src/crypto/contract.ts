@@ -9,7 +9,7 @@ export interface HashPolicy {
   iterations?: number;
 }
 
-/** Too many passwords wait to be hashed. The same request may succeed a moment later. */
+/** Thrown when too many passwords are waiting to be hashed. The same request can succeed a moment later. */
 export class HashingBusy extends Error {
   override readonly name = 'HashingBusy';
 
@@ -18,25 +18,28 @@ export class HashingBusy extends Error {
   }
 }
 
-/** The number of waiting hashes, and of hashes rejected since the start because too many were waiting. */
+/**
+ * Number of hashes that are waiting, and number of hashes that were refused since the start because too many were
+ * waiting.
+ */
 export interface HashingFigures {
   waiting: number;
   refused: number;
 }
 
-/** Password hashing in other threads, so that it does not slow down signing. */
+/** Hashes passwords in separate threads, so that this does not delay signatures. */
 export interface Passwords {
   /**
-   * Returns the same service for one external caller, whose hashes take turns with those of others. It throws
-   * `HashingBusy` if too many wait. Without a caller, as in an import, a hash waits as long as needed.
+   * Returns the same service for one external caller. Its hashes share the threads fairly with those of other callers,
+   * and throw `HashingBusy` if too many are waiting. Without a caller, as in an import, a hash waits as long as needed.
    */
   forCaller(caller: HashCaller): Passwords;
   figures(): HashingFigures;
-  /** Returns secretData and credentialData in Keycloak's format. */
+  /** Hashes a password. Returns `secretData` and `credentialData` in Keycloak's format. */
   hash(password: string, policy: HashPolicy): Promise<{ secretData: string; credentialData: string }>;
   /**
-   * Compares with a stored hash in constant time. `unsupported`: an unknown algorithm or parameter, which never
-   * matches. `outdated`: the parameters differ from `policy`.
+   * Compares a password with a stored hash in constant time. `unsupported`: the hash has an unknown algorithm or
+   * parameter and matches no password. `outdated`: the parameters of the hash differ from `policy`.
    */
   verify(
     password: string,
@@ -44,8 +47,8 @@ export interface Passwords {
     policy: HashPolicy,
   ): Promise<{ outcome: 'match'; outdated: boolean } | { outcome: 'mismatch' } | { outcome: 'unsupported' }>;
   /**
-   * Does the work of one `verify` without comparing. It uses the parameters of the first readable hash in `like`,
-   * otherwise those of the policy.
+   * Takes as long as `verify`, but compares nothing, so that the response time does not reveal whether a user exists.
+   * Uses the parameters of the first readable hash in `like`, otherwise those of the policy.
    */
   verifyNobody(
     password: string,
@@ -72,11 +75,11 @@ export type SignatureAlgorithm =
   | 'HS384'
   | 'HS512';
 
-/** A key that signs or verifies. For HS algorithms, `privateKey` is the secret itself. */
+/** A key that signs or verifies. For the HS algorithms, `privateKey` is the shared secret. */
 export interface JwsKey {
   kid: string;
   algorithm: SignatureAlgorithm;
   privateKey?: KeyObject;
-  /** Absent for HS algorithms. */
+  /** Absent for the HS algorithms. */
   publicKey?: KeyObject;
 }

@@ -5,14 +5,17 @@ export function sha256(data: string | Uint8Array): Buffer {
   return hash('sha256', data, 'buffer');
 }
 
-/** Size of the buffers in bytes, enough for most secrets. Hashing a longer secret takes half as long as a signature. */
+/**
+ * Size of the buffers in bytes, enough for most secrets. A longer secret is hashed, which takes half as long as a
+ * signature.
+ */
 const ROOM = 512;
 const left = Buffer.alloc(ROOM);
 const right = Buffer.alloc(ROOM);
 
 /**
- * Compares two secrets in a time that depends on neither. Both are copied into buffers of equal size, and longer ones
- * are hashed, so that the time does not reveal their length.
+ * Compares two secrets in a time that does not depend on their content. Both are copied into buffers of the same size,
+ * and longer ones are hashed, so that the time does not reveal their length either.
  */
 export function constantTimeEqual(one: string, other: string): boolean {
   // A UTF-16 unit takes at most three bytes of UTF-8.

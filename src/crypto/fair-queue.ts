@@ -1,52 +1,55 @@
-/** The caller of a job. Realms take turns, then the addresses of a realm, then the users of an address. */
+/**
+ * The caller of a job. The queue alternates between realms, between the addresses of a realm, and between the users of
+ * an address.
+ */
 export interface HashCaller {
-  /** Id of the realm. */
+  /** Realm id. */
   realm: string;
-  /** The part of the network address that distinguishes senders. */
+  /** The part of the sender's network address that identifies a network. */
   address: string;
-  /** The user whose password is hashed, under any name. */
+  /** The user whose password is hashed. It is the same for every name of the user. */
   user: string;
 }
 
 export interface QueuedJob {
   caller: HashCaller;
-  /** The thread time that it needs, in milliseconds. */
+  /** Time that the job needs on a thread, in milliseconds. */
   cost: number;
-  /** Memory that it uses while it waits, in bytes. */
+  /** Memory that the job uses while it waits, in bytes. */
   bytes: number;
-  /** Time of its arrival, in milliseconds of a monotonic clock. */
+  /** Arrival of the job, in milliseconds of a monotonic clock. */
   since: number;
 }
 
-/** Limits of a queue: jobs, bytes, and work in milliseconds. */
+/** Limits of a queue: number of jobs, their memory in bytes, and their total work in milliseconds. */
 export interface QueueBounds {
   jobs: number;
   bytes: number;
   cost: number;
 }
 
-/** A share of the queue: all realms, one realm, one address of it, or one user of that address. */
+/** A node in the tree of callers: all realms, one realm, an address of a realm, or a user of an address. */
 interface Share<Job> {
   shares: Map<string, Share<Job>>;
-  /** Jobs in order of arrival. Only the share of a user has any. */
+  /** Waiting jobs in the order of arrival. Only the nodes of users have jobs. */
   jobs: Job[];
-  /** Jobs of this share and all shares in it. */
+  /** Number of waiting jobs in this node and below it. */
   count: number;
-  /** Cost of the jobs taken so far. A new share starts at the `level` of its parent. */
+  /** Total cost of the jobs taken so far. A new node starts at the `level` of its parent. */
   spent: number;
-  /** `spent` of the inner share that was served last. */
+  /** `spent` of the child that was served last. */
   level: number;
 }
 
 /**
- * A bounded queue in which no caller blocks another. The next job is that of the caller who has used the least time. If
- * the queue is full, it drops the newest job of the caller with the most jobs. One sender, or guesses at one user, fill
- * it only as long as no other caller needs it.
+ * A bounded queue in which no caller can block another. The next job belongs to the caller who has used the least time.
+ * If the queue is full, it drops the newest job of the caller with the most jobs. So a single sender, or guesses at a
+ * single user, can fill the queue only while no other caller needs it.
  */
 export class FairQueue<Job extends QueuedJob> {
   readonly #root: Share<Job> = newShare(0);
   readonly #bounds: QueueBounds;
-  /** In order of arrival. */
+  /** Sorted by arrival. */
   readonly #all = new Set<Job>();
   #bytes = 0;
   #cost = 0;
@@ -63,7 +66,11 @@ export class FairQueue<Job extends QueuedJob> {
     return this.#bytes;
   }
 
-  /** Adds a job. @returns the jobs that were dropped to make room, possibly the new one */
+  /**
+   * Adds a job.
+   *
+   * @returns the jobs that were dropped to make room, possibly the new one
+   */
   add(job: Job): readonly Job[] {
     this.#all.add(job);
     this.#bytes += job.bytes;
@@ -76,7 +83,7 @@ export class FairQueue<Job extends QueuedJob> {
     return gone;
   }
 
-  /** Removes and returns the next job: that of the caller who has used the least time. */
+  /** Removes and returns the next job, which belongs to the caller who has used the least time. */
   take(): Job | undefined {
     const path = [this.#root];
     for (let share = this.#root; share.shares.size > 0; ) {
@@ -93,7 +100,7 @@ export class FairQueue<Job extends QueuedJob> {
     return job;
   }
 
-  /** Removes and returns the jobs that arrived before a time, in milliseconds. */
+  /** Removes and returns all jobs that arrived before `time`, in milliseconds. */
   takeOlderThan(time: number): readonly Job[] {
     const gone: Job[] = [];
     for (const job of this.#all) {
@@ -111,7 +118,7 @@ export class FairQueue<Job extends QueuedJob> {
 
   #isOver(): boolean {
     const { jobs, bytes, cost } = this.#bounds;
-    // A single job is accepted whatever its cost, because no other job waits.
+    // A job that waits alone is accepted whatever its cost.
     return this.#all.size > jobs || (this.#all.size > 1 && (this.#bytes > bytes || this.#cost > cost));
   }
 
@@ -129,7 +136,7 @@ export class FairQueue<Job extends QueuedJob> {
     return path;
   }
 
-  /** Among callers with equally many jobs, the new job is dropped rather than a waiting one. */
+  /** If several callers have the most jobs, drops the new job rather than a waiting one. */
   #removeNewestOfMost(newcomer: HashCaller): Job {
     let share = this.#root;
     for (const name of namesOf(newcomer)) {

@@ -1,13 +1,13 @@
 import { parsePasswordPolicy } from '../model/index.ts';
 import type { HashPolicy } from './contract.ts';
 
-/** The parameters of one password hash: everything but the password and the salt. */
+/** The parameters of a password hash, apart from the password and the salt. */
 export type HashParameters =
   | {
       kind: 'argon2';
-      /** 0 is d, 1 is i, 2 is id: the numbers of @node-rs/argon2. */
+      /** 0: Argon2d, 1: Argon2i, 2: Argon2id, as in @node-rs/argon2. */
       variant: 0 | 1 | 2;
-      /** 0 is version 1.0, 1 is 1.3. */
+      /** 0: version 1.0, 1: version 1.3. */
       version: 0 | 1;
       iterations: number;
       /** In kibibytes. */
@@ -17,7 +17,7 @@ export type HashParameters =
     }
   | { kind: 'pbkdf2'; digest: 'sha1' | 'sha256' | 'sha512'; iterations: number; length: number };
 
-/** Bytes of the salt of a new hash. */
+/** Size of a new salt in bytes. */
 export const SALT_BYTES = 16;
 
 /** Returns Keycloak 26's parameters for new hashes (docs/keycloak/users.md#password-hashes). */
@@ -44,21 +44,21 @@ export function parametersFor(policy: HashPolicy): HashParameters {
 }
 
 /**
- * Work per millisecond of a thread, measured on a small server: kibibytes × passes for Argon2 outside the processor's
- * caches, rounds × blocks for PBKDF2.
+ * Work that a thread does in one millisecond, measured on a small server: kibibytes × passes for Argon2 (with memory
+ * beyond the processor's caches), rounds × blocks for PBKDF2.
  */
 const PER_MILLISECOND = { argon2: 4096, sha1: 8000, sha256: 8000, sha512: 4000 } as const;
 
-/** Bytes of one PBKDF2 block. Each further block costs all rounds again (RFC 8018 §5.2). */
+/** Size of a PBKDF2 block in bytes. Each additional block repeats all rounds (RFC 8018 §5.2). */
 const BLOCK_BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const;
 
 /**
- * Maximum duration of a hash in milliseconds. An import may contain any parameters, and every guess at such a user
- * would occupy a thread for that long.
+ * Maximum duration of a hash in milliseconds. Imported hashes can have any parameters, and every guess at such a
+ * password would occupy a thread for that long.
  */
 const MOST_HASH_MILLISECONDS = 1024;
 
-/** Returns the maximum number of passes or rounds for these parameters, or 0 if even one exceeds the limit. */
+/** Returns the maximum number of iterations for these parameters, or 0 if even one exceeds the limit. */
 export function mostIterations(parameters: HashParameters): number {
   return Math.floor(MOST_HASH_MILLISECONDS / hashCost({ ...parameters, iterations: 1 }));
 }
@@ -74,13 +74,13 @@ export function hashCost(parameters: HashParameters): number {
 const ALGORITHMS: readonly HashPolicy['algorithm'][] = ['argon2', 'pbkdf2', 'pbkdf2-sha256', 'pbkdf2-sha512'];
 
 /**
- * Maximum iteration count of a policy for Argon2. Higher counts were meant for PBKDF2 and are ignored
+ * Maximum iteration count of a policy for Argon2. A higher count was meant for PBKDF2 and is ignored
  * (docs/keycloak/users.md#password-hashes).
  */
 const MOST_ARGON2_ITERATIONS = 100;
 
 /**
- * Returns how a realm hashes new passwords: `hashAlgorithm` and `hashIterations` of its password policy. Default:
+ * Returns how a realm hashes new passwords, from `hashAlgorithm` and `hashIterations` of its password policy. Default:
  * Argon2 with Keycloak 26's parameters. An unknown algorithm is ignored.
  */
 export function hashPolicy(passwordPolicy: string | undefined): HashPolicy {
@@ -92,7 +92,10 @@ export function hashPolicy(passwordPolicy: string | undefined): HashPolicy {
   return usable ? { algorithm, iterations } : { algorithm };
 }
 
-/** More iterations would occupy a shared thread for seconds, and stored-hash.ts rejects them too. */
+/**
+ * Returns the maximum iteration count for an algorithm. More iterations would occupy a shared thread for seconds, and
+ * stored-hash.ts would reject the hash.
+ */
 function mostOf(algorithm: HashPolicy['algorithm']): number {
   return algorithm === 'argon2' ? MOST_ARGON2_ITERATIONS : mostIterations(parametersFor({ algorithm }));
 }

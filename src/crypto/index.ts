@@ -1,7 +1,7 @@
 // Crypto: password hashes, one-time passwords, key pairs, certificates and JWS.
-// Owns: the algorithms and their threads; the content of a realm's key components.
-// Must not know: storage, HTTP, the rules of tokens.
-// Start at contract.ts, then realm-keys.ts.
+// Owns: the algorithms and their threads; the content of a realm's key components. Must not know: storage, HTTP, the
+// rules of tokens.
+// Start at contract.ts, then read realm-keys.ts.
 export {
   HashingBusy,
   type HashingFigures,

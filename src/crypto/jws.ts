@@ -11,17 +11,20 @@ import { availableParallelism } from 'node:os';
 import { IdkitError, isJsonObject, type JsonObject } from '../core/index.ts';
 import type { JwsKey, SignatureAlgorithm } from './contract.ts';
 
-/** On a single core the thread pool saves no time, and handing over a signature costs a tenth of its time. */
+/**
+ * Whether to sign on the thread pool. On a single core this saves no time, and passing a signature to the pool costs a
+ * tenth of its time.
+ */
 const HAS_POOL = availableParallelism() > 1;
-/** Maximum number of signatures per turn of the event loop: 10 ms of RSA. It limits how long other work waits. */
+/** Maximum number of signatures in one event loop iteration: 10 ms of RSA. It limits how long other work waits. */
 const LARGEST_TURN = 32;
 
 const headers = new WeakMap<JwsKey, Map<string, string>>();
 
 /**
- * Signs a JWS in compact form (RFC 7515 §3.1), with the header fields `alg`, `typ`, `kid` in Keycloak's order.
+ * Signs a JWS in compact form (RFC 7515 §3.1). The header fields `alg`, `typ` and `kid` are in Keycloak's order.
  *
- * @param payload claims, or the text itself
+ * @param payload the claims, or a text to sign unchanged
  * @param header `typ` defaults to `JWT`
  * @throws IdkitError IDKIT_BUG if the key has no private part
  */
@@ -57,8 +60,8 @@ interface SignJob {
 const waiting: SignJob[] = [];
 
 /**
- * Signs after this turn of the event loop, together with all other signatures of the turn. In a row, signatures find
- * their code and tables in the processor's cache and take half the time.
+ * Signs at the end of the event loop iteration, together with all other signatures of the iteration. Consecutive
+ * signatures find their code and tables in the processor's cache and take half the time.
  */
 function signSoon(job: SignJob): void {
   if (waiting.push(job) === 1) setImmediate(signWaiting);
@@ -84,7 +87,7 @@ function trySign({ recipe, key, bytes }: SignJob): Buffer | Error {
   }
 }
 
-/** Cached per key and type, because it is the same for every token. */
+/** Returns the encoded header. It is cached for each key and type, because it is the same in every token. */
 function encodedHeader(key: JwsKey, typ: string): string {
   let types = headers.get(key);
   if (types === undefined) {
@@ -100,7 +103,7 @@ function encodedHeader(key: JwsKey, typ: string): string {
   return encoded;
 }
 
-/** How node:crypto runs one signature algorithm. */
+/** The parameters of a signature algorithm for node:crypto. */
 type Recipe =
   | { kind: 'hmac'; hash: string }
   | { kind: 'pair'; hash: string | null; options: Omit<SignKeyObjectInput, 'key'>; onPool: boolean };
@@ -112,8 +115,8 @@ const PSS = {
 const RAW = { dsaEncoding: 'ieee-p1363' } as const;
 
 /**
- * The algorithms of RFC 7518 §3.1 and RFC 8037. RSA takes 0.3 ms, so with several cores it runs on the thread pool and
- * keeps the event loop free. The other algorithms are faster than the handover.
+ * The algorithms of RFC 7518 §3.1 and RFC 8037. An RSA signature takes 0.3 ms. If there are several cores, it runs on
+ * the thread pool and keeps the event loop free. The other algorithms take less time than passing the work to the pool.
  */
 export const RECIPES: Readonly<Record<SignatureAlgorithm, Recipe>> = {
   RS256: { kind: 'pair', hash: 'sha256', options: {}, onPool: true },
@@ -131,20 +134,20 @@ export const RECIPES: Readonly<Record<SignatureAlgorithm, Recipe>> = {
   HS512: { kind: 'hmac', hash: 'sha512' },
 };
 
-/** All signature algorithms of idkit. */
+/** All signature algorithms that idkit supports. */
 export const SIGNATURE_ALGORITHMS = Object.keys(RECIPES) as readonly SignatureAlgorithm[];
 
-/** Whether a name from a setting or a token is a signature algorithm. */
+/** Reports whether a value from a setting or a token names a signature algorithm. */
 export function isSignatureAlgorithm(name: unknown): name is SignatureAlgorithm {
   return typeof name === 'string' && Object.hasOwn(RECIPES, name);
 }
 
-/** Names a key in messages, without its content. */
+/** Returns a name of the key for messages, without its secret. */
 function keyLabel(key: JwsKey): string {
   return `${key.algorithm} key ${key.kid}`;
 }
 
-/** The known fields of the protected header. */
+/** The fields of the protected header that idkit reads. */
 export interface JwsHeader {
   alg: SignatureAlgorithm;
   kid: string;
@@ -152,22 +155,22 @@ export interface JwsHeader {
 }
 
 /**
- * `malformed`: not a JWS with a JSON payload, or a header with an unsupported field or algorithm (`crit`, `none`).
- * `wrong algorithm`: the algorithm of the header is not that of the key.
+ * `malformed`: the text is not a JWS with a JSON payload, or its header has an unsupported field or algorithm (`crit`,
+ * `none`). `wrong algorithm`: the header names another algorithm than the key.
  */
 export type JwsVerification =
   | { outcome: 'valid'; header: JwsHeader; payload: Record<string, unknown> }
   | { outcome: 'malformed' | 'unknown key' | 'wrong algorithm' | 'bad signature' };
 
-/** Maximum length of a token in characters. No server accepts a longer header, and the limit keeps parsing cheap. */
+/** Maximum length of a token in characters. Servers do not accept longer headers, and the limit keeps parsing cheap. */
 const MOST_CHARACTERS = 65_536;
 
 /**
- * Verifies a JWS in compact form (RFC 7515 §5.2). The key determines the algorithm, never the token (RFC 8725 §3.1): a
- * header with another one is rejected before any computation. Does not check `exp` or other claims.
+ * Verifies a JWS in compact form (RFC 7515 §5.2). The key determines the algorithm, never the token: a header with
+ * another algorithm is rejected before any computation (RFC 8725 §3.1). Does not check `exp` or other claims.
  *
- * @param findKey returns the key for a `kid` and `alg` of the header, which are not verified yet
- * @param options `withoutKid`: accepts a header without `kid`, and passes an empty text to `findKey`
+ * @param findKey returns the key for the `kid` and `alg` of the header, which are not verified yet
+ * @param options `withoutKid`: accept a header without `kid`, and pass an empty text to `findKey`
  */
 export function verifyJws(
   token: string,
@@ -188,7 +191,7 @@ export function verifyJws(
   if (key.algorithm !== header.alg) return { outcome: 'wrong algorithm' };
   const input = Buffer.from(`${first}.${second}`, 'latin1');
   const signature = Buffer.from(third, 'base64url');
-  // Decoding drops bits of the last character, but a signature must have only one spelling.
+  // Decoding ignores the last bits of the text, but only one spelling of a signature is valid.
   if (signature.toString('base64url') !== third) return { outcome: 'bad signature' };
   return holds(key, input, signature) ? { outcome: 'valid', header, payload } : { outcome: 'bad signature' };
 }

@@ -1,7 +1,7 @@
 import type { Client, Component, RealmSettings } from '../model/index.ts';
 import { ensureAlgorithmKey, type NewKeyComponent } from './new-realm-keys.ts';
 
-/** Attributes of a client that name the algorithm of one of its tokens. */
+/** Client attributes that name the signature algorithm of a token. */
 const CLIENT_ATTRIBUTES = [
   'access.token.signed.response.alg',
   'id.token.signed.response.alg',
@@ -11,7 +11,7 @@ const CLIENT_ATTRIBUTES = [
 /** The realm's secret key signs refresh tokens (docs/keycloak/tokens.md#refresh-token). */
 const REFRESH_TOKEN_ALGORITHM = 'HS512';
 
-/** Lists the signature algorithms that a realm and these clients use, each once. */
+/** Returns the signature algorithms that a realm and these clients use, without duplicates. */
 function listNamedAlgorithms(
   settings: Pick<RealmSettings, 'defaultSignatureAlgorithm'>,
   clients: readonly Pick<Client, 'attributes'>[],
@@ -23,8 +23,8 @@ function listNamedAlgorithms(
 }
 
 /**
- * Generates the missing key components for the algorithms that a realm and these clients name. The caller stores them
- * in the same change, so that each key is published before the change is confirmed.
+ * Generates the missing keys for the algorithms that a realm and these clients name. The caller stores them in the same
+ * change, so that each key is published before the change is confirmed.
  */
 export async function ensureNamedKeys(
   context: Pick<NewKeyComponent, 'realm' | 'clock' | 'random'> & {

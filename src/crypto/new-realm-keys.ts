@@ -14,7 +14,7 @@ import {
 
 const generate = promisify(generateKeyPair);
 
-/** A key component to create. Missing parts are generated. */
+/** A key component to create. Missing keys are generated. */
 export interface NewKeyComponent {
   realm: { id: string; name: string };
   /** For example `rsa-generated`. */
@@ -25,26 +25,26 @@ export interface NewKeyComponent {
   name?: string;
   /** Without secrets. */
   config?: Readonly<Record<string, readonly string[]>>;
-  /** Existing key material to keep, by pointer (`/config/privateKey/0`). */
+  /** Existing keys to keep, by JSON pointer (`/config/privateKey/0`). */
   secrets?: Secrets;
   clock: Clock;
   random: Random;
 }
 
-/** `message` is the text of a 400 response, in Keycloak's wording if Keycloak has one. */
+/** The new component, or the text of a response with 400. The text is Keycloak's, if Keycloak has one. */
 export type NewKeyResult =
   | { outcome: 'made'; component: Component }
   | { outcome: 'invalid'; message: string };
 
-/** The part of a component that providers fill in. */
+/** The fields of a component that its provider fills in. */
 interface Filling {
   config: Record<string, readonly string[]>;
   secrets: Record<string, Secret>;
 }
 
 /**
- * Builds a key component with all its material. Keeps given material if it fits the configuration (size, curve).
- * Missing material is generated outside the event loop. Stores nothing.
+ * Creates a key component, without storing it. Keeps the given keys if they fit the configuration (size, curve).
+ * Generates missing ones outside the event loop.
  */
 export async function newKeyComponent(wanted: NewKeyComponent): Promise<NewKeyResult> {
   const fill = Object.hasOwn(PROVIDERS, wanted.providerId) ? PROVIDERS[wanted.providerId] : undefined;
@@ -98,10 +98,10 @@ export async function freshKeyComponents(
 }
 
 /**
- * Generates the key component for a signature algorithm that a realm or client names, if no active key exists. The
- * caller stores it with the change that names the algorithm, so that the key is published before it signs. Returns
- * undefined if the realm already has a key, or the algorithm is unknown. Keycloak creates the same keys at first use,
- * with the same name and priority.
+ * Generates the key component for a signature algorithm that a realm or client names. The caller stores it together
+ * with the change that names the algorithm, so that the key is published before it signs. Returns undefined if the
+ * realm already has an active key, or if the algorithm is unknown. Keycloak creates the same keys, with the same name
+ * and priority, when they are first used.
  */
 export async function ensureAlgorithmKey(
   context: Pick<NewKeyComponent, 'realm' | 'clock' | 'random'> & {
@@ -137,7 +137,7 @@ async function made(wanted: NewKeyComponent): Promise<Component> {
   return result.component;
 }
 
-/** Generates the missing parts. Returns the reason if it rejects the configuration. */
+/** Generates the missing keys. Returns the reason if it rejects the configuration. */
 type Fill = (filling: Filling, wanted: NewKeyComponent) => Promise<string | undefined>;
 
 const PROVIDERS: Readonly<Record<string, Fill>> = {
@@ -236,9 +236,9 @@ async function generatedSecret(filling: Filling, random: Random, usual: number):
 const YEARS = 10;
 
 /**
- * Creates a self-signed certificate for an RSA key, valid for ten years from now, as DER in base64
- * (docs/keycloak/keys.md#certificates). The libraries are loaded at the first use, so that a service that creates no
- * keys starts without them.
+ * Creates a self-signed certificate for an RSA key, as DER in base64 (docs/keycloak/keys.md#certificates). It is valid
+ * for ten years from now. The libraries are loaded on first use, so that a service that creates no keys does not load
+ * them.
  */
 export async function selfSignedCertificate(
   privateKey: KeyObject,
@@ -256,7 +256,8 @@ export async function selfSignedCertificate(
   const certificate = await X509CertificateGenerator.createSelfSigned(
     {
       serialNumber: hex.padStart(hex.length + (hex.length % 2), '0'),
-      // A separate value, because quotes and backslashes are special characters in the short form of a name.
+      // The name is passed as a separate value, because quotes and backslashes have a special meaning in the short
+      // form.
       name: new Name([{ CN: [{ utf8String: commonName }] }]),
       notBefore,
       notAfter,

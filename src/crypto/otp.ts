@@ -11,30 +11,33 @@ export interface OtpCredential {
   digits: number;
   /** Length of a period in seconds. */
   period: number;
-  /** HOTP: the next counter. */
+  /** For HOTP, the next counter. */
   counter: number;
 }
 
-/** One check of a typed code. */
+/** The input for the check of a code. */
 export interface OtpCheck {
   credential: OtpCredential;
   code: string;
-  /** Accepted distance: periods before and after for TOTP, counters ahead for HOTP (`otpPolicyLookAheadWindow`). */
+  /**
+   * Number of other steps to accept (`otpPolicyLookAheadWindow`). For TOTP, these are periods before and after the
+   * current one. For HOTP, these are the following counters.
+   */
   lookAhead: number;
   /** Unix time in milliseconds. */
   now: number;
 }
 
 /**
- * `step`: the period (TOTP) or counter (HOTP) of the code. A code is valid once: the caller claims the step, and for
- * HOTP stores `step + 1` as the next counter.
+ * The result of a check. `step` is the period (TOTP) or counter (HOTP) of the code. A code is valid only once, so the
+ * caller claims the step. For HOTP, the caller also stores `step + 1` as the next counter.
  */
 export type OtpVerdict = { outcome: 'match'; step: number } | { outcome: 'mismatch' };
 
-/** Maximum number of steps to search, so that a mistyped setting does not accept nearly all codes. */
+/** Maximum number of other steps to accept. A mistyped setting must not make nearly all codes valid. */
 const MOST_STEPS = 50;
 
-/** Checks a code (RFC 4226, RFC 6238), each candidate in constant time. */
+/** Checks a code (RFC 4226, RFC 6238). Compares it with each possible code in constant time. */
 export function checkOtp({ credential, code, lookAhead, now }: OtpCheck): OtpVerdict {
   const window = Math.min(Math.max(0, Math.trunc(lookAhead)), MOST_STEPS);
   const first = credential.type === 'hotp' ? credential.counter : Math.floor(now / 1000 / credential.period);
@@ -45,7 +48,7 @@ export function checkOtp({ credential, code, lookAhead, now }: OtpCheck): OtpVer
   return found === undefined ? { outcome: 'mismatch' } : { outcome: 'match', step: found };
 }
 
-/** Reads a credential of type `otp`. Returns undefined if its parameters are unusable: it then never matches. */
+/** Parses a credential of type `otp`. Returns undefined if its parameters are unusable, so that it never matches. */
 export function readOtpCredential(
   credential: Pick<Credential, 'credentialData' | 'secrets'>,
 ): OtpCredential | undefined {

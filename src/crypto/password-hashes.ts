@@ -2,7 +2,7 @@ import { pbkdf2Sync, timingSafeEqual } from 'node:crypto';
 import { hashRawSync } from '@node-rs/argon2';
 import type { HashParameters } from './hash-parameters.ts';
 
-/** Derives one hash. It occupies its thread for milliseconds to seconds. */
+/** Computes a hash. This occupies the thread for milliseconds to seconds. */
 function deriveHash(password: string, salt: Uint8Array, parameters: HashParameters): Buffer {
   const { iterations, length } = parameters;
   if (parameters.kind === 'pbkdf2') {
@@ -19,7 +19,7 @@ function deriveHash(password: string, salt: Uint8Array, parameters: HashParamete
   });
 }
 
-/** A job of the password thread. Without `expected` it returns the hash. */
+/** A job for the password thread. It compares the hash with `expected`, or returns the hash if `expected` is absent. */
 export interface HashJob {
   password: string;
   salt: Uint8Array;
@@ -27,13 +27,16 @@ export interface HashJob {
   expected?: Uint8Array;
 }
 
-/** The thread's result for one job. Results come in the order of the jobs. */
+/** The result of a job. The thread returns results in the order of the jobs. */
 export type HashAnswer =
   | { outcome: 'derived'; hash: Uint8Array }
   | { outcome: 'match' | 'mismatch' }
   | { outcome: 'failed'; message: string };
 
-/** Runs one job. A fault of the hash library, such as a short salt or lack of memory, becomes `failed`. */
+/**
+ * Runs a job. If the hash library fails, for example because of a short salt or a lack of memory, the outcome is
+ * `failed`.
+ */
 export function doHashJob({ password, salt, parameters, expected }: HashJob): HashAnswer {
   try {
     const hash = deriveHash(password, salt, parameters);

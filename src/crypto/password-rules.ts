@@ -11,7 +11,7 @@ import type { Passwords } from './contract.ts';
 import { hashPolicy } from './hash-parameters.ts';
 import { matchPatterns } from './pattern-matching.ts';
 
-/** Credential type of the old hashes, with which the policy's history is compared. */
+/** The credential type of previous passwords, which the password history of a policy checks. */
 export const PASSWORD_HISTORY = 'password-history';
 
 /**
@@ -30,8 +30,8 @@ export async function findContentFault(
 }
 
 /**
- * Returns the first rule of a realm's policy that a new password violates: its content, then the history
- * (docs/keycloak/login.md#password-policy). Returns undefined for an acceptable password.
+ * Returns the first rule of a realm's policy that a new password violates (docs/keycloak/login.md#password-policy).
+ * Checks the content first, then the history. Returns undefined for an acceptable password.
  *
  * @param credentials all credentials of the user; empty for a new user
  */

@@ -4,12 +4,14 @@ import { parentPort } from 'node:worker_threads';
 import { doHashJob, type HashAnswer, type HashJob } from './password-hashes.ts';
 
 /**
- * Nice value of the thread, ten steps below the other threads in priority. Signing and `/health/ready` go first on busy
- * cores.
+ * Nice value of the thread. It is lower in priority than the other threads, so that signatures and `/health/ready` go
+ * first on busy cores.
  */
 const LOWER_PRIORITY = 10;
 
-/** Time in milliseconds after which results are sent even if jobs of the same message are pending. */
+/**
+ * Time in milliseconds after which the thread sends its results, even if it has not finished all jobs of the message.
+ */
 const TELL_AFTER_MS = 60;
 
 lowerPriority();
@@ -26,12 +28,15 @@ parentPort?.on('message', (jobs: readonly HashJob[]) => {
   if (answers.length > 0) parentPort?.postMessage(answers);
 });
 
-/** Works on Linux, where a thread has its own id. Elsewhere, or without the permission, the priority is unchanged. */
+/**
+ * Lowers the priority of this thread on Linux, where a thread has its own id. Elsewhere, or without the permission,
+ * does nothing.
+ */
 function lowerPriority(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
     setPriority(thread, LOWER_PRIORITY);
   } catch {
-    // The priority is optional.
+    // Hashing works without the lower priority.
   }
 }

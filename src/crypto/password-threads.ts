@@ -6,11 +6,12 @@ import type { HashParameters } from './hash-parameters.ts';
 import { hashCost } from './hash-parameters.ts';
 import type { HashAnswer, HashJob } from './password-hashes.ts';
 
-/** A pool of hash threads. Each runs one job after the other. */
+/** A pool of threads that hash passwords. Each thread runs one job at a time. */
 export interface PasswordThreads {
   /**
-   * @throws HashingBusy if the queue is full or a caller's job waits too long; a job without a caller waits as long as
-   *   needed
+   * Computes a hash. A job without a caller waits as long as needed.
+   *
+   * @throws HashingBusy if the queue is full or the job of a caller waits too long
    */
   derive(
     password: string,
@@ -18,7 +19,10 @@ export interface PasswordThreads {
     parameters: HashParameters,
     caller?: HashCaller,
   ): Promise<Buffer>;
-  /** Like `derive`. `unsupported`: the hash library does not accept these parameters. */
+  /**
+   * Computes a hash and compares it with `expected`. Waits like `derive`. `unsupported`: the hash library rejects the
+   * parameters.
+   */
   compare(
     password: string,
     salt: Uint8Array,
@@ -40,27 +44,30 @@ interface Waiting {
 type Queued = Waiting & QueuedJob;
 
 /**
- * Maximum number of jobs that a busy pool passes to a thread in one message. A hash evicts everything else from the
- * processor's cache, so it is cheaper to do the work between hashes in one go.
+ * Maximum number of jobs in one message to a thread while the pool is busy. A hash evicts all other data from the
+ * processor's cache, so it is cheaper to handle several results together.
  */
 const TOGETHER = 8;
-/** Maximum work of one message, in milliseconds. A new job waits for all of it. */
+/** Maximum work in one message, in milliseconds. A new job waits for all of it. */
 const TOGETHER_MILLISECONDS = 80;
 
-/** Limits of the queue: jobs, bytes, and work in milliseconds per thread. */
+/** Limits of the queue: number of jobs, their memory in bytes, and their work in milliseconds for each thread. */
 const MOST_WAITING = { jobs: 128, bytes: 64 * 1024, cost: 800 } as const;
-/** Time in milliseconds after which a waiting job is rejected. The caller is expected to retry. */
+/** Timeout of a waiting job in milliseconds. Callers are expected to retry. */
 const MOST_PATIENCE = 1000;
-/** Pause in milliseconds between two checks for jobs that wait too long. */
+/** Interval in milliseconds between two checks for jobs that have waited too long. */
 const PATIENCE_CHECK = 200;
 
-/** @param most maximum number of threads; a thread starts when a job finds all others busy */
+/** @param most maximum number of threads; another thread starts when a job finds all others busy */
 export function openPasswordThreads(most: number): PasswordThreads {
   const busy = new Map<Worker, Waiting[]>();
   const idle: Worker[] = [];
   const threads = Math.max(1, most);
   const queue = new FairQueue<Queued>({ ...MOST_WAITING, cost: MOST_WAITING.cost * threads });
-  /** Jobs of the service itself, such as those of an import, and pending jobs of a thread that died. */
+  /**
+   * Jobs without an external caller, such as those of an import, and the pending jobs of threads that have ended
+   * unexpectedly.
+   */
   const own: Waiting[] = [];
   let ownFirst = true;
   let refused = 0;
@@ -91,7 +98,9 @@ export function openPasswordThreads(most: number): PasswordThreads {
     busy.delete(worker);
     const place = idle.indexOf(worker);
     if (place >= 0) idle.splice(place, 1);
-    const error = new IdkitError('IDKIT_FAILED', 'the password thread ended during a hash', { cause });
+    const error = new IdkitError('IDKIT_FAILED', 'the password thread ended while it hashed a password', {
+      cause,
+    });
     struck?.fail(error);
     if (closed) {
       for (const waiting of untouched) waiting.fail(error);
@@ -113,7 +122,10 @@ export function openPasswordThreads(most: number): PasswordThreads {
     idle.push(worker);
   }
 
-  /** Removes and returns the next jobs of one thread: its share of all waiting jobs, alternating between both kinds. */
+  /**
+   * Removes and returns the next jobs for a thread: its share of all waiting jobs, alternately from `own` and from the
+   * queue.
+   */
   function takeJobs(): Waiting[] {
     refuseImpatient();
     const count = Math.min(TOGETHER, Math.ceil((queue.length + own.length) / threads));

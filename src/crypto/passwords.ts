@@ -6,12 +6,12 @@ import { parametersFor, SALT_BYTES } from './hash-parameters.ts';
 import { openPasswordThreads } from './password-threads.ts';
 import { isOutdated, readStoredHash, renderStoredHash } from './stored-hash.ts';
 
-/** Maximum number of hash threads. More of them would compete for memory bandwidth. */
+/** Maximum number of hash threads. More threads would compete for memory bandwidth. */
 const MOST_THREADS = 4;
 
 /**
- * Opens password hashing in separate threads. They start at the first use, so a service that only answers health checks
- * and machine clients never starts them.
+ * Opens password hashing in separate threads. The threads start when they are first needed, which may be never in a
+ * service that handles only machine clients.
  *
  * @param options.threads Default: one per core, at most four.
  */
@@ -47,7 +47,7 @@ export function openPasswords(options: { threads?: number; random?: Random } = {
             other,
             caller,
           );
-          // If the library rejects a hash, no work was done yet.
+          // If the library rejected this hash, no time has passed, so the next hash is tried.
           if (outcome !== 'unsupported') return;
         }
         await threads.derive(password, random.bytes(SALT_BYTES), parametersFor(policy), caller);

@@ -2,26 +2,29 @@ import { Worker } from 'node:worker_threads';
 import { threadModule } from '../core/index.ts';
 import { HashingBusy } from './contract.ts';
 
-/** A pattern, and the text that it has to match as a whole. */
+/** A pattern, and the text that it must match as a whole. */
 export interface PatternCheck {
   pattern: string;
   text: string;
 }
 
-/** Returns the result of a check, or `false` for a check that did not run. */
+/** Returns the result of a check. Returns `false` if the check did not run. */
 export type PatternMatches = (pattern: string, text: string) => boolean;
 
-/** Time for all checks of one form, in milliseconds. Some patterns practically never end for some texts. */
+/**
+ * Time budget for all checks of one form, in milliseconds. Some combinations of a pattern and a text would take
+ * practically forever.
+ */
 const BUDGET_MILLISECONDS = 250;
-/** Timeout in milliseconds for the start of a thread. Its checks then fail. */
+/** Timeout in milliseconds for the start of a thread. Checks fail if the thread does not start in time. */
 const START_MILLISECONDS = 10_000;
 const MOST_THREADS = 2;
-/** Maximum number of forms that wait for a thread. Each may use one for its whole budget. */
+/** Maximum number of forms that wait for a thread. Each form can occupy a thread for its whole budget. */
 const MOST_WAITING = 16;
 
 interface Waiting {
   checks: readonly PatternCheck[];
-  /** Receives undefined if the time ran out. */
+  /** Called with the results, or with undefined if the time ran out. */
   settle: (answers: readonly boolean[] | undefined) => void;
 }
 
@@ -30,10 +33,10 @@ const queue: Waiting[] = [];
 let busy = 0;
 
 /**
- * Matches patterns of a realm in another thread, all within one time budget. A pattern that exceeds the budget counts
- * as not matched, so that a slow pattern neither weakens a rule nor blocks the service.
+ * Matches regular expressions of a realm in another thread, all of them within one time budget. A pattern that exceeds
+ * the budget counts as not matched, so that a slow pattern neither weakens a rule nor blocks the service.
  *
- * @throws HashingBusy if too many forms wait
+ * @throws HashingBusy if too many forms are waiting
  */
 export async function matchPatterns(checks: readonly PatternCheck[]): Promise<PatternMatches> {
   if (checks.length === 0) return () => false;
@@ -65,7 +68,9 @@ function startThread(): Worker {
   });
 }
 
-/** Runs the checks of one form. Terminates the thread if it exceeds its time, and the next form gets a new one. */
+/**
+ * Runs the checks of one form. Terminates the thread if it exceeds the budget. The next form then gets a new thread.
+ */
 async function run(worker: Worker, { checks, settle }: Waiting): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let forget = () => {};

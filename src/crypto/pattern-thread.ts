@@ -6,7 +6,7 @@ parentPort?.on('message', (checks: readonly PatternCheck[]) => {
   parentPort?.postMessage(checks.map(matches));
 });
 
-/** An invalid pattern matches nothing. */
+/** Reports whether the pattern matches the whole text. An invalid pattern never matches. */
 function matches({ pattern, text }: PatternCheck): boolean {
   try {
     return new RegExp(`^(?:${pattern})$`, 'su').test(text);

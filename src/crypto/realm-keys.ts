@@ -9,10 +9,10 @@ import {
 import type { Component } from '../model/index.ts';
 import { SIGNATURE_ALGORITHMS } from './jws.ts';
 
-/** Components of this type provide a realm's keys. */
+/** The provider type of components that contain a realm's keys. */
 export const KEY_PROVIDER_TYPE = 'org.keycloak.keys.KeyProvider';
 
-/** Secret names below `config` of a key component. Their values are in `Component.secrets`. */
+/** The names of the secrets in `config` of a key component. Their values are in `Component.secrets`. */
 export const KEY_SECRET_NAMES: ReadonlySet<string> = new Set([
   'privateKey',
   'secret',
@@ -21,33 +21,33 @@ export const KEY_SECRET_NAMES: ReadonlySet<string> = new Set([
   'ecdhPrivateKey',
 ]);
 
-/** A parsed key component, for signing, verification and publication. */
+/** The key of a parsed component. It can sign, verify, and be published. */
 export interface KeyMaterial {
   /** The component's id. */
   providerId: string;
-  /** Higher values are preferred. */
+  /** Keys with a higher priority are preferred. */
   priority: number;
   status: 'ACTIVE' | 'PASSIVE' | 'DISABLED';
   kid: string;
-  /** `OCT` is a secret. */
+  /** `OCT` is a shared secret. */
   type: 'RSA' | 'EC' | 'OKP' | 'OCT';
   /** For example `RS256`, `RSA-OAEP` or `AES`. */
   algorithm: string;
   use: 'SIG' | 'ENC';
-  /** For `OCT`, the secret itself. */
+  /** For `OCT`, the shared secret. */
   privateKey: KeyObject;
   publicKey?: KeyObject;
   /** DER in base64. */
   certificate?: string;
-  /** Expiry of the certificate, Unix time in milliseconds. */
+  /** Unix time in milliseconds at which the certificate expires. */
   validTo?: number;
 }
 
 const read = new WeakMap<Component, KeyMaterial | 'unreadable'>();
 
 /**
- * Reads the key of a component. Returns undefined if its provider is unknown or its material unreadable. The result is
- * cached as long as the component object lives.
+ * Parses the key of a component. Returns undefined if the provider is unknown or the key cannot be read. The result is
+ * cached as long as the component object exists.
  */
 export function readKeyComponent(component: Component): KeyMaterial | undefined {
   if (component.providerType !== KEY_PROVIDER_TYPE) return undefined;
@@ -65,7 +65,7 @@ export function setting(component: Pick<Component, 'config'>, name: string): str
   return value === undefined || value === '' ? undefined : value;
 }
 
-/** Returns a secret of a component by its name below `config`. */
+/** Returns a secret from the `config` of a component. */
 export function secretSetting(component: Pick<Component, 'secrets'>, name: string): string | undefined {
   const value = component.secrets[`/config/${name}/0`]?.reveal();
   return value === undefined || value === '' ? undefined : value;
@@ -86,7 +86,7 @@ export function readPrivateKey(text: string): KeyObject | undefined {
       try {
         return createPrivateKey({ key, format: 'der', type });
       } catch {
-        // The key has another encoding, so the next one is tried.
+        // The key may have another encoding, so the next one is tried.
       }
     }
     return undefined;
@@ -101,10 +101,10 @@ const RSA_SIGNATURES: ReadonlySet<string> = new Set(
 const HMAC_SIGNATURES: ReadonlySet<string> = new Set(
   SIGNATURE_ALGORITHMS.filter((name) => name.startsWith('HS')),
 );
-/** Key transport (RFC 7518 §4.1). */
+/** Algorithms for the encryption of keys (RFC 7518 §4.1). */
 const RSA_ENCRYPTION: ReadonlySet<string> = new Set(['RSA-OAEP', 'RSA-OAEP-256', 'RSA1_5']);
 
-/** The signature algorithm that belongs to a curve (RFC 7518 §3.4, RFC 8037 §3.1). */
+/** The signature algorithm of each curve (RFC 7518 §3.4, RFC 8037 §3.1). */
 export const CURVE_ALGORITHMS: Readonly<Record<string, string>> = {
   'P-256': 'ES256',
   'P-384': 'ES384',

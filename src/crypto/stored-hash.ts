@@ -10,17 +10,17 @@ export interface StoredHash {
   hash: Buffer;
 }
 
-/** Limits of a stored hash. An import may contain any parameters, and a larger hash could exhaust the service. */
+/** Limits of a stored hash. Imported hashes can have any parameters, and an expensive one could exhaust the service. */
 const MOST = {
-  /** In kibibytes. Each thread may need as much. */
+  /** In kibibytes. Each thread can need this much. */
   argon2Memory: 256 * 1024,
   argon2Parallelism: 16,
   bytes: 1024,
 } as const;
 
 /**
- * Reads a stored hash. Returns undefined if its algorithm or parameters are unknown, or if it needs more resources than
- * a login may use. It then never matches.
+ * Parses a stored hash. Returns undefined if its algorithm or parameters are unknown, or if it needs more resources
+ * than a login is allowed to use. Such a hash never matches.
  */
 export function readStoredHash(
   stored: Pick<Credential, 'secretData' | 'credentialData'>,
@@ -29,7 +29,10 @@ export function readStoredHash(
   return known === undefined || findExcess(known) !== undefined ? undefined : known;
 }
 
-/** Describes the parameter of a stored hash that exceeds the limits. Returns undefined for every other hash. */
+/**
+ * Describes the parameter of a stored hash that exceeds a limit. Returns undefined if all parameters are within the
+ * limits.
+ */
 export function findHashExcess(
   stored: Pick<Credential, 'secretData' | 'credentialData'>,
 ): string | undefined {
@@ -41,7 +44,7 @@ function findExcess({ parameters, salt, hash }: StoredHash): string | undefined 
   if (salt.length > MOST.bytes)
     return `the salt has ${salt.length} bytes, but at most ${MOST.bytes} are allowed`;
   if (hash.length > MOST.bytes)
-    return `the value has ${hash.length} bytes, but at most ${MOST.bytes} are allowed`;
+    return `the hash has ${hash.length} bytes, but at most ${MOST.bytes} are allowed`;
   const { iterations } = parameters;
   if (parameters.kind === 'argon2') {
     const { memory, parallelism } = parameters;
@@ -53,7 +56,7 @@ function findExcess({ parameters, salt, hash }: StoredHash): string | undefined 
   const most = mostIterations(parameters);
   if (iterations <= most) return undefined;
   const rest = parameters.kind === 'argon2' ? `${parameters.memory} KiB` : `${parameters.length} bytes`;
-  return `hashIterations is ${iterations}, but at most ${most} are allowed with ${rest}: a guess would take too long`;
+  return `hashIterations is ${iterations}, but at most ${most} are allowed with ${rest}: checking a password would take too long`;
 }
 
 function parseStoredHash(stored: Pick<Credential, 'secretData' | 'credentialData'>): StoredHash | undefined {
@@ -68,7 +71,7 @@ function parseStoredHash(stored: Pick<Credential, 'secretData' | 'credentialData
 }
 
 /**
- * Returns Keycloak's secretData and credentialData for a new hash, field by field
+ * Returns `secretData` and `credentialData` of a new hash, exactly as Keycloak writes them
  * (docs/keycloak/users.md#password-hashes).
  */
 export function renderStoredHash(
@@ -101,7 +104,7 @@ export function renderStoredHash(
   };
 }
 
-/** Whether a new hash would have other parameters. */
+/** Reports whether a new hash would have other parameters. */
 export function isOutdated(stored: StoredHash, policy: HashPolicy): boolean {
   const now: Record<string, unknown> = { ...parametersFor(policy) };
   const then: Record<string, unknown> = { ...stored.parameters };
@@ -151,7 +154,9 @@ const VERSIONS: ReadonlyMap<string, 0 | 1> = new Map([
   ['1.3', 1],
 ]);
 
-/** Parses the fields of a hash. Keycloak stores a list for each name, of which the first value counts. */
+/**
+ * Parses the additional parameters of a hash. Keycloak stores a list for each of them, but only the first value counts.
+ */
 function parseFields(value: unknown): Record<string, string> {
   const fields: Record<string, string> = Object.create(null);
   if (typeof value !== 'object' || value === null) return fields;

@@ -14,13 +14,14 @@ import { basename, dirname, join } from 'node:path';
 import { systemErrorCode } from '../core/index.ts';
 import { isMissing, writeFault } from './system-errors.ts';
 
-// The calls block until the disk has the bytes. They are for small files: settings, journals, records, verdicts.
+// The functions of this file block until the data is on the disk. Use them only for small files such as settings,
+// journals and reports.
 
-/** The default mode: only the owner reads and writes the file. */
+/** The default mode. Only the owner can read and write the file. */
 const OWNER_ONLY = 0o600;
 
 /**
- * Replaces a file as a whole, or creates it. A reader sees the old content or the new content, even after a crash.
+ * Creates or replaces a file as a whole. A reader sees either the old or the new content, even after a crash.
  *
  * @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE; the old content remains
  */
@@ -29,7 +30,7 @@ export function replaceFile(file: string, content: string | Uint8Array, mode = O
 }
 
 /**
- * Creates a file that never exists with partial content. An existing file of any kind remains unchanged.
+ * Creates a file with its complete content. A reader never sees a part of it. Leaves an existing file unchanged.
  *
  * @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE
  */
@@ -93,7 +94,7 @@ export function syncFile(file: string): void {
   }
 }
 
-/** Returns the entry at a path, or undefined if there is none. Does not follow a link. */
+/** Returns the directory entry at a path, or undefined if the path does not exist. Does not follow links. */
 export function findEntry(path: string): Stats | undefined {
   try {
     return lstatSync(path);

@@ -2,7 +2,7 @@ import { type ErrorCode, IdkitError, systemErrorCode } from '../core/index.ts';
 
 type WriteErrorCode = Extract<ErrorCode, 'IDKIT_NO_SPACE' | 'IDKIT_DIRECTORY_NOT_WRITABLE'>;
 
-/** The operator's error for each system error that prevents a write. No other file maps system errors. */
+/** Maps each system error that prevents a write to the operator's error. System errors are mapped only here. */
 export const SYSTEM_ERRORS: ReadonlyMap<string, WriteErrorCode> = new Map([
   ['ENOSPC', 'IDKIT_NO_SPACE'],
   ['EDQUOT', 'IDKIT_NO_SPACE'],
@@ -11,30 +11,31 @@ export const SYSTEM_ERRORS: ReadonlyMap<string, WriteErrorCode> = new Map([
   ['EROFS', 'IDKIT_DIRECTORY_NOT_WRITABLE'],
 ]);
 
-/** System errors that occur if the path, or one of its parents, is another kind of file than expected. */
+/** System errors that occur if the path or one of its parents is an unexpected kind of file. */
 const OCCUPIED = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENOTEMPTY'];
 
 /**
- * Returns the operator's error for a failed write: IDKIT_NO_SPACE or IDKIT_DIRECTORY_NOT_WRITABLE. Returns an
- * IdkitError and anything that is not a system error unchanged.
+ * Converts a system error of a failed write into the operator's error: IDKIT_NO_SPACE or IDKIT_DIRECTORY_NOT_WRITABLE.
+ * Returns every other error unchanged.
  */
 export function writeFault(path: string, error: unknown): unknown {
   const system = systemErrorCode(error);
   if (error instanceof IdkitError || !(error instanceof Error)) return error;
-  // Node.js's own codes begin with ERR_ or do not begin with E. Such errors, for example an abort, are not disk faults.
+  // System error codes begin with E. Codes that begin with ERR_ belong to Node.js, and their errors, such as an abort,
+  // are not faults of the disk.
   if (system === undefined || !/^E(?!RR_)/.test(system)) return error;
   const code = SYSTEM_ERRORS.get(system) ?? 'IDKIT_DIRECTORY_NOT_WRITABLE';
   return new IdkitError(code, explain(path, system, error), { cause: error });
 }
 
 function explain(path: string, system: string, error: Error): string {
-  if (SYSTEM_ERRORS.get(system) === 'IDKIT_NO_SPACE') return `no room on the disk to write ${path}`;
+  if (SYSTEM_ERRORS.get(system) === 'IDKIT_NO_SPACE') return `no space left on the disk to write ${path}`;
   if (OCCUPIED.includes(system))
-    return `${path} cannot be written: something else is in its place (${system})`;
+    return `${path} cannot be written, because it or a parent directory is another kind of file (${system})`;
   return `${path} cannot be written: ${error.message}`;
 }
 
-/** Runs `work` and turns a system error into the operator's error for `path`. */
+/** Runs `work` and converts a system error into the operator's error for `path`. */
 export async function writing<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -43,7 +44,7 @@ export async function writing<T>(path: string, work: () => T | Promise<T>): Prom
   }
 }
 
-/** Whether an error means that the path does not exist. */
+/** Reports whether an error means that the path does not exist. */
 export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(systemErrorCode(error) ?? '');
 }

@@ -17,24 +17,27 @@ interface Execution {
   requirement: string;
 }
 
-/** Authenticators whose checks every login of idkit performs, even if the flow does not require them. */
+/** Authenticators whose checks idkit performs in every login, even if the flow does not require them. */
 const ENFORCED: ReadonlySet<string> = new Set([
   'direct-grant-validate-username',
   'direct-grant-validate-password',
   'auth-username-password-form',
   'auth-username-form',
   'auth-password-form',
-  // Login methods that idkit does not have. Their absence means fewer ways to log in, not weaker ones.
+  // Login methods that idkit does not have. Without them, users have fewer ways to log in, but no check is weaker.
   'auth-cookie',
   'auth-spnego',
   'identity-provider-redirector',
   'organization',
 ]);
 
-/** A user with a second factor always has to prove it. No user is forced to set one up. */
+/**
+ * Authenticators of the second factor. A user who has one always has to prove it. Other users are not forced to set one
+ * up.
+ */
 const SECOND_FACTOR: ReadonlySet<string> = new Set(['direct-grant-validate-otp', 'auth-otp-form']);
 
-/** Conditions that mean only "if the user has a second factor". */
+/** Conditions that only mean "if the user has a second factor". */
 const CONDITIONS: ReadonlySet<string> = new Set(['conditional-user-configured', 'conditional-credential']);
 
 /** Reads `authenticationFlows`. Skips malformed entries. */
@@ -54,8 +57,8 @@ export function readFlows(representation: unknown): readonly Flow[] {
 }
 
 /**
- * Lists the steps of a flow that idkit does not run: unknown enabled authenticators, other conditions, and a second
- * factor for users who have none. Reports missing and empty flows too.
+ * Lists the steps of a flow that idkit does not run: unknown authenticators that are enabled, other conditions, and a
+ * second factor for users who have none. Also reports missing and empty flows.
  */
 export function listUnknownSteps(flow: Flow, flows: readonly Flow[]): readonly string[] {
   return stepsOf(flow, flows, 'always', new Set());
@@ -68,7 +71,7 @@ function stepsOf(
   above: ReadonlySet<string>,
 ): readonly string[] {
   const active = flow.executions.filter((execution) => execution.requirement !== 'DISABLED');
-  if (active.length === 0) return above.size === 0 ? [`flow ${flow.alias} without steps`] : [];
+  if (active.length === 0) return above.size === 0 ? [`empty flow ${flow.alias}`] : [];
   const onlyConfigured =
     runs === 'on condition' &&
     active.some(
@@ -102,8 +105,8 @@ function readExecutions(value: unknown): readonly Execution[] {
 }
 
 /**
- * The client authenticators of Keycloak 26. idkit rejects a client whose authenticator it does not have, and names the
- * reason.
+ * The client authenticators of Keycloak 26. idkit rejects a client whose authenticator it does not support, and states
+ * why.
  */
 const AUTHENTICATORS: ReadonlySet<string> = new Set([
   'client-secret',
@@ -113,20 +116,21 @@ const AUTHENTICATORS: ReadonlySet<string> = new Set([
   'federated-jwt',
 ]);
 
-/** The client authentication flow of a realm that does not name one. */
+/** The name of the client authentication flow that a realm uses by default. */
 const USUAL = 'clients';
 
 /**
- * The ways in which a realm's clients may authenticate. `runs`: the allowed authenticators, or undefined for all.
- * `unknown`: the flow contains a step that idkit does not run.
+ * How the clients of a realm can authenticate. `runs`: with these authenticators, or with any if undefined. `unknown`:
+ * idkit does not run the flow, because of the step in `what`.
  */
 export type ClientFlow =
   | { outcome: 'runs'; authenticators: ReadonlySet<string> | undefined }
   | { outcome: 'unknown'; path: string; what: string };
 
 /**
- * Reads the realm's `clientAuthenticationFlow` as Keycloak 26 runs it: the first required step only, otherwise every
- * alternative (`ClientAuthenticationFlow#findExecutionsToRun`). Unknown alternatives authenticate no client.
+ * Reads the realm's `clientAuthenticationFlow` as Keycloak 26 does: if a step is required, only the first required one
+ * runs, otherwise every alternative (`ClientAuthenticationFlow#findExecutionsToRun`). A client cannot authenticate with
+ * an unknown alternative.
  */
 export function readClientFlow({ kept }: RealmSettings): ClientFlow {
   const bound = kept.clientAuthenticationFlow;

@@ -1,12 +1,15 @@
 import type { ClientId, ClientUuid, RealmId } from './ids.ts';
 import type { Revised, Secrets } from './record.ts';
 
-/** A source of claims of a client or client scope (ProtocolMapperRepresentation, docs/keycloak/tokens.md#mappers). */
+/**
+ * A protocol mapper, which adds claims to the tokens of a client or client scope (ProtocolMapperRepresentation,
+ * docs/keycloak/tokens.md#mappers).
+ */
 export interface ProtocolMapper {
   id: string;
   name: string;
   protocol: string;
-  /** The mapper's type, for example `oidc-usermodel-attribute-mapper`. */
+  /** The type of the mapper, for example `oidc-usermodel-attribute-mapper`. */
   protocolMapper: string;
   consentRequired?: boolean;
   config: Readonly<Record<string, string>>;
@@ -14,7 +17,7 @@ export interface ProtocolMapper {
 
 /** A client, with the field names of ClientRepresentation (docs/keycloak/clients.md#representation). */
 export interface Client extends Revised {
-  /** The UUID that the administrative API uses in paths. */
+  /** The UUID in the paths of the administrative API. */
   id: ClientUuid;
   realmId: RealmId;
   /** The `client_id` of the protocol. */
@@ -51,11 +54,11 @@ export interface Client extends Revised {
   defaultClientScopeIds: readonly string[];
   /** Ids of client scopes. */
   optionalClientScopeIds: readonly string[];
-  /** Ids of roles that the client's tokens may name if `fullScopeAllowed` is false. */
+  /** Ids of the roles that tokens of the client may contain if `fullScopeAllowed` is false. */
   scopeRoleIds: readonly string[];
-  /** Other fields of the given ClientRepresentation. */
+  /** All other fields of the ClientRepresentation. */
   kept: Readonly<Record<string, unknown>>;
-  /** Keys: `/secret`, `/registrationAccessToken`, `/attributes/client.secret.rotated`. */
+  /** The keys are `/secret`, `/registrationAccessToken` and `/attributes/client.secret.rotated`. */
   secrets: Secrets;
 }
 
@@ -70,6 +73,6 @@ export interface ClientScope extends Revised {
   protocolMappers: readonly ProtocolMapper[];
   /** Ids of the roles that this scope adds to tokens. */
   scopeRoleIds: readonly string[];
-  /** New clients of the realm get its `default` and `optional` scopes. */
+  /** How new clients of the realm get the scope: as a `default` scope, as an `optional` one, or not. */
   realmDefault: 'default' | 'optional' | 'none';
 }

@@ -28,7 +28,7 @@ export interface AdminEvent {
   operationType: 'CREATE' | 'UPDATE' | 'DELETE' | 'ACTION';
   resourceType: string;
   resourcePath: string;
-  /** JSON text without secrets. Present if the realm stores details. */
+  /** JSON text without secrets. Set if the realm stores the details of events. */
   representation?: string;
   error?: string;
 }

@@ -1,16 +1,17 @@
 import type { Branded } from '../core/index.ts';
 
-// Ids that must never be confused. The compiler accepts a string without a brand anywhere, so parsed input needs no
-// cast. It rejects an id of one kind where another kind is required. A constructor adds the brand to a parsed string.
+// Types for ids that must not be confused. The compiler accepts a plain string for any of them, so parsed input needs
+// no cast. It rejects an id of one kind where another kind is required. The constructors add the type to a parsed
+// string.
 
 export type RealmId = Branded<string, 'RealmId'>;
-/** The id of a client in the store and in the administrative API, never its `client_id`. */
+/** The id of a client in the store and in the administrative API. Not its `client_id`. */
 export type ClientUuid = Branded<string, 'ClientUuid'>;
 /** The `client_id` of OAuth (RFC 6749 §2.2). */
 export type ClientId = Branded<string, 'ClientId'>;
-/** The id of a user session: the claim `sid`. */
+/** The id of a user session, in the claim `sid`. */
 export type SessionId = Branded<string, 'SessionId'>;
-/** The id of a token family: the claim `reuse_id`. */
+/** The id of a token family, in the claim `reuse_id`. */
 export type FamilyId = Branded<string, 'FamilyId'>;
 /** The SHA-256 hash of a refresh token. */
 export type TokenHash = Branded<Buffer, 'TokenHash'>;

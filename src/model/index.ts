@@ -1,8 +1,7 @@
-// Model: the nouns, as readonly data under Keycloak 26's names.
-// Owns: realm, client, client scope, role, group, user, credential, session, token family, component, event;
-// pure rules over them: effective roles, the password policy, the demands that idkit does not enforce.
-// Must not know: storage, HTTP.
-// Start at realm.ts, then session.ts.
+// Model: the data types, readonly and with the names of Keycloak 26.
+// Owns: realm, client, client scope, role, group, user, credential, session, token family, component, event; pure rules
+// over them: effective roles, the password policy, the demands that idkit does not enforce.
+// Must not know: storage, HTTP. Start at realm.ts, then read session.ts.
 export type {
   AuthenticationSession,
   AuthorizationCode,

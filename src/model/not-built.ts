@@ -1,24 +1,24 @@
 import { jsonFields, renderCount } from '../core/index.ts';
 import type { RealmSettings, Unenforced } from './realm.ts';
 
-/** Numbers of users who cannot log in yet. */
+/** Numbers of users who must do something before they can log in. */
 export interface WaitingUsers {
-  /** Enabled users by required action. */
+  /** Number of enabled users for each required action. */
   requiredActions: ReadonlyMap<string, number>;
-  /** Enabled users whose e-mail address is not verified. */
+  /** Number of enabled users whose e-mail address is not verified. */
   unverified: number;
 }
 
-/** Languages of idkit's own pages. */
+/** The languages of idkit's pages. */
 const LANGUAGES: ReadonlySet<string> = new Set(['en', 'de']);
-/** Keycloak's own themes. idkit's pages replace them. */
+/** The built-in themes of Keycloak. idkit's pages replace them. */
 const OWN_THEMES = /^(base|keycloak(\.v\d+)?)?$/;
 
 /**
- * Lists the enabled features of a realm that idkit does not have. Without them the realm offers less than its users
- * expect, but no check is weaker, so idkit refuses nothing. Reports how many users need such a feature to log in.
+ * Lists the enabled features of a realm that idkit does not have. The realm then offers less than its users expect, but
+ * no check is weaker, so idkit issues tokens all the same. Reports how many users cannot log in without such a feature.
  *
- * @param requiredActions the required actions that the login pages run. Default: no required action is reported.
+ * @param requiredActions the required actions that the login pages run. Default: does not report required actions.
  */
 export function listNotBuilt(
   settings: RealmSettings,
@@ -61,7 +61,9 @@ function languages(kept: RealmSettings['kept']): readonly Unenforced[] {
   return feature(missing.length > 0, '$.supportedLocales', `languages ${missing.join(', ')}`);
 }
 
-/** Lists required actions without an implementation: those that every new user gets, and those that users have. */
+/**
+ * Lists the required actions that idkit does not have, if new users get them by default or existing users have them.
+ */
 function missingActions(
   { kept }: RealmSettings,
   waiting: WaitingUsers,
@@ -80,7 +82,7 @@ function missingActions(
     .sort()
     .map((name) => ({
       path: '$.requiredActions',
-      what: `required action ${name}${given.has(name) ? ' of every new user' : ''}${keptOut(waiting.requiredActions.get(name) ?? 0)}`,
+      what: `required action ${name}${given.has(name) ? ' for every new user' : ''}${keptOut(waiting.requiredActions.get(name) ?? 0)}`,
       refuses: false,
     }));
 }

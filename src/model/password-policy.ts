@@ -1,6 +1,6 @@
 /**
- * A parsed password policy of a realm (docs/keycloak/login.md#password-policy). If a field is absent, the policy does
- * not require it.
+ * The parsed password policy of a realm (docs/keycloak/login.md#password-policy). A policy without a field does not
+ * have that rule.
  */
 export interface PasswordPolicy {
   length?: number;
@@ -12,21 +12,21 @@ export interface PasswordPolicy {
   notUsername?: true;
   notContainsUsername?: true;
   notEmail?: true;
-  /** Java regular expressions as written. Each must match the whole password. */
+  /** Java regular expressions, each of which must match the whole password. */
   regexPatterns: readonly string[];
-  /** Number of earlier passwords that must not be reused. The caller compares their hashes. */
+  /** Number of previous passwords that must not be reused. The caller compares the hashes. */
   passwordHistory?: number;
-  /** Days for which a password must not be reused. The caller compares the hashes. */
+  /** Number of days for which a previous password must not be reused. The caller compares the hashes. */
   passwordAge?: number;
-  /** Days after which a password must be changed. The caller compares the credential's date. */
+  /** Number of days after which a password must be changed. The caller checks the credential's date. */
   forceExpiredPasswordChange?: number;
   hashAlgorithm?: string;
   hashIterations?: number;
-  /** All other entries, for example `passwordBlacklist`. They are not enforced. */
+  /** All other entries, for example `passwordBlacklist`. idkit does not enforce them. */
   unknown: readonly string[];
 }
 
-/** Entries that have a number, with Keycloak 26's defaults. */
+/** Entries with a number, and their defaults in Keycloak 26. */
 const NUMBERS = {
   length: 8,
   maxLength: 64,
@@ -40,15 +40,12 @@ const NUMBERS = {
   hashIterations: undefined,
 } as const;
 
-/** Entries that do not concern the content of a password. Other code enforces them, or they need no check. */
+/** Entries that are not about the content of a password. They are enforced elsewhere or need no check. */
 const NOT_ABOUT_CONTENT = new Set(['maxAuthAge', 'recoveryCodesWarningThreshold']);
 
 const FLAGS = new Set(['notUsername', 'notContainsUsername', 'notEmail'] as const);
 
-/**
- * Parses `length(8) and digits(1) and notUsername`. Returns a policy that allows everything for an absent or empty
- * text.
- */
+/** Parses a policy such as `length(8) and digits(1) and notUsername`. An absent or empty policy allows everything. */
 export function parsePasswordPolicy(text: string | undefined): PasswordPolicy {
   const regexPatterns: string[] = [];
   const unknown: string[] = [];
@@ -67,7 +64,7 @@ export function parsePasswordPolicy(text: string | undefined): PasswordPolicy {
   return { ...found, regexPatterns, unknown } as PasswordPolicy;
 }
 
-/** Why a password is rejected: Keycloak's message key, its parameters, and the English text. */
+/** The reason why a password is rejected: Keycloak's message key, its parameters and the English text. */
 export interface PasswordFault {
   key: string;
   params: readonly (number | string)[];
@@ -75,18 +72,19 @@ export interface PasswordFault {
 }
 
 /**
- * Maximum length of a password in bytes. A longer one is not safer, and occupies memory while it waits to be hashed.
+ * Maximum length of a password in bytes. A longer one would not be safer, and would occupy memory while it waits to be
+ * hashed.
  */
 export const MOST_PASSWORD_BYTES = 1024;
 
-/** Whether a password in UTF-8 exceeds `MOST_PASSWORD_BYTES`. */
+/** Reports whether a password in UTF-8 exceeds `MOST_PASSWORD_BYTES`. */
 export function isPasswordTooLong(password: string): boolean {
   return (
     password.length > MOST_PASSWORD_BYTES || new TextEncoder().encode(password).length > MOST_PASSWORD_BYTES
   );
 }
 
-/** A new password and its user. */
+/** A new password, and the user who chose it. */
 export interface PasswordCandidate {
   password: string;
   username: string;
@@ -94,9 +92,9 @@ export interface PasswordCandidate {
 }
 
 /**
- * Lists every entry of the policy that the password violates, in Keycloak's wording.
+ * Lists every rule of the policy that the password violates, in Keycloak's wording.
  *
- * @param matches whether the whole password matches a pattern. It must always return.
+ * @param matches reports whether a pattern matches the whole password; it must always return
  */
 export function checkPassword(
   policy: PasswordPolicy,
@@ -129,7 +127,7 @@ export function checkPassword(
   return faults;
 }
 
-/** Builds the fault for a kind of entry, for example `History` with the number of compared passwords. */
+/** Builds the fault for a rule, for example `History` with the number of previous passwords. */
 export function passwordFault(
   name: keyof typeof MESSAGES,
   ...params: readonly (number | string)[]

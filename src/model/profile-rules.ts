@@ -1,6 +1,6 @@
 import type { User } from './user.ts';
 
-/** A field of a user that the profile rejects, with Keycloak's keys (docs/keycloak/users.md#errors). */
+/** A violation of the user profile, with Keycloak's keys (docs/keycloak/users.md#errors). */
 export interface ProfileFault {
   field: string;
   errorMessage: string;
@@ -11,7 +11,7 @@ const EMAIL = /^[^\s@<>(),;:\\"[\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9
 const PROHIBITED_IN_USERNAME = /[<>&"\s$%!#?§,;:*~/\\|^=[\]{}()`\p{Cc}]/u;
 const PROHIBITED_IN_NAME = /[<>&"$%!#?§;*~/\\|^=[\]{}()\p{Cc}]/u;
 
-/** Lists the faults of the default user profile. Skips fields that are unchanged since `before`. */
+/** Lists how a user violates the default user profile. Skips fields that have not changed since `before`. */
 export function listProfileFaults(
   user: User,
   before: User | undefined,

@@ -3,15 +3,14 @@ import type { Revised, Secrets } from './record.ts';
 
 /**
  * A realm's settings, with the field names of Keycloak 26's RealmRepresentation
- * (docs/keycloak/realms.md#representation). All lifetimes are in seconds. `kept` has the fields that idkit does not
- * use. An export contains them too.
+ * (docs/keycloak/realms.md#representation). All lifetimes are in seconds.
  */
 export interface RealmSettings {
   displayName?: string;
   displayNameHtml?: string;
   enabled: boolean;
   sslRequired: 'external' | 'all' | 'none';
-  /** Unix time in seconds. Tokens issued earlier are stale. */
+  /** Unix time in seconds. Tokens that were issued earlier are invalid. */
   notBefore: number;
   defaultSignatureAlgorithm: string;
   revokeRefreshToken: boolean;
@@ -63,26 +62,26 @@ export interface RealmSettings {
   adminEventsDetailsEnabled: boolean;
   browserSecurityHeaders: Readonly<Record<string, string>>;
   attributes: Readonly<Record<string, string>>;
-  /** All other fields of the given RealmRepresentation, without secrets. */
+  /** Fields of the RealmRepresentation that idkit does not use, without secrets. Exports contain them. */
   kept: Readonly<Record<string, unknown>>;
 }
 
-/** A realm: a separate namespace of users, clients and sessions. */
+/** A realm, which has its own users, clients and sessions. */
 export interface Realm extends Revised {
-  /** A UUID, or the id in the representation. */
+  /** A UUID, or the id from an imported representation. */
   id: RealmId;
-  /** The `{realm}` of every path. */
+  /** The name of the realm in every path. */
   name: string;
   /** Id of the role `default-roles-{realm}`. */
   defaultRoleId: string;
   settings: RealmSettings;
-  /** For example `/smtpServer/password`, `/kept/identityProviders/0/config/clientSecret`. */
+  /** The keys are, for example, `/smtpServer/password` and `/kept/identityProviders/0/config/clientSecret`. */
   secrets: Secrets;
 }
 
 /**
- * A demand of a realm or client that idkit does not enforce. `refuses` is true if tokens would be weaker than demanded.
- * idkit then issues none (docs/keycloak/tokens.md#demands).
+ * A demand of a realm or client that idkit does not enforce. If tokens would be weaker than demanded, `refuses` is true
+ * and idkit does not issue them (docs/keycloak/tokens.md#demands).
  */
 export interface Unenforced {
   /** JSON path in the realm's representation, for example `$.identityProviders[0]`. */
@@ -90,8 +89,8 @@ export interface Unenforced {
   what: string;
   refuses: boolean;
   /**
-   * The refused use: logins with the password grant or in a browser, every token of a user, or every authentication of
-   * a client. Default: every token.
+   * What idkit refuses: logins with the password grant (`direct`) or in a browser (`browser`), every token of a user,
+   * or every authentication of a client. Default: every token.
    */
   at?: 'direct' | 'browser' | 'users' | 'clients';
 }
@@ -109,6 +108,6 @@ export interface Component extends Revised {
   parentId: string;
   subType?: string;
   config: Readonly<Record<string, readonly string[]>>;
-  /** `/config/privateKey/0`, `/config/secret/0`, `/config/bindCredential/0` … */
+  /** The keys are, for example, `/config/privateKey/0`, `/config/secret/0` and `/config/bindCredential/0`. */
   secrets: Secrets;
 }

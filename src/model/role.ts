@@ -25,23 +25,23 @@ export interface Group extends Revised {
   parentId?: string;
   attributes: Readonly<Record<string, readonly string[]>>;
   roleIds: readonly string[];
-  /** New users of the realm join it. */
+  /** If true, new users of the realm join the group. */
   isDefault: boolean;
 }
 
-/** The part of a realm that role resolution needs. A `RealmConfiguration` of the store has it. */
+/** The data of a realm that determines effective roles. A `RealmConfiguration` of the store contains it. */
 export interface RoleGraph {
   roles: ReadonlyMap<string, Role>;
   groups: ReadonlyMap<string, Group>;
 }
 
-/** Maximum number of cached users per realm. Users with the same roles and groups share one entry. */
+/** Maximum number of cached results per realm. Users with the same roles and groups share one result. */
 const REMEMBERED_USERS = 10_000;
 const memory = new WeakMap<RoleGraph, Map<string, ReadonlySet<string>>>();
 
 /**
- * Returns the ids of every role of a user: direct roles, those of the user's groups and their parents, and all roles
- * that these include. Handles cycles of composites and groups, and skips unknown ids.
+ * Returns the ids of all roles of a user: direct roles, those of the user's groups and their parents, and all roles
+ * that these include. Resolves cycles of roles and groups, and skips unknown ids.
  *
  * @param graph must not change afterwards, because users with the same roles and groups get the same set object
  */
@@ -54,7 +54,7 @@ export function effectiveRoleIds(
     users = new Map();
     memory.set(graph, users);
   }
-  // No id contains a NUL byte, so the key is unique for a list of ids, whatever ids an import contains.
+  // Ids do not contain NUL, even in an import, so different lists of ids have different keys.
   const key = [user.roleIds.length, user.groupIds.length, ...user.roleIds, ...user.groupIds].join('\0');
   const known = users.get(key);
   if (known !== undefined) return known;
@@ -66,7 +66,7 @@ export function effectiveRoleIds(
   return effective;
 }
 
-/** Returns the ids of the roles and of all roles that they include. Handles cycles, and skips unknown ids. */
+/** Returns the ids of the roles and of all roles that they include. Resolves cycles, and skips unknown ids. */
 export function expandRoleIds(graph: Pick<RoleGraph, 'roles'>, ids: Iterable<string>): ReadonlySet<string> {
   const expanded = new Set<string>();
   const waiting = [...ids];
@@ -79,7 +79,7 @@ export function expandRoleIds(graph: Pick<RoleGraph, 'roles'>, ids: Iterable<str
   return expanded;
 }
 
-/** Returns the groups and all their parents, each once. */
+/** Returns the groups and all their parents, without duplicates. */
 export function groupsWithParents(
   graph: Pick<RoleGraph, 'groups'>,
   groupIds: readonly string[],
@@ -95,7 +95,9 @@ export function groupsWithParents(
   return [...found.values()];
 }
 
-/** Returns a group's path, for example `/staff/finance`. A slash in a name is not escaped (Keycloak 26's default). */
+/**
+ * Returns a group's path, for example `/staff/finance`. As in Keycloak 26, a slash in a name is not escaped by default.
+ */
 export function groupPath(graph: Pick<RoleGraph, 'groups'>, group: Group): string {
   const names: string[] = [];
   const seen = new Set<string>();

@@ -12,9 +12,9 @@ const KEY_PROVIDERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Lists the demands of a realm and its clients that idkit does not enforce (docs/keycloak/tokens.md#demands). The
- * report of an import and `status` show them, and idkit does not issue tokens that would be weaker. A new Keycloak
- * realm has no such demands.
+ * Lists the demands of a realm and its clients that idkit does not enforce (docs/keycloak/tokens.md#demands).
+ * `idkit status` and the report of an import show them, and idkit does not issue tokens that would be weaker. A new
+ * Keycloak realm has no such demands.
  */
 export function listUnenforced(
   configuration: { realm: Realm; components: readonly Component[] },
@@ -35,8 +35,8 @@ export function listUnenforced(
 }
 
 /**
- * Each flow affects only its own logins. idkit refuses these if the flow has a step beyond the password and an existing
- * second factor.
+ * Lists the demands of the two login flows. A flow affects only its own kind of login. idkit refuses these logins if
+ * the flow requires more than the password and a second factor that the user has.
  */
 function boundFlows({ kept }: RealmSettings, flows: readonly Flow[]): readonly Unenforced[] {
   return [
@@ -66,21 +66,23 @@ function flowDemand(flow: Flow, flows: readonly Flow[], at: 'direct' | 'browser'
   return [
     {
       path: `$.authenticationFlows[${flow.index}]`,
-      what: `${flow.builtIn ? 'changed' : 'own'} authentication flow ${flow.alias}${listed}`,
+      what: `${flow.builtIn ? 'changed' : 'custom'} authentication flow ${flow.alias}${listed}`,
       refuses: steps.length > 0,
       at,
     },
   ];
 }
 
-/** Without a flow that idkit runs, no client can authenticate as the realm demands. */
+/**
+ * Lists the client authentication flow if idkit does not run it. Clients then cannot authenticate as the realm demands.
+ */
 function clientFlow(settings: RealmSettings): readonly Unenforced[] {
   const flow = readClientFlow(settings);
   if (flow.outcome === 'runs') return [];
   return [{ path: flow.path, what: `client authentication flow ${flow.what}`, refuses: true, at: 'clients' }];
 }
 
-/** Users of an external provider cannot log in. Users with a password still can. */
+/** Lists external identity providers. Their users cannot log in, but users with a password can. */
 function identityProviders(value: unknown): readonly Unenforced[] {
   return entries(value).map((provider, index) => ({
     path: `$.identityProviders[${index}]`,
@@ -89,7 +91,9 @@ function identityProviders(value: unknown): readonly Unenforced[] {
   }));
 }
 
-/** A policy may forbid the request, or demand more of its client. */
+/**
+ * Lists client policies. idkit refuses tokens, because a policy may forbid the request or demand more of the client.
+ */
 function clientPolicies(value: unknown): readonly Unenforced[] {
   return entries(jsonFields(value).policies).flatMap((policy, index) =>
     policy.enabled === false
@@ -110,7 +114,10 @@ function organizations(kept: RealmSettings['kept']): readonly Unenforced[] {
     : [];
 }
 
-/** These entries concern new passwords. Keycloak accepted the stored ones. */
+/**
+ * Lists unknown entries of the password policy. idkit issues tokens all the same, because Keycloak has accepted the
+ * stored passwords.
+ */
 function passwordPolicy(policy: string | undefined): readonly Unenforced[] {
   return parsePasswordPolicy(policy).unknown.map((entry) => ({
     path: '$.passwordPolicy',
@@ -119,7 +126,10 @@ function passwordPolicy(policy: string | undefined): readonly Unenforced[] {
   }));
 }
 
-/** An external directory can reject its users at every token, and idkit cannot query it. */
+/**
+ * Lists user federations and unknown key providers. idkit refuses tokens for federated users, because it cannot ask the
+ * external directory whether they are still allowed.
+ */
 function componentsOf(components: readonly Component[]): readonly Unenforced[] {
   const places = new Map<string, number>();
   return components.flatMap((component): Unenforced[] => {
@@ -138,7 +148,7 @@ function componentsOf(components: readonly Component[]): readonly Unenforced[] {
   });
 }
 
-/** Attributes that bind or encrypt tokens. Without them, tokens are weaker than the client expects. */
+/** Client attributes that bind or encrypt tokens. Without them, tokens would be weaker than the client expects. */
 const TOKEN_DEMANDS: Readonly<Record<string, string>> = {
   'dpop.bound.access.tokens': 'tokens bound by DPoP',
   'tls.client.certificate.bound.access.tokens': 'tokens bound to a client certificate',

@@ -17,14 +17,14 @@ export interface User extends Revised {
   createdTimestamp: number;
   attributes: Readonly<Record<string, readonly string[]>>;
   requiredActions: readonly string[];
-  /** Unix time in seconds. Tokens issued earlier are stale. */
+  /** Unix time in seconds. Tokens that were issued earlier are invalid. */
   notBefore: number;
   /** Set for the user of a client's service account. */
   serviceAccountClientUuid?: string;
-  /** Ids of directly assigned roles. */
+  /** Ids of the directly assigned roles. */
   roleIds: readonly string[];
   groupIds: readonly string[];
-  /** Other fields of the given UserRepresentation, such as federationLink or federatedIdentities. */
+  /** All other fields of the UserRepresentation, such as federationLink or federatedIdentities. */
   kept: Readonly<Record<string, unknown>>;
 }
 
@@ -39,20 +39,22 @@ export interface Credential extends Revised {
   /** JSON text in Keycloak's format. */
   credentialData: string;
   /**
-   * For a password, Keycloak's secretData JSON: hash and salt, never the password. Absent for every other type, whose
-   * secretData is in `secrets` under `/secretData`.
+   * For a password, Keycloak's `secretData` as JSON: hash and salt, never the password. Absent for all other types,
+   * whose `secretData` is in `secrets` under `/secretData`.
    */
   secretData?: string;
   secrets: Secrets;
-  /** Lower values come first. */
+  /** Credentials with a lower priority come first. */
   priority: number;
 }
 
-/** Brute force counters of one user (docs/keycloak/login.md#brute-force-protection). */
+/**
+ * Counts the failed logins of a user, for the detection of brute force (docs/keycloak/login.md#brute-force-protection).
+ */
 export interface LoginFailures {
   realmId: RealmId;
   userId: string;
-  /** Increases by one with every change. `putLoginFailures` compares it. 0: not stored yet. */
+  /** Increases with every change. `putLoginFailures` compares it. 0: not stored yet. */
   revision: number;
   failures: number;
   temporaryLockouts: number;

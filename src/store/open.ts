@@ -1,4 +1,4 @@
-// The door to the drivers: opens a store, and works on whole database files.
+// The door to the drivers: opens a store, and dumps, loads and checks whole database files.
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import {
@@ -27,14 +27,14 @@ export { type LoadOptions, loadSqlite } from './sqlite/load/load.ts';
 
 /** Options of a store: a SQLite file or a Postgres database. */
 export interface StoreOptions {
-  /** The SQLite file, an absolute path. */
+  /** Absolute path of the SQLite file. */
   file?: string;
   /** The Postgres database to open instead of a file. */
   postgres?: PostgresLocation;
   masterKey: Secret;
   /**
-   * The previous key while a `master-key rotate` is unfinished. Both keys are accepted, and opening for writing
-   * finishes the rotation.
+   * The previous key, while `master-key rotate` is unfinished. The store accepts both keys and finishes the rotation
+   * when it opens for writing.
    */
   masterKeyOld?: Secret | undefined;
   /** Replaces the machine's clock and the clock of the Postgres server. */
@@ -49,11 +49,11 @@ export interface StoreOptions {
 }
 
 /**
- * Opens the store. It reports every error before it changes anything on the disk.
+ * Opens the store. All checks happen before anything on the disk changes.
  *
  * @throws IDKIT_NOT_FOUND, IDKIT_VERSION (newer schema, other program), IDKIT_DATABASE_DAMAGED,
- *   IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_MASTER_KEY_WRONG, IDKIT_MASTER_KEY_INVALID, IDKIT_NO_SPACE; on Postgres also
- *   IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_SETTING
+ * IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_MASTER_KEY_WRONG, IDKIT_MASTER_KEY_INVALID, IDKIT_NO_SPACE; on Postgres also
+ * IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_SETTING
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { file, postgres, masterKey, masterKeyOld } = options;
@@ -74,9 +74,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /**
- * Encrypts every secret with `to` in small transactions. After an interruption it can run again with the same keys;
- * until it has finished, a store needs both keys. The caller holds the database's lock.
- *
+ * Encrypts every secret with the key `to`, in small transactions. If it was interrupted, run it again with the same
+ * keys. Until it has finished, opening a store requires both keys. The caller must hold the database's lock.
  *
  * @param database a SQLite file or a Postgres database
  * @returns the number of records that this run encrypted
@@ -100,7 +99,7 @@ async function rotateInFile(
   to: Secret,
   random: Random,
 ): Promise<{ records: number }> {
-  if (!existsSync(file)) throw new IdkitError('IDKIT_NOT_FOUND', `there is no database ${file}`);
+  if (!existsSync(file)) throw new IdkitError('IDKIT_NOT_FOUND', `the database ${file} does not exist`);
   const keyring = openKeyring(to, from);
   inspectFile(file, keyring);
   let database: DatabaseSync | undefined;

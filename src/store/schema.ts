@@ -1,8 +1,8 @@
 import type { Milliseconds, Seconds } from '../core/index.ts';
 import type { ClientId, ClientUuid, FamilyId, RealmId, SessionId } from '../model/index.ts';
 /**
- * The columns of every table. Booleans are 0 or 1, `doc` is JSON text, and times are Unix times in seconds unless a
- * name or a comment says otherwise.
+ * The columns of every table. Booleans are 0 or 1, `doc` is JSON text, and times are Unix times in seconds unless the
+ * name or a comment states another unit.
  */
 export type Tables = {
   meta: { name: string; value: string };
@@ -61,7 +61,7 @@ export type AccountRow = {
   realm_id: RealmId;
   username: string;
   email: string | null;
-  /** In lower case, for searches. `doc` holds the original name. */
+  /** In lower case, for searches. `doc` contains the original name. */
   first_name: string | null;
   last_name: string | null;
   enabled: number;
@@ -79,8 +79,8 @@ export type SessionRow = {
   last_access_at: Seconds;
   remember_me: number;
   /**
-   * The hour since the epoch in which the sweep checks the session again. It is coarse, so that a refresh never
-   * changes it.
+   * Number of the hour, counted from the Unix epoch, in which the sweep checks the session again. It is coarse so that
+   * refreshes do not change it.
    */
   look_again: number;
   doc: string;
@@ -126,9 +126,9 @@ export type CodeRow = {
   family_id: FamilyId;
   issued_at: Seconds;
   expires_at: Seconds;
-  /** `UNUSED` or `TAKEN`. An older version wrote 2 when a code was presented again. */
+  /** `UNUSED` or `TAKEN`. Older versions wrote 2 when a code was presented again. */
   state: number;
-  /** The parameters of the request. Empty after the exchange. */
+  /** The parameters of the authorization request. They are removed when the code is used. */
   doc: string;
 };
 
@@ -141,11 +141,11 @@ export type ConsentRow = {
   last_updated_date: Milliseconds;
 };
 
-/** The values of a query by the names of its slots. */
+/** The values of a query's slots, by name. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** A row as the drivers of both databases return it. */
+/** A row as both database drivers return it. */
 export type Row = Record<string, null | number | bigint | string | Uint8Array>;
 
-/** A value, or a promise of it: SQLite returns point reads immediately, Postgres never does. */
+/** A value or a promise of it: SQLite returns single rows immediately, Postgres always returns a promise. */
 export type Answer<T> = T | Promise<T>;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomId, systemRandom } from '../../src/core/index.ts';
 
-test('a random id can be an argument of a command: it never begins with a dash', () => {
+test('a random id never begins with a dash, so it can be an argument of a command', () => {
   const fixed = (byte: number) => ({
     ...systemRandom,
     bytes: (length: number) => Buffer.alloc(length, byte),

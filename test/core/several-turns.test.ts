@@ -4,7 +4,7 @@ import { IdkitError, inTurn, inTurns, untilApplied } from '../../src/core/index.
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-test('two callers that take the same turns in different orders do not block each other', async () => {
+test('two callers that name the same locks in different orders do not block each other', async () => {
   const owner = {};
   const log: string[] = [];
   const work = (name: string) => async () => {
@@ -23,7 +23,7 @@ test('two callers that take the same turns in different orders do not block each
     assert.equal(log[at]!.replace('begins', 'ends'), log[at + 1], log.join());
 });
 
-test('takes turns in one order and releases them if the work fails', async () => {
+test('acquires locks in sorted order and releases them if the work fails', async () => {
   const taken: string[] = [];
   const owner = {
     takeTurn: async (name: string) => {
@@ -41,7 +41,7 @@ test('takes turns in one order and releases them if the work fails', async () =>
   assert.equal(await inTurns(owner, [], async () => 'no turn'), 'no turn');
 });
 
-test('retries a change that conflicts with concurrent ones at most five times, then reports it', async () => {
+test('tries a change that conflicts with concurrent changes at most five times, then reports the conflict', async () => {
   const stale = { outcome: 'stale' as const, what: 'client', id: 'c1' };
   let calls = 0;
   const noted: unknown[] = [];

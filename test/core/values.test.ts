@@ -8,7 +8,7 @@ import {
   parseJsonObject,
 } from '../../src/core/index.ts';
 
-test('recognizes only JSON objects as objects, not null or arrays', () => {
+test('recognizes JSON objects, but not null or arrays', () => {
   assert.deepEqual(
     [{}, { a: 1 }, null, [], 'text', 1, undefined].map((value) => isJsonObject(value)),
     [true, true, false, false, false, false, false],

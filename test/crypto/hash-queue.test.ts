@@ -29,14 +29,14 @@ function takeAll(queue: FairQueue<Job>): string[] {
 const wide = { jobs: 100, bytes: 10_000, cost: 1000 };
 
 describe('the queue of hashes', () => {
-  it('serves realms in turn, however many jobs one of them has', () => {
+  it('alternates between realms, however many jobs one of them has', () => {
     const queue = new FairQueue<Job>(wide);
     for (let i = 0; i < 50; i++) queue.add(job({ realm: 'flooded', address: `192.0.2.${i}` }));
     queue.add(job({ realm: 'quiet' }));
     assert.ok(takeAll(queue).indexOf('quiet') <= 1);
   });
 
-  it('serves the addresses of a realm in turn, and the users of an address in turn', () => {
+  it('alternates between the addresses of a realm, and between the users of an address', () => {
     const queue = new FairQueue<Job>(wide);
     for (let i = 0; i < 30; i++) queue.add(job({ address: '192.0.2.66', user: `user-${i}` }));
     for (let i = 0; i < 30; i++) queue.add(job({ address: '192.0.2.66', user: 'guessed-at' }));
@@ -55,7 +55,7 @@ describe('the queue of hashes', () => {
     assert.deepEqual(takeAll(queue).slice(2, 21), new Array(19).fill('cheap'));
   });
 
-  it('drops the newest job of the busiest caller if the queue exceeds its limit of jobs, bytes or work', () => {
+  it('drops the newest job of the caller with the most jobs if the queue exceeds its limit of jobs, bytes or work', () => {
     for (const bounds of [
       { ...wide, jobs: 20 },
       { ...wide, bytes: 200 },
@@ -73,7 +73,7 @@ describe('the queue of hashes', () => {
     }
   });
 
-  it('rejects the new job if no caller has more jobs than the others', () => {
+  it('drops the new job if all callers have equally many jobs', () => {
     const queue = new FairQueue<Job>({ ...wide, jobs: 10 });
     for (let i = 0; i < 10; i++) queue.add(job({ address: `192.0.2.${i}` }));
     assert.deepEqual(
@@ -82,7 +82,7 @@ describe('the queue of hashes', () => {
     );
   });
 
-  it('takeOlderThan removes the jobs that are older than a time', () => {
+  it('takeOlderThan removes the jobs that arrived before the given time', () => {
     const queue = new FairQueue<Job>(wide);
     for (let since = 1; since <= 5; since++) queue.add(job({ user: `${since}` }, { since }));
     assert.deepEqual(
@@ -96,7 +96,7 @@ describe('the queue of hashes', () => {
 });
 
 describe('password hashing', () => {
-  it('rejects a hash immediately if the queue is full, and still serves the queued hashes and another realm', async () => {
+  it('rejects a hash immediately if the queue is full, but finishes the queued ones and serves another realm', async () => {
     const passwords = openPasswords({ threads: 1 });
     try {
       const policy = hashPolicy(undefined);

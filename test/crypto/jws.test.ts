@@ -70,7 +70,7 @@ for (const algorithm of SIGNATURE_ALGORITHMS) {
   });
 }
 
-/** Signs many payloads in parallel and prints the result. */
+/** The source of a program that signs many payloads in parallel and prints the tokens. */
 const SIGN_MANY = `
   import { generateKeyPairSync } from 'node:crypto';
   import { availableParallelism } from 'node:os';
@@ -81,7 +81,7 @@ const SIGN_MANY = `
   const jwk = pair.publicKey.export({ format: 'jwk' });
   console.log(JSON.stringify({ cores: availableParallelism(), jwk, tokens }));`;
 
-test('on one core, each of many parallel tokens gets its own signature', async () => {
+test('on a single core, each of many tokens that are signed in parallel gets its own signature', async () => {
   const core = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]!;
   const program = [process.execPath, '--input-type=module', '-e', SIGN_MANY];
   const { cores, jwk, tokens } = JSON.parse(execFileSync('taskset', ['-c', core, ...program]).toString());
@@ -102,7 +102,7 @@ test('a public key is never used as an HMAC secret (RFC 8725 §2.1)', async () =
   assert.equal(verifyJws(forged, () => key).outcome, 'wrong algorithm');
 });
 
-test('rejects alg none, crit, and a token without kid', () => {
+test('rejects a token with alg none or crit, or without kid', () => {
   const token = (header: object): string =>
     `${Buffer.from(JSON.stringify(header)).toString('base64url')}.e30.AAAA`;
   const key = keyFor('HS256');
@@ -129,7 +129,7 @@ test('rejects another spelling of the same signature', async () => {
   assert.equal(verifyJws(`${token}=`, () => key).outcome, 'malformed');
 });
 
-test('reports an unknown key after reading kid and alg', async () => {
+test('looks up the key by kid and alg, and reports an unknown key', async () => {
   const token = await signJws(keyFor('HS512'), { sub: 'x' });
   const asked: string[] = [];
   const result = verifyJws(token, (kid, alg) => {
@@ -140,12 +140,12 @@ test('reports an unknown key after reading kid and alg', async () => {
   assert.deepEqual(asked, ['kid-HS512', 'HS512']);
 });
 
-test('a key without its private part cannot sign, and the error reveals no key', async () => {
+test('rejects signing with a key that has no private part, and the error does not contain the key', async () => {
   const { privateKey: _, ...rest } = keyFor('RS256');
   await assert.rejects(signJws(rest, {}), { code: 'IDKIT_BUG', message: 'RS256 key kid-RS256 cannot sign' });
 });
 
-test('verifying any text as a token returns a result and never throws', () => {
+test('verifying an arbitrary text returns a result and never throws', () => {
   const key = keyFor('HS256');
   fc.assert(
     fc.property(
@@ -161,7 +161,7 @@ test('verifying any text as a token returns a result and never throws', () => {
   assert.equal(verifyJws('a.'.repeat(1_000_000), () => key).outcome, 'malformed');
 });
 
-test('compares whole secrets, whatever their lengths', () => {
+test('compares two secrets completely, whatever their lengths', () => {
   assert(constantTimeEqual('secret', 'secret'));
   for (const other of ['', 'Secret', 'secret ', 'secre', 'secret\0'])
     assert(!constantTimeEqual('secret', other));

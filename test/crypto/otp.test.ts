@@ -53,7 +53,7 @@ test('accepts the code of the previous period, and no older code', () => {
   assert.deepEqual(at(90), { outcome: 'mismatch' });
 });
 
-test('decodes a secret as BASE32 if the credential says so, and otherwise uses its bytes', () => {
+test('decodes the secret as base32 if the credential says so, and otherwise uses its UTF-8 bytes', () => {
   const data = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' };
   const base32 = credential(
     { ...data, secretEncoding: 'BASE32' },
@@ -83,7 +83,7 @@ test('ignores a credential with unusable parameters', () => {
   assert.equal(credential({ ...data, secretEncoding: 'BASE32' }, { value: '01!' }), undefined);
 });
 
-test('a code of the wrong format does not match', () => {
+test('rejects a code in the wrong format', () => {
   const read = credential({ subType: 'totp', digits: 8, period: 30 }, { value: ascii })!;
   for (const code of ['', ' 94287082', '94287082 ', '9428708', '942870820', '94287082\0']) {
     assert.equal(checkOtp({ credential: read, code, lookAhead: 1, now: 59_000 }).outcome, 'mismatch', code);

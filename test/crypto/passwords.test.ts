@@ -8,7 +8,7 @@ const passwords = openPasswords({ threads: 2 });
 after(() => passwords.close());
 const argon2 = hashPolicy(undefined);
 
-/** All users of the export but one have the same password (README of the exports). */
+/** All users of the export except one have the same password (see the README of the exports). */
 const acme = [...exportedRealm('acme').passwords];
 
 for (const [username, stored] of acme) {
@@ -63,7 +63,7 @@ for (const [algorithm, bytes] of [
   });
 }
 
-test('reads the length of an old PBKDF2 hash from the hash, and reports the hash as outdated', async () => {
+test('verifies a PBKDF2 hash of another length than new ones have, and reports it as outdated', async () => {
   const salt = Buffer.from('sixteen bytes ok');
   const value = pbkdf2Sync('secret', salt, 1000, 64, 'sha256').toString('base64');
   const stored = {
@@ -74,7 +74,7 @@ test('reads the length of an old PBKDF2 hash from the hash, and reports the hash
   assert.deepEqual(await passwords.verify('secret', stored, policy), { outcome: 'match', outdated: true });
 });
 
-test('a hash with an unknown algorithm, broken data or absurd parameters never matches and never throws', async () => {
+test('a hash with an unknown algorithm, broken data or absurd parameters never matches, without an error', async () => {
   const good = await passwords.hash('secret', argon2);
   const data = JSON.parse(good.credentialData);
   const extra = data.additionalParameters;
@@ -116,7 +116,7 @@ test('a hash with an unknown algorithm, broken data or absurd parameters never m
   assert.equal((await passwords.verify('secret', good, argon2)).outcome, 'match');
 });
 
-test('rejects a hash that takes more than about a second of Argon2 with the reason, and never compares it', async () => {
+test('does not verify a hash that would take more than about a second, and states the reason', async () => {
   const salt = Buffer.alloc(16).toString('base64');
   const stored = (data: object, bytes = 32) => ({
     secretData: JSON.stringify({ value: Buffer.alloc(bytes).toString('base64'), salt }),
@@ -138,7 +138,7 @@ test('rejects a hash that takes more than about a second of Argon2 with the reas
     [/^hashIterations is 8192001, /, pbkdf2('pbkdf2-sha256', 8_192_001, 32)],
     [/^hashIterations is 4096001, /, pbkdf2('pbkdf2-sha512', 4_096_001, 64)],
     [/^hashIterations is 2048001, .* 64 bytes/, pbkdf2('pbkdf2', 2_048_001, 64)],
-    [/^the value has 1025 bytes/, pbkdf2('pbkdf2-sha256', 1000, 1025)],
+    [/^the hash has 1025 bytes/, pbkdf2('pbkdf2-sha256', 1000, 1025)],
   ] as const) {
     assert.match(findHashExcess(credential) ?? '', excess);
     const began = process.cpuUsage();
@@ -156,7 +156,7 @@ test('rejects a hash that takes more than about a second of Argon2 with the reas
   assert.deepEqual(hashPolicy('hashAlgorithm(pbkdf2) and hashIterations(2048001)'), { algorithm: 'pbkdf2' });
 });
 
-test('hashing keeps the event loop free', async () => {
+test('hashing a password does not block the event loop', async () => {
   await passwords.hash('warm', argon2);
   const before = process.threadCpuUsage();
   await passwords.hash('secret', { algorithm: 'pbkdf2-sha512', iterations: 400_000 });
@@ -164,7 +164,7 @@ test('hashing keeps the event loop free', async () => {
   assert(user + system < 60_000, `it took ${user + system} µs of the main thread`);
 });
 
-test('every login gets a result, even if there are more logins than threads', async () => {
+test('verifies every password, even if there are more logins than threads', async () => {
   const stored = await passwords.hash('secret', argon2);
   const outcomes = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
@@ -177,18 +177,18 @@ test('every login gets a result, even if there are more logins than threads', as
   );
 });
 
-test('a closed hasher rejects new and waiting hashes', async () => {
+test('after close, new and waiting hashes are rejected', async () => {
   const closing = openPasswords({ threads: 1 });
   const work = Array.from({ length: 12 }, () => closing.verifyNobody('secret', argon2));
   await work[0];
   const settled = Promise.allSettled(work);
   await closing.close();
-  // One job has a result, the thread has the next eight, and three wait.
+  // One job has its result, the thread has the next eight, and three are waiting.
   assert((await settled).slice(-3).every((one) => one.status === 'rejected'));
   await assert.rejects(closing.hash('secret', argon2), { code: 'IDKIT_BUG' });
 });
 
-test('argon2 ignores iteration counts above 100, which were meant for PBKDF2', () => {
+test('a policy for Argon2 ignores iteration counts above 100, which were meant for PBKDF2', () => {
   assert.deepEqual(hashPolicy('hashIterations(27500)'), { algorithm: 'argon2' });
   assert.deepEqual(hashPolicy('hashIterations(7)'), { algorithm: 'argon2', iterations: 7 });
   assert.deepEqual(hashPolicy('hashAlgorithm(pbkdf2-sha256) and hashIterations(27500)'), {

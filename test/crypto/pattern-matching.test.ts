@@ -5,8 +5,8 @@ import { findContentFault, HashingBusy, matchPatterns } from '../../src/crypto/i
 const ENDLESS = '(a+)+b';
 const text = 'a'.repeat(60);
 
-describe('patterns of a password policy', () => {
-  it('match only the whole text, and an invalid pattern matches nothing', async () => {
+describe('the patterns of a password policy', () => {
+  it('must match the whole text, and never match if they are invalid', async () => {
     const checks = ['[a-z]+', '[a-y]', '[a-z', 'z|y', '\\p{Ll}+'].map((pattern) => ({ pattern, text: 'zz' }));
     const matches = await matchPatterns(checks);
     assert.deepEqual(
@@ -16,7 +16,7 @@ describe('patterns of a password policy', () => {
     assert.equal(matches('[a-z]+', 'other'), false, 'nobody asked');
   });
 
-  it('share one time budget, and keep the event loop free', async () => {
+  it('share one time budget and do not block the event loop', async () => {
     let turns = 0;
     const counting = setInterval(() => turns++, 5);
     const began = performance.now();
@@ -28,13 +28,13 @@ describe('patterns of a password policy', () => {
     assert.ok(turns >= 5, `${turns} turns of the event loop`);
   });
 
-  it('do not affect later patterns if they exceed the time budget', async () => {
+  it('do not disturb later checks if they exceed the time budget', async () => {
     await matchPatterns([{ pattern: ENDLESS, text }]);
     const matches = await matchPatterns([{ pattern: 'a+', text }]);
     assert.equal(matches('a+', text), true);
   });
 
-  it('wait in a bounded queue, and further patterns are rejected immediately', async () => {
+  it('wait in a queue, and are rejected immediately if it is full', async () => {
     const endless = Array.from({ length: 40 }, () => matchPatterns([{ pattern: ENDLESS, text }]));
     const outcomes = await Promise.allSettled(endless);
     const refused = outcomes.filter((one) => one.status === 'rejected');

@@ -32,7 +32,7 @@ async function make(wanted: Partial<Parameters<typeof newKeyComponent>[0]>): Pro
 }
 
 for (const realm of ['acme', 'globex', 'initech'] as const) {
-  test(`reads the keys of the real export ${realm}: the same kids, all active (docs/keycloak/keys.md#key-set)`, () => {
+  test(`reads all keys of the real export ${realm} as active keys with the same kids (docs/keycloak/keys.md#key-set)`, () => {
     const { configuration } = exportedRealm(realm);
     const keys = configuration.components.flatMap((one) => readKeyComponent(one) ?? []);
     const active = Object.fromEntries(keys.map((key) => [key.algorithm, key.kid]));
@@ -141,7 +141,7 @@ test('accepts an imported RSA key as PEM or DER and creates its certificate', as
   }
 });
 
-test('rejects an impossible configuration with the reason', async () => {
+test('rejects an impossible configuration and states the reason', async () => {
   const cases: [Partial<Parameters<typeof newKeyComponent>[0]>, RegExp][] = [
     [{ providerId: 'nonsense' }, /no such provider/],
     [{ config: { priority: ['high'] } }, /'Priority' should be a number/],
@@ -180,7 +180,7 @@ test('creates one signing key for each signature algorithm that a realm names', 
   assert.equal(await ensureAlgorithmKey({ ...context, components, algorithm: 'none' }), undefined);
 });
 
-test('generating an RSA key keeps the event loop free', async () => {
+test('generating an RSA key does not block the event loop', async () => {
   await make({});
   const [thread, whole] = [process.threadCpuUsage(), process.cpuUsage()];
   for (let round = 0; round < 4; round += 1) await make({ config: { keySize: ['4096'] } });
@@ -189,7 +189,7 @@ test('generating an RSA key keeps the event loop free', async () => {
   assert(main < total / 2, `${main} of ${total} µs were the main thread's`);
 });
 
-test('a realm gets a key for each algorithm that it, its refresh tokens or its clients name', async () => {
+test('a realm gets a key for each algorithm that its settings, its refresh tokens or its clients require', async () => {
   const [rs256] = await freshKeyComponents(context);
   const clients = [
     { attributes: { 'id.token.signed.response.alg': 'PS256', 'access.token.signed.response.alg': '' } },

@@ -22,7 +22,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-test('replaces a file as a whole and leaves no draft behind', () => {
+test('replaces a file as a whole and removes its temporary file', () => {
   const file = join(dir, 'a');
   writeFileSync(file, 'the old content, which is longer', { mode: 0o644 });
   replaceFile(file, 'new');
@@ -31,7 +31,7 @@ test('replaces a file as a whole and leaves no draft behind', () => {
   assert.deepEqual(readdirSync(dir), ['a']);
 });
 
-test('replaces a link itself, never the file that it points to', () => {
+test('replaces a link, but not the file that it points to', () => {
   writeFileSync(join(dir, 'target'), 'old');
   symlinkSync('target', join(dir, 'link'));
   replaceFile(join(dir, 'link'), 'new');
@@ -39,7 +39,7 @@ test('replaces a link itself, never the file that it points to', () => {
   assert.equal(readFileSync(join(dir, 'link'), 'utf8'), 'new');
 });
 
-test('creates a file with the given mode, and keeps one that exists', () => {
+test('creates a file with the given mode, and does not change an existing file', () => {
   const file = join(dir, 'a');
   assert.equal(createFile(file, 'first', 0o640), 'created');
   assert.equal(createFile(file, 'second', 0o600), 'kept');
@@ -48,7 +48,7 @@ test('creates a file with the given mode, and keeps one that exists', () => {
   assert.deepEqual(readdirSync(dir), ['a']);
 });
 
-test('reports a directory in the place of the file as IDKIT_DIRECTORY_NOT_WRITABLE and names the path', () => {
+test('reports a directory at the path of the file as IDKIT_DIRECTORY_NOT_WRITABLE and names the path', () => {
   const file = join(dir, 'a');
   mkdirSync(file);
   assert.throws(() => replaceFile(file, 'x'), {
@@ -58,7 +58,7 @@ test('reports a directory in the place of the file as IDKIT_DIRECTORY_NOT_WRITAB
   assert.deepEqual(readdirSync(dir), ['a'], 'no draft is left');
 });
 
-test('reports a file in place of a parent directory as IDKIT_DIRECTORY_NOT_WRITABLE', () => {
+test('reports a parent directory that is a file as IDKIT_DIRECTORY_NOT_WRITABLE', () => {
   writeFileSync(join(dir, 'a'), '');
   assert.throws(() => createFile(join(dir, 'a', 'b'), 'x'), { code: 'IDKIT_DIRECTORY_NOT_WRITABLE' });
   assert.throws(() => replaceFile(join(dir, 'none', 'b'), 'x'), { code: 'IDKIT_DIRECTORY_NOT_WRITABLE' });
@@ -67,11 +67,11 @@ test('reports a file in place of a parent directory as IDKIT_DIRECTORY_NOT_WRITA
 test('reports a full disk as IDKIT_NO_SPACE', async () => {
   await assert.rejects(
     writing('/dev/full', () => writeFileSync('/dev/full', 'x')),
-    { code: 'IDKIT_NO_SPACE', message: 'no room on the disk to write /dev/full' },
+    { code: 'IDKIT_NO_SPACE', message: 'no space left on the disk to write /dev/full' },
   );
 });
 
-test('passes an abort and a programming error on unchanged', async () => {
+test('throws an abort and a programming error unchanged', async () => {
   const abort = AbortSignal.abort().reason;
   await assert.rejects(
     writing('x', () => Promise.reject(abort)),
@@ -83,7 +83,7 @@ test('passes an abort and a programming error on unchanged', async () => {
   );
 });
 
-test('finds the entry at a path without following a link, and finds nothing below a file', () => {
+test('finds the entry at a path without following a link, and returns undefined for a path below a file', () => {
   symlinkSync('nowhere', join(dir, 'link'));
   writeFileSync(join(dir, 'file'), '');
   assert.equal(findEntry(join(dir, 'link'))?.isSymbolicLink(), true);

@@ -44,7 +44,7 @@ test('serve names each fault with its own code, and changes nothing', async (t) 
       writeEnvironmentValue(place.env, 'IDKIT_MASTER_KEY', 'c2hvcnQ=');
       await refuse(2, 'IDKIT_MASTER_KEY_INVALID', /IDKIT_MASTER_KEY has 5 bytes, but a master key has 32/);
       writeEnvironmentValue(place.env, 'IDKIT_MASTER_KEY', Buffer.alloc(32, 7).toString('base64'));
-      await refuse(12, 'IDKIT_MASTER_KEY_WRONG', /does not open/);
+      await refuse(12, 'IDKIT_MASTER_KEY_WRONG', /does not decrypt/);
       restore();
     },
   );

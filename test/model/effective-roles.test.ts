@@ -36,12 +36,12 @@ const graph = {
   ]),
 };
 
-test('effective roles are the direct roles and those of groups and their parents, with composites resolved', () => {
+test('effective roles contain the roles of groups and their parents, and all roles that these include', () => {
   const roles = effectiveRoleIds(graph, { roleIds: ['a'], groupIds: ['sub'] });
   assert.deepEqual([...roles].sort(), ['a', 'b', 'c', 'd', 'e']);
 });
 
-test('resolves cycles without looping, and skips unknown ids', () => {
+test('resolves cycles of roles and groups, and skips unknown ids', () => {
   assert.deepEqual([...expandRoleIds(graph, ['b', 'nothing'])].sort(), ['a', 'b', 'c']);
   assert.deepEqual([...effectiveRoleIds(graph, { roleIds: ['nothing'], groupIds: ['x', 'nothing'] })], []);
   assert.deepEqual(
@@ -53,17 +53,17 @@ test('resolves cycles without looping, and skips unknown ids', () => {
   assert.equal(groupPath(graph, graph.groups.get('x')!), '/y/x');
 });
 
-test('users with the same roles and groups share one result', () => {
+test('users with the same roles and groups get the same set object', () => {
   const of = (...roleIds: string[]) => effectiveRoleIds(graph, { roleIds, groupIds: [] });
   assert.equal(of('a'), of('a'));
   assert.notEqual(of('a'), of('d'));
 });
 
-test('a group path names the parents, starting at the top', () => {
+test('the path of a group contains its parents, starting at the top', () => {
   assert.equal(groupPath(graph, graph.groups.get('sub')!), '/top/sub');
 });
 
-test('only equal lists of ids share a result, whatever the ids look like', () => {
+test('users with different roles or groups never share a set object, whatever their ids contain', () => {
   const roles = new Map([role('a'), role('b'), role('a b'), role('a b/'), role('a/b')]);
   const odd = { roles, groups: new Map([group('b', ['b'])]) };
   const of = (roleIds: string[], groupIds: string[] = []) =>

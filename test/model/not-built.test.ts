@@ -35,7 +35,7 @@ test('lists the enabled features of a realm that idkit does not have', () => {
   assert.ok(listNotBuilt({ kept } as never, NOBODY).every(({ refuses }) => !refuses));
 });
 
-test('lists required actions with the number of users that cannot log in because of them', () => {
+test('lists required actions with the number of users who cannot log in because of them', () => {
   const action = (alias: string, more = {}) => ({ alias, enabled: true, defaultAction: false, ...more });
   const kept = {
     requiredActions: [
@@ -51,7 +51,7 @@ test('lists required actions with the number of users that cannot log in because
     ['delete_account', 2],
   ]);
   assert.deepEqual(listed({ kept }, { requiredActions, unverified: 0 }), [
-    'required action CONFIGURE_TOTP of every new user',
+    'required action CONFIGURE_TOTP for every new user',
     'required action VERIFY_EMAIL, which prevents 1 user from logging in',
   ]);
 });

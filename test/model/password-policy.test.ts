@@ -46,7 +46,7 @@ test('lists the entries that are not enforced', () => {
   ]);
 });
 
-test('each entry rejects a password with the message of Keycloak', async () => {
+test('each entry rejects a password with the message that Keycloak returns', async () => {
   const cases: [string, string, string][] = [
     ['length(8)', 'short', 'Invalid password: minimum length 8.'],
     ['maxLength(4)', 'longer', 'Invalid password: maximum length 4.'],
@@ -85,17 +85,17 @@ test('accepts a password that satisfies all entries', async () => {
   assert.deepEqual(await faults('', ''), []);
 });
 
-test('a pattern must match the whole password, and an invalid pattern rejects every password', async () => {
+test('rejects a password that does not match a pattern as a whole, and every password if a pattern is invalid', async () => {
   assert.equal((await faults('regexPattern([a-z]+)', 'abc')).length, 0);
   assert.equal((await faults('regexPattern([a-z]+)', 'abc1')).length, 1);
   assert.equal((await faults('regexPattern([a-z)', 'abc')).length, 1);
 });
 
-test('any text can be parsed as a policy', () => {
+test('parses any text as a policy without an error', () => {
   fc.assert(fc.property(fc.string(), (text) => void parsePasswordPolicy(text)));
 });
 
-test('a pattern that would never finish rejects the password within a second', async () => {
+test('a pattern that would take forever rejects the password within a second', async () => {
   const before = process.threadCpuUsage();
   const refused = await faults('regexPattern((a+)+b)', 'a'.repeat(60));
   assert.deepEqual(refused, ['Invalid password: fails to match regex pattern(s).']);

@@ -19,7 +19,7 @@ function listed(
   return listUnenforced({ realm: realm as Realm, components: more.components ?? [] }, more.clients ?? []);
 }
 
-/** Returns the built-in flows with changed executions in one of them. */
+/** Returns the built-in flows. The executions of one of them are replaced. */
 function changed(alias: string, change: (execution: Record<string, unknown>) => Record<string, unknown>) {
   return flows.map((flow) =>
     flow.alias === alias
@@ -38,7 +38,7 @@ for (const name of ['acme', 'globex', 'initech'] as const) {
   });
 }
 
-test('lists a custom flow for direct grants, which refuses logins if it demands more than the built-in flow', () => {
+test('lists a custom flow for direct grants, and refuses its logins if it demands more than the built-in flow', () => {
   const own = (...authenticators: string[]) => ({
     alias: 'mine',
     builtIn: false,
@@ -50,7 +50,7 @@ test('lists a custom flow for direct grants, which refuses logins if it demands 
   const bind = (flow: object) => listed({ authenticationFlows: [...flows, flow], directGrantFlow: 'mine' });
   const [more] = bind(own('direct-grant-validate-username', 'direct-grant-validate-otp'));
   assert.equal(more?.path, `$.authenticationFlows[${flows.length}]`);
-  assert.match(more!.what, /own authentication flow mine: direct-grant-validate-otp REQUIRED/);
+  assert.match(more!.what, /custom authentication flow mine: direct-grant-validate-otp REQUIRED/);
   assert.equal(more?.refuses, true);
   const [same] = bind(own('direct-grant-validate-username', 'direct-grant-validate-password'));
   assert.equal(same?.refuses, false);
@@ -66,7 +66,7 @@ test('lists a custom flow for direct grants, which refuses logins if it demands 
   ]);
 });
 
-test('a built-in flow that was changed to require a second factor of all users refuses logins', () => {
+test('refuses logins if a built-in flow was changed to require a second factor of all users', () => {
   const required = changed('direct grant', (one) =>
     one.flowAlias === undefined ? one : { ...one, requirement: 'REQUIRED' },
   );
@@ -75,12 +75,12 @@ test('a built-in flow that was changed to require a second factor of all users r
   assert.match(found!.what, /changed authentication flow direct grant/);
 });
 
-test('disabling the second factor in a flow does not refuse logins, because idkit requires the factor anyway', () => {
+test('does not refuse logins if a flow disables the second factor, because idkit requires it anyway', () => {
   const off = changed('Direct Grant - Conditional OTP', (one) => ({ ...one, requirement: 'DISABLED' }));
   assert.deepEqual(listed({ authenticationFlows: off }), []);
 });
 
-test('a flow with another kind of condition refuses logins', () => {
+test('refuses logins if a flow contains an unknown condition', () => {
   const other = changed('Direct Grant - Conditional OTP', (one) =>
     one.authenticator === 'conditional-user-configured'
       ? { ...one, authenticator: 'conditional-user-role' }
@@ -89,7 +89,7 @@ test('a flow with another kind of condition refuses logins', () => {
   assert.equal(listed({ authenticationFlows: other })[0]?.refuses, true);
 });
 
-test('a browser flow that demands more refuses logins in the browser, and no other logins', () => {
+test('refuses only logins in the browser if the browser flow demands more than idkit enforces', () => {
   const other = changed('Browser - Conditional 2FA', (one) => ({ ...one, requirement: 'REQUIRED' }));
   const found = listed({ authenticationFlows: other });
   assert.equal(found.length, 1);
@@ -97,7 +97,7 @@ test('a browser flow that demands more refuses logins in the browser, and no oth
   assert.equal(found[0]?.at, 'browser');
 });
 
-test('lists identity providers, federation, client policies and key providers by their path', () => {
+test('lists identity providers, user federations, client policies and key providers with their path', () => {
   const component = {
     id: 'c',
     realmId: 'r',
@@ -137,7 +137,7 @@ test('lists identity providers, federation, client policies and key providers by
   );
 });
 
-test('a client with its own flow or with bound tokens cannot log users in', () => {
+test('refuses tokens for a client that requires bound tokens or whose own flow demands more than idkit enforces', () => {
   const otp = flows.find((one) => one.alias === 'Direct Grant - Conditional OTP')!;
   const client = (change: Partial<Client>): Client => ({ ...spa, ...change });
   const refusals = (change: Partial<Client>) =>
@@ -154,7 +154,7 @@ test('a client with its own flow or with bound tokens cannot log users in', () =
   assert.deepEqual(refusals({ attributes: { 'dpop.bound.access.tokens': 'false' } }), []);
 });
 
-test('representations of the wrong shape have no demands', () => {
+test('ignores representations of the wrong shape', () => {
   for (const value of [null, 5, 'x', {}, [null], [5], [{}]]) {
     const found = listed({ authenticationFlows: value, clientPolicies: value });
     assert(found.every((one) => typeof one.path === 'string'));

@@ -20,7 +20,10 @@ export const DUMMY: Migration = {
 };
 `;
 
-/** Opens, dumps, loads and checks a database with the sources that `INPUT` names. */
+/**
+ * The source of a program that opens, dumps, loads and checks a database, with the modules in the folder that `INPUT`
+ * names.
+ */
 const PROGRAM = `
 const { source, file, side, masterKey, postgres } = JSON.parse(process.env.INPUT);
 const { openStore, dumpSqlite, loadSqlite, checkSqlite } = await import(source + 'store/open.ts');
@@ -49,7 +52,7 @@ function listFiles(directory: string): readonly string[] {
     .map((entry) => relative(directory, join(entry.parentPath, entry.name)));
 }
 
-test('one file and one row add a migration, and the generated table of definitions includes it', async (t) => {
+test('adding a migration takes one file and one entry in the list, and the generated definitions include it', async (t) => {
   const copy = await newDirectory(t);
   cpSync(join(root, 'src'), join(copy, 'src'), { recursive: true });
   cpSync(join(root, 'package.json'), join(copy, 'package.json'));

@@ -8,7 +8,7 @@ import { missingPostgres, startPostgres } from './postgres-server.ts';
 const skip = missingPostgres() ?? false;
 const USERS = 2000;
 
-test('an import reads only a few rows for each user, even if the connection planned its statements on an empty database', {
+test('an import reads few rows for each user, even on a connection that planned its statements for an empty database', {
   skip,
 }, async (t) => {
   const server = await startPostgres(t);
@@ -24,11 +24,11 @@ test('an import reads only a few rows for each user, even if the connection plan
         email: `${prefix}-${index}@example.test`,
       }),
     }));
-  // Enough calls for a cached plan.
+  // Postgres caches the plan of a statement after several calls.
   for (const one of people('first', 8)) await store.apply([one]);
   assert.deepEqual(await store.apply(people('second', USERS)), { outcome: 'applied' });
   const read = async () => {
-    // The server counts the work of a connection when the connection runs the next statement.
+    // The server updates the statistics of a connection when the connection runs its next statement.
     await store.apply(people(`later-${Math.random()}`, 1));
     const [row] = await runSql(
       server,

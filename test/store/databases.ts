@@ -7,7 +7,7 @@ import { openStore, type StoreOptions } from '../../src/store/open.ts';
 import { newMasterKey } from './files.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
-/** The master key of every database of a test file. */
+/** The master key of all databases in a test file. */
 export const masterKey = newMasterKey();
 
 let made = 0;
@@ -40,7 +40,7 @@ export async function runSql(
   }
 }
 
-/** Opens a store on a database. It closes with the test. */
+/** Opens a store on a database. It closes when the test ends. */
 export async function openOn(
   t: TestContext,
   server: PostgresServer,

@@ -29,7 +29,7 @@ async function dump(file: string): Promise<{ sql: Buffer; summary: Awaited<Retur
   return { sql: Buffer.concat(chunks), summary };
 }
 
-/** Values that dump tools are known to change. */
+/** Values that dump tools are known to change or lose. */
 function makeOddDatabase(file: string): void {
   const database = new DatabaseSync(file);
   database.exec(`
@@ -79,7 +79,7 @@ test('a loaded dump preserves every value exactly, including row numbers and pra
   }
 });
 
-test('the sqlite3 program loads a dump on its own', async (t) => {
+test('the program sqlite3 can load a dump', async (t) => {
   if (!hasProgram(t, 'sqlite3')) return;
   const directory = await newDirectory(t);
   const file = join(directory, 'odd.db');
@@ -91,7 +91,7 @@ test('the sqlite3 program loads a dump on its own', async (t) => {
   assert.deepEqual(contents(copy), contents(file));
 });
 
-test('a dump reports the contents of its own snapshot without service accounts', async (t) => {
+test('a dump reports the contents of its snapshot, and does not count service accounts', async (t) => {
   const { store, file } = await newStore(t);
   await fill(store);
   const { summary, sql } = await dump(file);
@@ -102,7 +102,7 @@ test('a dump reports the contents of its own snapshot without service accounts',
   assert.ok(sql.includes('"token_family"'));
 });
 
-test('a dump completes under 500 writes per second, and is one snapshot', async (t) => {
+test('a dump under 500 writes per second completes and is a consistent snapshot', async (t) => {
   const { store, file } = await newStore(t);
   await fill(store);
   const many = Array.from({ length: 3000 }, (_, i) => ({
@@ -129,7 +129,7 @@ test('a dump completes under 500 writes per second, and is one snapshot', async 
   assert.equal(summary.realms[0]!.users, 2 + 3000 + inDump('w') + inDump('x'));
 });
 
-test('a loaded dump passes its check only with its own master key', async (t) => {
+test('the check of a loaded dump requires the master key of the dump', async (t) => {
   const { store, file, masterKey, directory } = await newStore(t);
   await fill(store);
   const { sql, summary } = await dump(file);
@@ -144,7 +144,7 @@ test('a loaded dump passes its check only with its own master key', async (t) =>
   await loaded.close();
 });
 
-test('a dump contains sessions and consents, but no unfinished logins and no codes', async (t) => {
+test('a dump contains sessions and consents, but no unfinished logins or codes', async (t) => {
   const { store, file, masterKey, directory } = await newStore(t);
   await fill(store);
   await store.putAuthenticationSession(anAuthenticationSession({ expiresAt: 4_000_000_000 }));
@@ -162,7 +162,7 @@ test('a dump contains sessions and consents, but no unfinished logins and no cod
   assert.deepEqual(await loaded.takeCode(aCode({}).hash, START), { outcome: 'gone' });
 });
 
-test('rejects any statement that does not belong in a dump, and leaves no file', async (t) => {
+test('rejects a statement that does not belong in a dump, and removes the file', async (t) => {
   const directory = await newDirectory(t);
   const good = `PRAGMA foreign_keys=OFF;\nBEGIN;\nCREATE TABLE t (a);\nINSERT INTO t(a) VALUES\n(1);\nCOMMIT;\n${END_LINE}\n`;
   const wrap = (statement: string) => good.replace('INSERT INTO t(a) VALUES\n(1);', statement);
@@ -195,7 +195,7 @@ test('rejects any statement that does not belong in a dump, and leaves no file',
   await loadSqlite(join(directory, 'good.db'), inPieces(Buffer.from(good), 16));
 });
 
-test('rejects a loaded database with an object that idkit does not create, before any of it runs', async (t) => {
+test('rejects a loaded database with an object that idkit does not create, before the object can run', async (t) => {
   const planted = {
     spy: 'CREATE TRIGGER spy AFTER UPDATE ON account BEGIN DELETE FROM realm; END',
     seen: 'CREATE VIEW seen AS SELECT name FROM realm',
@@ -211,7 +211,7 @@ test('rejects a loaded database with an object that idkit does not create, befor
     await store.close();
     const database = new DatabaseSync(file);
     database.exec(sql);
-    // As after an older idkit: a migration is due, and a trigger would fire.
+    // With the version of an older idkit, the check would migrate the database and fire the trigger.
     if (what === 'spy') database.exec('PRAGMA user_version = 1');
     database.close();
     const message = /that idkit does not create|lacks a table or an index/;
@@ -222,7 +222,7 @@ test('rejects a loaded database with an object that idkit does not create, befor
   }
 });
 
-test('an aborted dump or load fails with the reason of the abort', async (t) => {
+test('an aborted dump or load fails with the reason of the signal', async (t) => {
   const { store, file, directory } = await newStore(t);
   await fill(store);
   const reason = new Error('enough');

@@ -15,7 +15,7 @@ async function assertExact(directory: string, file: string): Promise<Buffer> {
   return sql;
 }
 
-test('dumps each long row among short ones once, whatever the names and types of the keys', async (t) => {
+test('dumps every row exactly once if long and short rows are mixed, whatever the names and types of the keys', async (t) => {
   const directory = await newDirectory(t);
   const file = join(directory, 'lengths.db');
   const database = new DatabaseSync(file);
@@ -66,7 +66,7 @@ test('writes short rows in INSERTs of tens of kilobytes', async (t) => {
   assert.ok(inserts >= sql.length / 200_000 && inserts <= 10 + sql.length / 20_000, String(inserts));
 });
 
-test('dumps any value in a column of any type exactly', async (t) => {
+test('dumps every type of value exactly, whatever the type of the column', async (t) => {
   const directory = await newDirectory(t);
   const value = fc.oneof(
     fc.constant(null),

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { writeDump } from '../../src/store/sqlite/dump/write-dump.ts';
 
-/** Returns the dump of any database. */
+/** Returns the dump of a database, which need not be idkit's. */
 export function dumpDirectly(file: string): Buffer {
   const database = new DatabaseSync(file, { readOnly: true });
   const chunks: Uint8Array[] = [];
@@ -10,12 +10,12 @@ export function dumpDirectly(file: string): Buffer {
   return Buffer.concat(chunks);
 }
 
-/** Returns a text in chunks. */
+/** Splits SQL text into chunks of `size` bytes. */
 export async function* inPieces(sql: Buffer, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < sql.length; at += size) yield sql.subarray(at, at + size);
 }
 
-/** Returns every table's rows with the type and bytes of each value, and the row numbers. */
+/** Returns the rows of every table, with the row numbers and the type and bytes of each value. */
 export function contents(file: string): unknown {
   const database = new DatabaseSync(file, { readOnly: true });
   const tables = database.prepare(`SELECT name, sql FROM sqlite_schema WHERE type = 'table'`).all();

@@ -12,14 +12,14 @@ import { openStore } from '../../src/store/open.ts';
 import { aFamily, aRealm, aSession, aUser, hash, START } from '../conformance/store/records.ts';
 import { newDirectory, newMasterKey, newStore } from './files.ts';
 
-/** The load takes well under a second, but may take far longer on a busy machine. */
+/** Timeout in milliseconds for the load, which takes less than a second unless the machine is busy. */
 const REFRESHING_MS = 60_000;
 
-test('a write is durable when its promise resolves: kill -9 under refresh load loses no token, and none is usable twice', async (t) => {
+test('after kill -9 under refresh load, no confirmed rotation is lost and no token can be used twice', async (t) => {
   const file = join(await newDirectory(t), 'idkit.db');
   const masterKey = newMasterKey();
   const program = fileURLToPath(new URL('./rotate-until-killed.ts', import.meta.url));
-  // A file accepts every line immediately; a pipe with a slow reader rejects some (EAGAIN).
+  // The output is a file, which accepts every line immediately. A pipe with a slow reader rejects some (EAGAIN).
   const lines = await open(`${file}.answered`, 'a+');
   t.after(() => lines.close());
   const child = spawn(process.execPath, [program, file, masterKey.reveal()], {
@@ -45,7 +45,7 @@ test('a write is durable when its promise resolves: kill -9 under refresh load l
   for (const [caller, use] of answered) {
     const id = `family-${caller}`;
     const { family } = (await store.findFamily(id))!;
-    // At most one rotation was durable without its result being reported.
+    // At most one rotation may be durable without having been reported.
     const stored = [use, use + 1].find((n) => family.currentHash.equals(hash(`${id} ${n}`)));
     assert.ok(stored !== undefined, `family ${caller} lost an answered rotation`);
     const again = await store.rotateRefreshToken({
@@ -61,7 +61,7 @@ test('a write is durable when its promise resolves: kill -9 under refresh load l
   await store.close();
 });
 
-test('an error of one call does not affect the others of its batch', async (t) => {
+test('a call that fails does not affect the other calls of its batch', async (t) => {
   const { store } = await newStore(t);
   await store.apply([
     { do: 'create', realm: aRealm({}) },
@@ -84,7 +84,7 @@ test('an error of one call does not affect the others of its batch', async (t) =
   assert.equal(await store.findSession('new', false), undefined);
 });
 
-test('reports a full disk as IDKIT_NO_SPACE, leaves nothing half-written, and works again once there is space', async (t) => {
+test('reports a full disk as IDKIT_NO_SPACE, rolls back the write, and resumes when there is space', async (t) => {
   const directory = await newDirectory(t);
   const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
   if (mount.status !== 0) {
@@ -110,7 +110,7 @@ test('reports a full disk as IDKIT_NO_SPACE, leaves nothing half-written, and wo
   }
 });
 
-/** Fills the available space, then writes more than fits. */
+/** Fills the disk, then writes more than fits. */
 async function fillUp(store: Store, ballast: string): Promise<unknown> {
   const handle = await open(ballast, 'w');
   try {

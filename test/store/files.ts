@@ -19,7 +19,7 @@ export async function newDirectory(t: TestContext): Promise<string> {
   return directory;
 }
 
-/** Creates a store in a new file. It closes with the test. */
+/** Creates a store in a new file. It closes when the test ends. */
 export async function newStore(
   t: TestContext,
   options: { clock?: Clock } = {},

@@ -1,24 +1,24 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Plays a server after the start message. `ask` returns the client's next message. */
+/** Plays the part of a server after the client's start message. `ask` returns the next message of the client. */
 export type Talk = (server: {
   say(type: string, body?: Buffer): void;
   ask(): Promise<Buffer>;
 }) => Promise<void> | void;
 
-/** A program that poses as Postgres and sends what the test prescribes, connection by connection. */
+/** A server that poses as Postgres and sends what the test prescribes for each connection. */
 export interface HostileServer {
   port: number;
-  /** Everything that clients sent, except what was forwarded to a real server. */
+  /** Returns all bytes that clients sent, except those that were forwarded to a real server. */
   received(): Buffer;
-  /** The number of connections so far. */
+  /** Returns the number of connections so far. */
   connections(): number;
 }
 
 /**
- * Starts the program on loopback without TLS. The last talk repeats. A port in place of a talk forwards to a real
- * server.
+ * Starts a hostile server on the loopback interface, without TLS. Each connection gets the next of `talks`, and further
+ * ones get the last. A port number instead of a talk forwards the connection to a real server.
  */
 export async function startHostile(
   t: { after(end: () => void): void },
@@ -68,7 +68,7 @@ async function speak(socket: Socket, talk: Talk, received: Buffer[]): Promise<vo
   const start = await ask();
   if (start.readInt32BE(4) === 80_877_103) {
     socket.write('N');
-    // The client may reconnect without TLS.
+    // The client requested TLS and may now continue without it.
     return;
   }
   const say = (type: string, body = Buffer.alloc(0)) => {
@@ -80,7 +80,7 @@ async function speak(socket: Socket, talk: Talk, received: Buffer[]): Promise<vo
   await talk({ say, ask });
 }
 
-/** Returns an authentication message: the server's request and its data. */
+/** Returns the body of the server's authentication message: the kind of request and its data. */
 export function authentication(code: number, body: Buffer | string = ''): Buffer {
   const head = Buffer.alloc(4);
   head.writeInt32BE(code);
@@ -93,7 +93,7 @@ export const SCRAM = authentication(10, 'SCRAM-SHA-256\0\0');
 export const LET_IN = authentication(0);
 export const READY = Buffer.from('I');
 
-/** Returns the server's first SCRAM message in response to the client's. */
+/** Returns the server's first SCRAM message, in response to the client's. */
 export function scramChallenge(clientFirst: Buffer, iterations: number): Buffer {
   const [, nonce] = /r=([^,\0]+)/.exec(clientFirst.toString('latin1'))!;
   return authentication(11, `r=${nonce}abcdef,s=c2FsdHNhbHRzYWx0,i=${iterations}`);

@@ -18,7 +18,7 @@ const CONSENTS = [
   'not a consent',
 ];
 
-/** Creates a database with the first schema by removing what later ones added. */
+/** Creates a database with the first version of the schema, by removing what later versions added. */
 async function olderDatabase(
   t: TestContext,
 ): Promise<{ file: string; masterKey: Secret; directory: string }> {
@@ -68,7 +68,7 @@ async function checkMigrated(file: string, masterKey: Secret): Promise<void> {
   await store.close();
 }
 
-test('opening an older database migrates it to the current schema with its data', async (t) => {
+test('opening an older database migrates it to the current schema and keeps its data', async (t) => {
   const { file, masterKey } = await olderDatabase(t);
   await checkMigrated(file, masterKey);
   await checkMigrated(file, masterKey);
@@ -87,7 +87,7 @@ test('a failed migration leaves the older database unchanged', async (t) => {
   await checkMigrated(file, masterKey);
 });
 
-test('the dump of an older database keeps its schema, and is migrated in the staged file', async (t) => {
+test('the dump of an older database has the older schema, and is migrated after the load', async (t) => {
   const { file, masterKey } = await olderDatabase(t);
   const directory = await newDirectory(t);
   const chunks: Uint8Array[] = [];

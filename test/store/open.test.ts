@@ -14,7 +14,7 @@ import { compileAll } from '../../src/store/queries/index.ts';
 import { aClient, aCredential, aFamily, aRealm, aSession, aUser } from '../conformance/store/records.ts';
 import { newDirectory, newMasterKey, newStore } from './files.ts';
 
-/** Returns the names, bytes and times of a directory's files. */
+/** Returns the names and the hashes of the files in a directory. */
 async function fingerprint(directory: string): Promise<unknown> {
   const names = (await readdir(directory)).sort();
   return Promise.all(
@@ -40,7 +40,7 @@ async function filled(t: Parameters<typeof newStore>[0]) {
   return made;
 }
 
-test('each defect of a database has its own error, and the files do not change', async (t) => {
+test('reports each defect of a database with its own error, and does not change the files', async (t) => {
   const { file, masterKey, directory } = await filled(t);
   const spoil: Record<string, { code: string; spoil: (copy: string) => Promise<unknown>; key?: Secret }> = {
     'wrong key': { code: 'IDKIT_MASTER_KEY_WRONG', spoil: async () => {}, key: newMasterKey() },
@@ -84,12 +84,12 @@ test('each defect of a database has its own error, and the files do not change',
   });
 });
 
-/** The user `nobody`. Root may write everything, so tests of permissions run as another user. */
+/** The id of the user `nobody`. Root can write everything, so tests of permissions run as this user. */
 const NOBODY = 65_534;
 
 /**
- * Opens a store as a user other than root and returns the code of the error, or `opened`. Root does so in a process
- * that drops its privileges after the modules are loaded, because the checkout may be readable for root only.
+ * Opens a store as a user other than root. Returns the code of the error, or `opened`. As root, it runs in a process
+ * that drops its privileges after it has loaded the modules, because the checkout may be readable only for root.
  */
 async function openAsUser(file: string, masterKey: Secret): Promise<string> {
   const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
@@ -119,7 +119,7 @@ test('reports a file without write permission as IDKIT_DIRECTORY_NOT_WRITABLE', 
   assert.deepEqual(await fingerprint(directory), before);
 });
 
-test('a second start changes nothing, and reading leaves no files behind', async (t) => {
+test('opening a database again does not change it, and reading leaves no files behind', async (t) => {
   const { file, masterKey, directory } = await filled(t);
   const before = await fingerprint(directory);
   const reading = await openStore({ file, masterKey, mode: 'read' });
@@ -132,7 +132,7 @@ test('a second start changes nothing, and reading leaves no files behind', async
   assert.deepEqual(await fingerprint(directory), before);
 });
 
-test('never stores secrets, passwords and refresh tokens in the clear', async (t) => {
+test('never stores secrets, passwords or refresh tokens in plain text', async (t) => {
   const { file } = await filled(t);
   const bytes = (await readFile(file)).toString('latin1');
   for (const secret of ['s3cret-of-app', 'smtp-password', 'otp-seed', '"first"'])
@@ -147,7 +147,7 @@ test('an encrypted secret that is moved to another record does not decrypt', asy
   await store.close();
 });
 
-test('after a rotation, the new master key decrypts everything and the old one nothing', async (t) => {
+test('after a rotation, only the new master key decrypts the database', async (t) => {
   const { file, masterKey } = await filled(t);
   const next = newMasterKey();
   await assert.rejects(rotateMasterKey(file, newMasterKey(), next), { code: 'IDKIT_MASTER_KEY_WRONG' });
@@ -159,7 +159,7 @@ test('after a rotation, the new master key decrypts everything and the old one n
   await store.close();
 });
 
-test('an interrupted master key rotation needs both keys and is finished when the store is opened again', async (t) => {
+test('after an interrupted rotation, the store needs both master keys, and finishes the rotation when it opens', async (t) => {
   const { file, masterKey } = await filled(t);
   const next = newMasterKey();
   const database = new DatabaseSync(file);
@@ -181,7 +181,7 @@ test('an interrupted master key rotation needs both keys and is finished when th
   await store.close();
 });
 
-test('the compiled queries match the Kysely sources, and Postgres has every query of SQLite', async () => {
+test('the compiled queries are up to date, and Postgres has every query of SQLite', async () => {
   for (const dialect of ['sqlite', 'postgres'] as const) {
     const file = new URL(`../../src/store/queries/compiled/${dialect}.ts`, import.meta.url);
     assert.equal(await readFile(file, 'utf8'), renderCompiledQueries(dialect));

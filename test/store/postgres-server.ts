@@ -13,31 +13,34 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
 
-/** The directory of Debian's Postgres programs. */
+/** The directory in which Debian installs Postgres. */
 const DEBIAN = '/usr/lib/postgresql';
-/** Timeout of a start or stop in milliseconds, on a busy machine. */
+/** Timeout in milliseconds for starting or stopping a server, even on a busy machine. */
 const PATIENCE = 60_000;
 
-/** A Postgres server for tests, on loopback and on a socket in its directory. */
+/** A Postgres server for tests. It listens on the loopback interface and on a socket in its directory. */
 export interface PostgresServer {
-  /** The programs of the newest major version: `psql`, `pg_dump` and others. */
+  /** The directory with the programs of the newest major version: `psql`, `pg_dump` and others. */
   programs: string;
-  /** Contains the cluster, the socket and the log. */
+  /** The directory of the cluster, the socket and the log. */
   dir: string;
   port: number;
-  /** The superuser `postgres`, with its password. */
+  /** The URL for the superuser `postgres`, with the password. */
   url: string;
   user: string;
   password: string;
   /** Returns the log so far. */
   log(): string;
-  /** Stops immediately, which looks like a loss of power to clients (SIGQUIT), or waits for them (SIGINT: fast). */
+  /**
+   * Stops the server. `immediate` (SIGQUIT) looks like a loss of power to clients. `fast` (SIGINT) ends their
+   * connections in an orderly way.
+   */
   stop(how?: 'fast' | 'immediate'): Promise<void>;
   /** Starts the server again after `stop`. */
   start(): Promise<void>;
 }
 
-/** Returns the reason why no Postgres server is available, or undefined. In CI a missing server is a failure. */
+/** Returns the reason why tests cannot start a Postgres server, or undefined if they can. In CI this is a failure. */
 export function missingPostgres(): string | undefined {
   if (findPrograms() !== undefined) return undefined;
   const missing = 'the programs of a Postgres server are not installed (Debian package postgresql)';
@@ -46,8 +49,8 @@ export function missingPostgres(): string | undefined {
 }
 
 /**
- * Creates a cluster and starts it. It is stopped and removed with the test. `settings` as in postgresql.conf; `core`:
- * the only CPU core that it uses.
+ * Creates a cluster and starts it. The cluster is stopped and removed when the test ends. `settings` are those of
+ * postgresql.conf. `core` is the only CPU core that the server uses.
  */
 export async function startPostgres(
   t: { after(close: () => Promise<void>): void },
@@ -85,7 +88,7 @@ export async function startPostgres(
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: dir,
-    // Only servers are killed here, not machines: the kernel keeps what was written.
+    // Tests kill the server but not the machine, so the kernel keeps what was written.
     fsync: 'off',
     ...options.settings,
   };
@@ -143,7 +146,7 @@ function accepts(programs: string, dir: string, port: number): boolean {
   }
 }
 
-/** Returns the newest installed version, or the directory in IDKIT_TEST_POSTGRES. */
+/** Returns the directory of the newest installed version, or the one in IDKIT_TEST_POSTGRES. */
 function findPrograms(): string | undefined {
   const named = process.env['IDKIT_TEST_POSTGRES'];
   if (named !== undefined) return named;
@@ -153,9 +156,7 @@ function findPrograms(): string | undefined {
   return newest === undefined ? undefined : join(DEBIAN, newest, 'bin');
 }
 
-/**
- * Returns the owner of a server's files. Postgres refuses to run as root, and Debian's package creates a user for it.
- */
+/** Returns the user to run a server as. Postgres refuses to run as root, and Debian's package creates a user for it. */
 export function ownerOfClusters(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

@@ -1,4 +1,4 @@
-// A process that refreshes as fast as it can and writes every completed rotation to a file, until it is killed.
+// A process that refreshes tokens as fast as it can and writes every completed rotation to a file, until it is killed.
 import { writeSync } from 'node:fs';
 import { Secret } from '../../src/core/index.ts';
 import { openStore } from '../../src/store/open.ts';

@@ -31,7 +31,7 @@ export function* doNotCompile(statements: Statements): Steps<void> {
   const row = yield* get('realm.byName', { name: 'acme' });
   // @ts-expect-error the rows have no such column
   row?.nmae;
-  // @ts-expect-error nor under an index
+  // @ts-expect-error the rows have no such column under an index either
   row?.['nmae'];
   const [realm, session] = yield* getEach([
     ['realm.byId', { id: 'a' }],
@@ -58,7 +58,7 @@ export async function doNotConfuse(
   await store.findClientByUuid(realm.id, client.id);
   // @ts-expect-error a client_id is not a client's UUID
   await store.findClientByUuid(realm.id, client.clientId);
-  // @ts-expect-error nor the other way round
+  // @ts-expect-error a client's UUID is not a client_id
   await store.findClient(realm.id, client.id);
   // @ts-expect-error a client's UUID is not the id of a realm
   await store.findRealmById(client.id);
@@ -81,12 +81,12 @@ export async function doNotConfuse(
   await store.rotateRefreshToken({ ...rotation, familyId: session.id, presentedHash: family.currentHash });
 }
 
-test('the types of the queries match the Kysely sources and the migrations', async () => {
+test('the generated types of the queries are up to date with the Kysely sources and the migrations', async () => {
   const file = new URL('../../src/store/queries/compiled/types.ts', import.meta.url);
   assert.equal(await readFile(file, 'utf8'), renderQueryTypes(), 'run: node src/store/queries/compile.ts');
 });
 
-test('getEach returns the first row of each query in its place, and undefined for an absent query', () => {
+test('getEach returns the first row of each query in order, and undefined for an absent query', () => {
   const database = new DatabaseSync(':memory:');
   migrate(database);
   const statements = new Statements(database);

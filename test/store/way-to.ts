@@ -4,9 +4,9 @@ import type { TestContext } from 'node:test';
 import type { PostgresServer } from './postgres-server.ts';
 
 /**
- * A proxy to the server that can fail. After `cut`, no response arrives, connections close with the next response at
- * the latest, and new ones fail until `mend`. After `silence`, existing connections carry nothing more without an
- * error; new ones work.
+ * Starts a proxy to the server that can fail. After `cut`, no response arrives. Existing connections close with the
+ * next response at the latest, and new ones fail until `mend`. After `silence`, existing connections stay open but no
+ * longer carry data from the server. New ones work.
  */
 export async function wayTo(t: TestContext, server: PostgresServer) {
   let isCut = false;

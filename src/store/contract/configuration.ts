@@ -15,8 +15,8 @@ import type {
 } from '../../model/index.ts';
 
 /**
- * The small records of a realm that tokens depend on: settings, roles, scopes, groups and components. The object is
- * frozen. The store returns the same object until a part of it changes.
+ * The parts of a realm that tokens depend on: settings, roles, scopes, groups and components. The object is frozen. The
+ * store returns the same object until one of these parts changes.
  */
 export interface RealmConfiguration {
   realm: Realm;
@@ -26,7 +26,7 @@ export interface RealmConfiguration {
   components: readonly Component[];
 }
 
-/** The kinds of records that a change creates, replaces and removes. */
+/** The kinds of records that a `Change` creates, replaces or removes. */
 export type RecordKind =
   | 'realm'
   | 'client'
@@ -38,11 +38,12 @@ export type RecordKind =
   | 'credential';
 
 /**
- * One change of configuration or users. `create` fails if an identity or a name exists already. `put` replaces a record
- * that exists and has not changed since it was read. `remove` also removes what belongs to the record:
+ * One change to the configuration or the users. `create` fails if the id or the name is already in use. `put` replaces
+ * an existing record, but only if it has not changed since it was read. `remove` also removes the records that depend
+ * on it:
  *
  * - realm: all of its records
- * - client: its roles, service account and families
+ * - client: its roles, service account and token families
  * - user: its credentials, sessions and login failures
  * - role: its assignments
  * - group: its subgroups and memberships
@@ -57,7 +58,7 @@ export type Change =
   | { do: 'create' | 'put'; user: User }
   | { do: 'create' | 'put'; credential: Credential }
   | { do: 'remove'; what: RecordKind; id: string }
-  /** Adds or removes single assignments without reading and writing the whole user. */
+  /** Assigns roles to a user or removes them. The rest of the user is neither read nor written. */
   | { do: 'assign' | 'unassign'; userId: string; roleIds: readonly string[] }
   | { do: 'join' | 'leave'; userId: string; groupId: string }
   /** Creates or replaces a consent, for example of an imported user. An existing consent keeps its creation date. */
@@ -69,7 +70,7 @@ export type Change =
   | { do: 'endSessions'; userId: string; offlineToo: boolean }
   | { do: 'record'; adminEvent: AdminEvent };
 
-/** A value that must be unique exists already. The store applied no change of the list. */
+/** The change would store a value twice that must be unique. The store applied none of the changes. */
 export interface Conflict {
   outcome: 'conflict';
   on:
@@ -81,11 +82,11 @@ export interface Conflict {
     | 'group.name'
     | 'user.username'
     | 'user.email';
-  /** The value that exists already. */
+  /** The duplicate value. */
   value: string;
 }
 
-/** A change names a record that does not exist. The store applied no change of the list. */
+/** A change refers to a record that does not exist. The store applied none of the changes. */
 export interface Missing {
   outcome: 'missing';
   what: RecordKind;
@@ -93,8 +94,8 @@ export interface Missing {
 }
 
 /**
- * The record of a `put` has changed since it was read, or was never read (model, `Revised`). The store applied no
- * change of the list.
+ * The record that a `put` replaces has changed since it was read, or was never read (see `Revised` in model). The store
+ * applied none of the changes.
  */
 export interface Stale {
   outcome: 'stale';
@@ -104,14 +105,14 @@ export interface Stale {
 
 export type Applied = { outcome: 'applied' } | Conflict | Missing | Stale;
 
-/** Realms, clients, roles, scopes, groups and components. All results are cached, frozen objects. */
+/** Reads and writes realms, clients, roles, scopes, groups and components. All results are cached, frozen objects. */
 export interface ConfigurationStore {
   listRealmNames(): Promise<readonly string[]>;
   findRealm(name: string): Promise<RealmConfiguration | undefined>;
   findRealmById(id: RealmId): Promise<RealmConfiguration | undefined>;
   findClient(realmId: RealmId, clientId: ClientId): Promise<Client | undefined>;
   findClientByUuid(realmId: RealmId, id: ClientUuid): Promise<Client | undefined>;
-  /** Sorted by clientId. `clientId` must match exactly; `search` matches any part of it. */
+  /** Returns clients sorted by clientId. `clientId` must match exactly. `search` matches any part of it. */
   listClients(query: {
     realmId: RealmId;
     clientId?: ClientId;
@@ -119,6 +120,6 @@ export interface ConfigurationStore {
     first?: number;
     max?: number;
   }): Promise<readonly Client[]>;
-  /** Writes configuration and users. Atomic. */
+  /** Applies a list of changes to configuration and users: all of them or none. */
   apply(changes: readonly Change[]): Promise<Applied>;
 }

@@ -1,13 +1,13 @@
 import type { Milliseconds } from '../../core/index.ts';
 import type { AdminEvent, ClientId, RealmId, UserEvent } from '../../model/index.ts';
 
-/** The part of a list of events to return, newest first. Times are Unix times in milliseconds. */
+/** Selects a range of events. Events are sorted newest first, and times are Unix times in milliseconds. */
 interface EventRange {
   from?: Milliseconds;
   to?: Milliseconds;
   first: number;
   max: number;
-  /** Returns only events that are older than the event at this position. */
+  /** The last event of the previous page. The result starts after it. */
   before?: { time: Milliseconds; seq: number };
 }
 
@@ -25,7 +25,7 @@ export interface AdminEventQuery extends EventRange {
   realmId: RealmId;
   operationTypes?: readonly string[];
   resourceTypes?: readonly string[];
-  /** `*` matches any text. */
+  /** A path in which `*` matches any text. */
   resourcePath?: string;
   authRealmId?: string;
   authClientId?: string;
@@ -34,11 +34,11 @@ export interface AdminEventQuery extends EventRange {
 }
 
 /**
- * Events of users and of administrators. Lists are sorted newest first. The `…Pages` methods return pages as
- * `userPages` does.
+ * Stores the events of users and administrators. Lists are sorted newest first. The `…Pages` methods return pages like
+ * `userPages`.
  */
 export interface EventStore {
-  /** Ignores events of realms that do not exist. */
+  /** Stores the events. Skips events of realms that no longer exist. */
   appendEvents(events: readonly UserEvent[]): Promise<void>;
   listEvents(query: EventQuery): Promise<readonly UserEvent[]>;
   eventPages(query: EventQuery): AsyncIterable<readonly UserEvent[]>;

@@ -1,6 +1,6 @@
-// The persistence contract: one small port for each aggregate, joined into `Store`.
+// The persistence contract: one small interface for each kind of data, joined into `Store`.
 // Decided here: which reads and writes exist, and what each of them guarantees. Not here: how a driver fulfils that.
-// Start at `Store`, then read the port of the aggregate that you need.
+// Start at `Store`, then read the interface that you need.
 import type { Clock, Seconds } from '../../core/index.ts';
 import type { ConfigurationStore } from './configuration.ts';
 import type { EventStore } from './events.ts';
@@ -14,18 +14,18 @@ export type * from './login.ts';
 export type * from './sessions.ts';
 export type * from './users.ts';
 
-/** The work of one batch of a sweep. */
+/** The result of one batch of a sweep. */
 export interface Swept {
-  /** The number of records that were removed. */
+  /** Number of removed records. */
   removed: number;
   /**
-   * The number of due records in the batch: removed records, and sessions that continue. If it equals the limit, more
-   * records may be due.
+   * Number of records that the batch checked: those that it removed, and sessions that continue. If it equals the
+   * limit, more records may be left.
    */
   handled: number;
 }
 
-/** Sizes for metrics and status. */
+/** The figures that metrics and `idkit status` show. */
 export interface StoreFigures {
   schemaVersion: number;
   databaseBytes: number;
@@ -34,7 +34,7 @@ export interface StoreFigures {
   userSessions: number;
   offlineSessions: number;
   tokenFamilies: number;
-  /** Unfinished logins in a browser. */
+  /** Number of unfinished browser logins. */
   openLogins: number;
 }
 
@@ -55,30 +55,30 @@ export interface StoreFigures {
  */
 export interface Store extends ConfigurationStore, UserStore, SessionStore, LoginStore, EventStore {
   /**
-   * The clock that decides whether something has expired. It is the machine's clock. If several services share the
-   * database, it follows the clock of the database server, so that they agree.
+   * The clock that decides whether something has expired: the machine's clock on SQLite, the clock of the database
+   * server on Postgres, so that services on several machines agree.
    */
   readonly clock: Clock;
 
   /**
-   * Waits until no other store of the database holds the turn with this name. By then, all changes of earlier turns are
-   * visible. The returned function ends the turn, and so does the loss of the connection. Calls of one store do not
-   * wait for each other: see `inTurn` in core.
+   * Acquires the lock with this name, and waits while another store of the database holds it. The caller then sees all
+   * changes that earlier holders made. The returned function releases the lock. The lock is also released if the
+   * connection is lost. Calls of one store do not wait for each other: see `inTurn` in core.
    *
-   *
-   * @param within milliseconds to wait. Returns undefined if other stores held the turn for the whole time. Cached
-   * results (see `findRealm`, `findUser`) may then be older than the turn. Default: waits for the turn
+   * @param within Timeout in milliseconds. Default: waits until the lock is free. With a timeout, `takeTurn` returns
+   * undefined if the lock was not free in time, and cached results (see `findRealm`, `findUser`) may be older than the
+   * lock.
    */
   takeTurn(name: string): Promise<() => Promise<void>>;
   takeTurn(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;
 
   /**
-   * Removes expired sessions, families, logins, codes, claims, revocations and events, and works on at most `limit`
-   * records that are due. Only one store of each database does this, until it closes or loses its connection. In the
-   * other stores the call does nothing.
+   * Removes expired sessions, token families, logins, codes, claims, revocations and events. Checks at most `limit`
+   * records. Only one store of each database sweeps, until it closes or loses its connection. In the other stores the
+   * call does nothing.
    */
   sweep(now: Seconds, limit: number): Promise<Swept>;
   figures(): Promise<StoreFigures>;
-  /** Finishes running writes, checkpoints and closes. Idempotent. */
+  /** Finishes running writes, checkpoints and closes. Further calls have no effect. */
   close(): Promise<void>;
 }

@@ -21,43 +21,48 @@ export interface Rotation {
   now: Seconds;
   /** If false, any token of the family may be used again. */
   singleUse: boolean;
-  /** How often one token may be used again if `singleUse` is true. 0 permits no further use. */
+  /** How often a token may be used again if `singleUse` is true. With 0, every token can be used only once. */
   maxReuse: number;
 }
 
 /**
- * `rotated`: this call rotated the token, and `nextHash` is stored. `reused`: the token was used before. The same
- * transaction has ended the whole user session; `clientUuids` names the clients in it. The reason is `exceeded` if the
- * token is the parent of the newest token, otherwise `stale`. `gone`: the family is revoked, has ended or never
- * existed.
+ * The result of a refresh:
+ *
+ * - `rotated`: This call rotated the token, and `nextHash` is stored.
+ * - `reused`: The token was used before. The same transaction has ended the whole user session, whose clients are
+ *   `clientUuids`. The reason is `exceeded` if the token is the predecessor of the newest one, otherwise `stale`.
+ * - `gone`: The token family was revoked, has expired or never existed.
  */
 export type RotationResult =
   | { outcome: 'rotated' }
   | { outcome: 'reused'; reason: 'stale' | 'exceeded'; clientUuids: readonly ClientUuid[] }
   | { outcome: 'gone' };
 
-/** A family with its session. The session's last access is the latest use of any of its families. */
+/** A token family with its user session. `lastAccessAt` of the session is the latest use of any of its token families. */
 export interface FamilyInSession {
   family: TokenFamily;
   session: UserSession;
 }
 
-/** A user session with the clients that have families in it. */
+/** A user session with the clients that have token families in it. */
 export interface SessionWithClients {
   session: UserSession;
   username: string;
   clientUuids: readonly ClientUuid[];
 }
 
-/** User sessions and their token families, and claims of what may be used only once. None of them is cached. */
+/**
+ * Stores user sessions, their token families and claims. A claim marks a value that can be used only once. Nothing here
+ * is cached.
+ */
 export interface SessionStore {
-  /** In one transaction, creates the family, and the session if it does not exist. */
+  /** Creates the token family, and the session if it does not exist, in one transaction. */
   startSession(session: UserSession, family: TokenFamily): Promise<void>;
   findSession(id: SessionId, offline: boolean): Promise<UserSession | undefined>;
   findFamily(id: FamilyId): Promise<FamilyInSession | undefined>;
   /**
-   * Reports whether the client still has a family in the session. Ignores families that started after `startedBy` (Unix
-   * time in seconds). An access token that is older than every family belongs to a removed family.
+   * Reports whether the client still has a token family in the session. Ignores families that started after `startedBy`
+   * (Unix time in seconds), because an access token that is older than every family belongs to a removed one.
    */
   hasFamily(
     sessionId: SessionId,
@@ -66,11 +71,11 @@ export interface SessionStore {
     startedBy?: Seconds,
   ): Promise<boolean>;
   rotateRefreshToken(rotation: Rotation): Promise<RotationResult>;
-  /** Revokes one family; the user session continues. `removed` is false if there was no such family. */
+  /** Revokes one token family. The user session continues. `removed` is false if the family does not exist. */
   removeFamily(id: FamilyId): Promise<{ removed: boolean }>;
-  /** Ends one user session with all its families. `ended` is false if there was no such session. */
+  /** Ends one user session with all its token families. `ended` is false if the session does not exist. */
   endSession(id: SessionId, offline: boolean): Promise<{ ended: boolean }>;
-  /** Unfinished logins and unexchanged codes end too. */
+  /** Ends all sessions of a user, unfinished logins and unexchanged codes. */
   endUserSessions(userId: string, options: { offlineToo: boolean }): Promise<{ ended: number }>;
   /** Ends all online sessions of a realm. */
   endRealmSessions(realmId: RealmId): Promise<{ ended: number }>;
@@ -81,20 +86,20 @@ export interface SessionStore {
     first: number;
     max: number;
   }): Promise<readonly SessionWithClients[]>;
-  /** Sorted by id. Returns pages as `userPages` does. */
+  /** Sorted by id. Returns pages like `userPages`. */
   clientSessionPages(
     query: { clientUuid: ClientUuid; offline: boolean } & Range,
   ): AsyncIterable<readonly SessionWithClients[]>;
   countClientSessions(
     realmId: RealmId,
   ): Promise<readonly { clientUuid: ClientUuid; online: number; offline: number }[]>;
-  /** Makes the service refuse the access token with this `jti` until `expiresAt` (Unix time in seconds). */
+  /** Revokes the access token with this `jti`. The store remembers it until `expiresAt` (Unix time in seconds). */
   revokeAccessToken(jti: string, expiresAt: Seconds): Promise<void>;
   isAccessTokenRevoked(jti: string): Promise<boolean>;
   /**
-   * Returns true to the first caller with this key, and false to all others until `expiresAt` (Unix time in seconds).
+   * Claims a key until `expiresAt` (Unix time in seconds). Returns true to the first caller, and false to all others.
    */
   claimOnce(key: string, expiresAt: Seconds): Promise<boolean>;
-  /** Reports whether a claim of this key is in force. */
+  /** Reports whether the key is claimed and the claim has not expired. */
   isClaimed(key: string): Promise<boolean>;
 }

@@ -1,19 +1,22 @@
 import type { ClientUuid, Credential, LoginFailures, RealmId, User } from '../../model/index.ts';
 
-/** A part of a list. */
+/** A range of a list. */
 export interface Range {
-  /** The number of entries to skip. */
+  /** Number of entries to skip. */
   first: number;
   max: number;
 }
 
 /**
- * Filters of `listUsers` and `countUsers`. A user must match all of them; a service account never does
+ * Filters of `listUsers` and `countUsers`. A user must match all of them. Service accounts never match
  * (docs/keycloak/users.md#search).
  */
 export interface UserQuery {
   realmId: RealmId;
-  /** Words that must all match the username, e-mail, first or last name. Each is a prefix, `*infix*` or `"exact"`. */
+  /**
+   * Words, each of which must match the username, e-mail, first or last name. A word is a prefix, `*infix*` or
+   * `"exact"`.
+   */
   search?: string;
   username?: string;
   email?: string;
@@ -28,16 +31,18 @@ export interface UserQuery {
   first?: number;
   /** Default: no limit. */
   max?: number;
-  /** Skips usernames up to and including this one. */
+  /** The last username of the previous page. The result starts after it. */
   after?: string;
 }
 
-/** Users with their credentials and login failures. Only service accounts are cached, like configuration. */
+/** Stores users with their credentials and login failures. Only service accounts are cached. */
 export interface UserStore {
   findUser(realmId: RealmId, id: string): Promise<User | undefined>;
   /** `username` must be in lower case. */
   findUserByUsername(realmId: RealmId, username: string): Promise<User | undefined>;
-  /** `email` must be in lower case. Returns the first user by id if the realm allows duplicates. */
+  /**
+   * `email` must be in lower case. If the realm allows duplicate e-mail addresses, returns the user with the lowest id.
+   */
   findUserByEmail(realmId: RealmId, email: string): Promise<User | undefined>;
   findServiceAccount(clientUuid: ClientUuid): Promise<User | undefined>;
   /** Sorted by username. */
@@ -49,32 +54,33 @@ export interface UserStore {
   listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]>;
   listGroupMembers(groupId: string, first: number, max: number): Promise<readonly User[]>;
 
-  // Lists of any length are read page by page, so that the caller holds only one page in memory. No page is empty. An
-  // entry that is added or removed during the walk may or may not appear; every other entry appears exactly once.
+  // These methods read lists of any length page by page, so that the caller holds only one page in memory. Pages are
+  // never empty. An entry that is added or removed meanwhile may be missing. Every other entry appears exactly once.
   /** Sorted by username. */
   userPages(query: UserQuery & Range): AsyncIterable<readonly User[]>;
   /** Sorted by username. Includes service accounts. */
   roleUserPages(roleId: string, range: Range): AsyncIterable<readonly User[]>;
   memberPages(groupId: string, range: Range): AsyncIterable<readonly User[]>;
-  /** Returns those of the users who have a one-time password. */
+  /** Returns the ids of those users who have a one-time password. */
   findOtpOwners(userIds: readonly string[]): Promise<ReadonlySet<string>>;
 
   /** Sorted by priority. */
   listCredentials(userId: string): Promise<readonly Credential[]>;
   /**
-   * Returns the password hash of one user of the realm. The same name selects the same user until users are added or
-   * removed, and only the master key reveals which. Returns undefined if none of the first few users has a password.
+   * Returns the password hash of a user who is selected by `name`. The same name selects the same user until users are
+   * added or removed, and only the master key reveals which one. Returns undefined if none of the first few candidates
+   * has a password.
    */
   findSomePassword(
     realmId: RealmId,
     name: string,
   ): Promise<Pick<Credential, 'secretData' | 'credentialData'> | undefined>;
-  /** Replaces a password hash after a login, only if the stored hash still equals `previous.secretData`. */
+  /** Replaces a password hash after a login, but only if the stored hash still equals `previous.secretData`. */
   rehashPassword(previous: Credential, next: Credential): Promise<'replaced' | 'changed'>;
 
   findLoginFailures(realmId: RealmId, userId: string): Promise<LoginFailures | undefined>;
-  /** Compare and swap: stores `next` with revision + 1, only if the stored revision is `next.revision`. */
+  /** Stores `next` with revision + 1, but only if the stored revision is `next.revision`. */
   putLoginFailures(next: LoginFailures): Promise<'stored' | 'changed'>;
-  /** Removes the failures of one user. Default: of every user of the realm. */
+  /** Removes the login failures of one user. Default: of every user of the realm. */
   removeLoginFailures(realmId: RealmId, userId?: string): Promise<void>;
 }

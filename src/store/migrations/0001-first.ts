@@ -1,9 +1,9 @@
 import type { Migration } from './index.ts';
 
 /**
- * The first schema. On SQLite, the table itself is the index of its text key (WITHOUT ROWID). On Postgres, text is
- * compared byte by byte, so that every server sorts it alike. A refresh rewrites a token family within its page (HOT):
- * the page has free space, and no index has a column that a refresh changes.
+ * The first schema. On SQLite, each table is its own index (WITHOUT ROWID). On Postgres, text is compared byte by byte,
+ * so that every server sorts it in the same order. A refresh updates a token family without leaving its page (HOT):
+ * pages have free space, and no index contains a column that a refresh changes.
  */
 export const FIRST: Migration = {
   sqlite: `

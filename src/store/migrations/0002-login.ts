@@ -1,9 +1,9 @@
 import type { Migration } from './index.ts';
 
 /**
- * The login in a browser: authentication sessions, authorization codes and consents. A code outlives its session,
- * because its mark detects a second use. The rows of a realm are removed with its clients. On SQLite, consents that an
- * older version kept with the user become rows.
+ * Adds the tables of browser logins: authentication sessions, authorization codes and consents. A code outlives its
+ * session, so that its second use is detected. These rows are removed together with the realm's clients. On SQLite,
+ * consents that an older version stored with the user become rows.
  */
 export const LOGIN: Migration = {
   sqlite: `

@@ -1,9 +1,6 @@
 import type { Migration } from './index.ts';
 
-/**
- * Adds an index that finds a realm's users from any position in the order of their ids. Ids do not change, so updates
- * stay HOT.
- */
+/** Adds an index of a realm's users in the order of their ids. Ids do not change, so updates stay HOT. */
 export const USERS_OF_REALM: Migration = {
   sqlite: `
 CREATE INDEX IF NOT EXISTS account_realm ON account (realm_id, id);

@@ -4,7 +4,7 @@ import type { SqliteDefinition } from '../../backupset/index.ts';
 import { migrate } from '../sqlite/schema-state.ts';
 import { APPLICATION_ID, MIGRATIONS } from './index.ts';
 
-/** Returns every table and index of idkit's databases, with the versions of the schema that have it. */
+/** Returns every table and index that any version of the schema creates, with the versions that have it. */
 export function compileDefinitions(): readonly SqliteDefinition[] {
   const definitions = new Map<string, SqliteDefinition>();
   for (let version = 1; version <= MIGRATIONS.length; version++) {
@@ -30,15 +30,15 @@ export function compileDefinitions(): readonly SqliteDefinition[] {
   return [...definitions.values()];
 }
 
-/** Returns the text of the module `backupset/dump/sqlite/definitions.ts`. */
+/** Returns the source of the module `backupset/dump/sqlite/definitions.ts`. */
 export function renderDefinitions(): string {
-  return `// Written by \`node src/store/migrations/compile-definitions.ts\` from the migrations; a test compares the two.
+  return `// Written by \`node src/store/migrations/compile-definitions.ts\` from the migrations. A test checks that it is up to date.
 import type { SqliteDefinition } from './known.ts';
 
-/** \`PRAGMA application_id\` of idkit's databases. */
+/** The \`PRAGMA application_id\` of idkit's databases. */
 export const SQLITE_APPLICATION = ${APPLICATION_ID};
 
-/** The newest version of the schema that the definitions are known of. */
+/** The newest version of the schema that this module knows. */
 export const SQLITE_VERSION = ${MIGRATIONS.length};
 
 // biome-ignore format: generated

@@ -1,23 +1,26 @@
 // The migrations of the schema, one file each, oldest first.
-// Decided here: the order, and so the number, of every migration. Not here: when a driver runs them.
-// To add one, write its file, append it to `MIGRATIONS` and run `node src/store/migrations/compile-definitions.ts`.
+// Decided here: the order of the migrations, and so the number of each. Not here: when a driver runs them.
+// To add a migration, write its file, append it to `MIGRATIONS` and run
+// `node src/store/migrations/compile-definitions.ts`.
 import { FIRST } from './0001-first.ts';
 import { LOGIN } from './0002-login.ts';
 import { USERS_OF_REALM } from './0003-users-of-realm.ts';
 
 /**
- * Raises a database by one version, in one transaction. On Postgres, replicas of the previous version still run while a
- * migration is applied.
+ * The SQL that raises the schema by one version, in one transaction. On Postgres, replicas of the previous version
+ * still run meanwhile.
  */
 export interface Migration {
   sqlite: string;
   postgres: string;
 }
 
-/** Append only: a shipped migration never changes. */
+/** All migrations. A released migration never changes: only append to the list. */
 export const MIGRATIONS: readonly Migration[] = [FIRST, LOGIN, USERS_OF_REALM];
 
-/** The version of the schema that this program writes: `PRAGMA user_version`, or the row of `idkit_schema`. */
+/**
+ * The schema version of this program. SQLite stores it in `PRAGMA user_version`, Postgres in the table `idkit_schema`.
+ */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** `PRAGMA application_id`: `idkt`. */

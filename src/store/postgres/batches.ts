@@ -7,10 +7,12 @@ interface Waiting<In, Out> {
 }
 
 /**
- * Gathers calls until the previous statement returns. Calls of the same turn of the event loop are always sent
- * together. One batch is in flight at a time, and at most one call for each key is in progress; the others wait. If a
- * batch cannot reach the database, the calls that waited for it fail as well. Otherwise each of them would wait for its
- * own timeout, and their number would grow while the database is unavailable.
+ * Collects calls while a statement is running, and sends them together as the next statement. Calls of one event loop
+ * iteration are always sent together. One batch is in flight at a time. At most one call for each key is in progress,
+ * and the others wait.
+ *
+ * If a batch cannot reach the database, the calls that waited for it fail as well. Otherwise each of them would wait
+ * for its own timeout, and the queue would grow while the database is unavailable.
  */
 export class Batches<In, Out> {
   readonly #largest: number;
@@ -23,7 +25,7 @@ export class Batches<In, Out> {
   #planned = false;
 
   /**
-   * @param run returns the results in the order of the inputs, each when it is ready; the next batch starts once `run`
+   * @param run returns the results in the order of the inputs, each as a promise; the next batch starts when `run`
    * resolves
    * @param keyOf returns the key of a call; if absent, calls do not wait for each other
    */
@@ -73,7 +75,7 @@ export class Batches<In, Out> {
     this.#plan();
   }
 
-  /** Takes the first calls whose keys are free. */
+  /** Removes the next batch from the queue. Skips calls whose key is in progress. */
   #takeBatch(): Waiting<In, Out>[] {
     const keyOf = this.#keyOf;
     if (keyOf === undefined) return this.#waiting.splice(0, this.#largest);

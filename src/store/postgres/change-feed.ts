@@ -7,37 +7,36 @@ import type { AppliedRows, Touched } from '../verbs/verbs.ts';
 import type { SharedClock } from './shared-clock.ts';
 
 /**
- * Milliseconds between two reads of the table of changes, which find what no notification reported. Even with the
- * response time, such a change is found well within a second.
+ * Interval in milliseconds between two reads of the change table. A read finds changes whose notification was lost,
+ * well within a second.
  */
 const READ_MS = 750;
-/** Milliseconds before a lost connection is reopened. */
+/** Pause in milliseconds before a lost connection is reopened. */
 const RETRY_MS = 250;
-/** Milliseconds without a response after which another connection is used as well. */
+/** Time in milliseconds without a response after which the feed reads on another connection as well. */
 const SLOW_MS = 150;
-/**
- * Milliseconds after which a response can no longer arrive. A connection without traffic would detect its loss much
- * later.
- */
+/** Timeout of a read in milliseconds. Without it, an idle connection would notice its loss much later. */
 const SILENT_MS = 5_000;
 /**
- * A stopped process keeps its connection, and with it its turns. The server (14 or newer) therefore ends a connection
- * that is silent for ten seconds.
+ * A suspended process keeps its connection, and with it its locks. The server (Postgres 14 or newer) therefore closes a
+ * connection that is idle for ten seconds.
  */
 const GIVEN_UP_IF_IDLE = `SELECT set_config(name, '10s', false) FROM pg_settings WHERE name = 'idle_session_timeout'`;
-/** A notification holds at most 8,000 bytes. */
+/** Maximum size of a notification in bytes. Postgres allows at most 8,000. */
 const LARGEST_PAYLOAD = 7_000;
 /**
- * The age at which rows of changes are removed. A store that was disconnected for longer drops its whole cache
- * anyway.
+ * The age at which rows of the change table are removed. A store that was disconnected for longer drops its whole
+ * cache.
  */
 const KEPT = '15 minutes';
 const CHANNEL = 'idkit_configuration';
 
-/** The server's clock in milliseconds. The start time of the statement would be older. */
+/**
+ * An SQL expression for the server's clock in milliseconds. `now()` would return the start of the transaction instead.
+ */
 const SERVER_TIME = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::text AS time';
 
-/** The columns that each read returns. */
+/** The columns of every read of the change table. */
 interface ReadState {
   oldest: string;
   time: string;
@@ -48,21 +47,21 @@ export interface FeedParts {
   connections: Connections;
   /** Distinguishes this store's changes from those of others. */
   origin: string;
-  /** The clock that every read corrects to the server's time. */
+  /** Every read corrects this clock to the server's time. */
   clock: SharedClock;
 }
 
-/** Receives the changes of other stores. */
+/** The cache that is notified of the changes of other stores. */
 export interface ChangeSubscriber {
   changed(touched: Touched): void;
-  /** The feed may have missed changes. */
+  /** Called when the feed may have missed changes. */
   missed(): void;
 }
 
 /**
- * Distributes changes of configuration and users to the stores of one database. Each change is a row, written in its
- * own transaction, and a notification. The feed also reads all rows that no earlier read can have seen, so a lost
- * notification does no harm.
+ * Distributes changes of configuration and users between the stores of one database. Each change is a row, written in
+ * the transaction of the change, and a notification. The feed also reads all rows that are newer than its last read, so
+ * a lost notification does no harm.
  */
 export class ChangeFeed {
   readonly #connections: Connections;
@@ -70,9 +69,9 @@ export class ChangeFeed {
   readonly #clock: SharedClock;
   #subscriber: ChangeSubscriber | undefined;
   #client: Client | undefined;
-  /** The connection whose session has the right to sweep. */
+  /** The connection that holds the sweep lock. */
   #sweeper: Client | undefined;
-  /** All transactions before this one have been read. */
+  /** The oldest transaction whose changes may not have been read yet. */
   #since: string;
   readonly #stopping = new AbortController();
   readonly #loop: Promise<void>;
@@ -124,14 +123,14 @@ export class ChangeFeed {
     ]);
   }
 
-  /** The connection that receives notifications. Undefined while there is none. */
+  /** The connection that receives notifications, or undefined while the feed reconnects. */
   get client(): Client | undefined {
     return this.#client;
   }
 
   /**
-   * Reports whether this store has the right to sweep. The right belongs to the connection: once it is lost, the next
-   * store that calls gets it.
+   * Reports whether this store holds the sweep lock, and tries to acquire it. The lock belongs to the connection: if
+   * the connection is lost, the next store that calls gets it.
    */
   async claimSweep(): Promise<boolean> {
     const { client } = this;
@@ -143,7 +142,7 @@ export class ChangeFeed {
     return held;
   }
 
-  /** Removes rows that every store has read. */
+  /** Removes rows from the change table that every store has read. */
   async sweep(): Promise<void> {
     await this.#connections.use((client) =>
       client.query(`DELETE FROM configuration_change WHERE time < now() - interval '${KEPT}'`),
@@ -155,7 +154,7 @@ export class ChangeFeed {
     await this.#loop;
   }
 
-  /** Reads notifications and rows on its own connection until the feed closes. */
+  /** Receives notifications and reads changes on its own connection until the feed closes. */
   async #follow(first: Client): Promise<void> {
     let client: Client | undefined = first;
     this.#listenTo(client);
@@ -171,11 +170,12 @@ export class ChangeFeed {
         }
         await this.#readInTime(client);
       } catch {
-        // Dropping the whole cache covers the changes that were missed.
+        // The changes that were missed do not matter, because the subscriber drops its whole cache after the
+        // reconnection.
         if (client !== undefined) endInTime(client).catch(() => {});
         client = undefined;
         this.#client = undefined;
-        // Perhaps only this connection is lost. If the whole server is unavailable, there is no change to read.
+        // Perhaps only this connection is lost. If the server is unavailable, no other store can change anything.
         await this.#readElsewhere().catch(() => {});
       }
     }
@@ -183,9 +183,9 @@ export class ChangeFeed {
   }
 
   /**
-   * Uses other connections as well if this one is slow.
+   * Reads the changes, on other connections as well if this one is slow.
    *
-   * @throws if the connection does not respond at all
+   * @throws if the connection does not respond
    */
   async #readInTime(client: Client): Promise<void> {
     let answered = false;
@@ -226,8 +226,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Reports the changes of transactions that had not ended at the previous read. Some are reported twice. This
-   * store's own changes are included, because the result of one may have been lost.
+   * Reports the changes of transactions that had not ended at the previous read. It can report a change twice. It
+   * includes this store's own changes, because the result of one may have been lost.
    */
   async read(client: Pick<Client, 'query'>): Promise<void> {
     const order = {
@@ -255,7 +255,11 @@ export class ChangeFeed {
   }
 }
 
-/** @returns the oldest transaction in progress */
+/**
+ * Subscribes the connection to notifications.
+ *
+ * @returns the oldest transaction in progress
+ */
 async function listen(client: Client, clock: SharedClock): Promise<string> {
   await client.query(`LISTEN ${CHANNEL}`);
   await client.query(GIVEN_UP_IF_IDLE);
@@ -269,8 +273,7 @@ async function listen(client: Client, clock: SharedClock): Promise<string> {
 }
 
 /**
- * Checks that two parallel sessions are separate: a pooler may put both on one connection.
- *
+ * Checks that two parallel sessions use two connections of the server, which some poolers prevent.
  *
  * @throws IDKIT_SETTING
  */
@@ -281,7 +284,7 @@ async function checkSessions(connections: Connections, client: Client): Promise<
   if (oneRow(own).pid === oneRow(other).pid)
     throw new IdkitError(
       'IDKIT_SETTING',
-      `the database at ${connections.place} gave two sessions the same connection`,
+      `two sessions of the database at ${connections.place} share one connection of the server`,
       {
         hints: [POOLER_HINT],
       },

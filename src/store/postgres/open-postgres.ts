@@ -14,7 +14,7 @@ export interface PostgresOptions {
   location: PostgresLocation;
   masterKey: Secret;
   masterKeyOld?: Secret | undefined;
-  /** Default: the machine's clock; in a store for writing, corrected to the server's. */
+  /** Default: the machine's clock. In a store for writing, it is corrected to the server's clock. */
   clock: Clock | undefined;
   machineClock: Clock;
   random: Random;
@@ -22,8 +22,8 @@ export interface PostgresOptions {
 }
 
 /**
- * Finds the server that accepts writes, checks it, migrates, checks the master key and finishes an interrupted
- * rotation. See `openStore`.
+ * Opens a store on the server that accepts writes: checks the server, migrates the schema, checks the master key and
+ * finishes an interrupted rotation. See `openStore`.
  */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   const { random, mode, machineClock } = options;
@@ -92,18 +92,20 @@ function unprepared(place: string, version: number): IdkitError {
       );
 }
 
-/** Maximum number of connections of one store. More would only wait for each other's rows. */
+/** Maximum number of connections of one store. With more, statements would only wait for each other's row locks. */
 const LARGEST = 12;
 /** Minimum number of connections for requests. With fewer, one long write would delay every refresh. */
 const SMALLEST = 2;
 /** One store uses at most one fifth of the server's connections. */
 const PART = 5;
 
-/** Number of connections for slow reads if there are `ENOUGH` in total. Otherwise 1. */
+/** Number of connections for slow reads if the store has at least `ENOUGH` connections. Otherwise 1. */
 const READS = 2;
 const ENOUGH = 8;
 
-/** Returns the number of connections for this store: few if the server permits few to this database and user. */
+/**
+ * Returns the number of connections for this store, depending on the limits of the server, the database and the user.
+ */
 export async function readPoolSizes(client: Pick<Client, 'query'>): Promise<Record<Lane, number>> {
   const result = await client.query<{ connections: number }>(`
     SELECT least(

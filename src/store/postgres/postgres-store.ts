@@ -26,11 +26,11 @@ import { advance, runSteps, type TransactionOptions } from './transactions.ts';
 import { Turns } from './turns.ts';
 import { UnansweredRotations } from './unanswered.ts';
 
-/** A list of more changes than this is expected to fill tables, as an import does. */
+/** Maximum number of changes in a normal list. A longer list is treated as an import, which fills tables. */
 const MANY_CHANGES = 200;
-/** Timeout of one statement of a change in milliseconds. Removing a realm removes all of its users. */
+/** Timeout in milliseconds of one statement of a change. Removing a realm removes all of its users. */
 const CHANGE_MS = 600_000;
-/** Statements that remove rows that may have accumulated for years. */
+/** Statements with a longer timeout, because they remove rows that may have accumulated for years. */
 const LONG: ReadonlySet<QueryName> = new Set<QueryName>([
   'session.deleteOfRealm',
   'event.clear',
@@ -44,11 +44,11 @@ export interface PostgresParts {
   connections: Connections;
   sealing: Sealing;
   clock: Clock;
-  /** Absent in a store that is opened for reading. */
+  /** Absent in a read-only store. */
   feed: ChangeFeed | undefined;
 }
 
-/** The store on Postgres. A write returns after its commit. Reads come from the server that receives the writes. */
+/** The store on Postgres. A write resolves after its commit. The store reads from the server to which it writes. */
 export class PostgresStore extends SqlStore {
   protected readonly dialect = 'postgres';
   protected readonly sealing: Sealing;
@@ -122,7 +122,7 @@ export class PostgresStore extends SqlStore {
     return all;
   }
 
-  /** The sweep itself rejects a store that is open for reading. */
+  /** Reports whether this store may sweep. Returns true for a read-only store, whose sweep then fails. */
   async #mustSweep(): Promise<boolean> {
     this.checkOpen();
     try {
@@ -193,7 +193,7 @@ export class PostgresStore extends SqlStore {
     return this.#track(runSteps(this.#connections, () => stepsOf(verb, input), options));
   }
 
-  /** The options of the verbs that need other than the defaults. */
+  /** The transaction options of verbs that differ from the defaults. */
   readonly #options: {
     readonly [V in Verb]?: (input: Verbs[V]['in']) => TransactionOptions<Verbs[V]['out']>;
   } = {
@@ -212,7 +212,7 @@ export class PostgresStore extends SqlStore {
     },
   };
 
-  /** @throws IDKIT_FAILED if the store is closed, or open for reading only */
+  /** @throws IDKIT_FAILED if the store is closed or read-only */
   #checkWritable(): void {
     this.checkOpen();
     if (this.#feed === undefined)

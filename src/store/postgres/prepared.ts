@@ -5,24 +5,24 @@ import type { CompiledQuery } from '../queries/define.ts';
 import type { Arguments } from '../schema.ts';
 import type { Ask } from '../verbs/steps.ts';
 
-/** Every query that Postgres has. */
+/** All queries that Postgres supports: the common ones and its own. */
 interface AllQueries extends Queries, PostgresQueries {}
 
-/** A connection that a query can run on. */
+/** The part of a connection that runs queries. */
 export type Connection = Pick<PoolClient, 'query'>;
 
-/** A query for pg. `R` is the type of its rows. */
+/** A query in the format of the library pg. `R` is the type of its rows. */
 export interface Order<R> {
   name?: string;
   text: string;
   values: unknown[];
-  /** Milliseconds after which pg stops waiting for the result. The types of pg lack it. */
+  /** Timeout in milliseconds for the result. pg's type declarations lack this option. */
   query_timeout?: number;
-  /** Never set: it carries the type of the rows. */
+  /** Never set. It only carries the type of the rows. */
   readonly rows?: R;
 }
 
-/** Returns a query of fixed shape for pg, which prepares it under its name. */
+/** Returns a compiled query for pg, which prepares it on the server under its name. */
 export function prepared<Q extends keyof AllQueries>(
   name: Q,
   values: AllQueries[Q]['slots'],
@@ -37,7 +37,7 @@ export async function rowsOf<R>(connection: Connection, order: Order<R>): Promis
   return rows as R[];
 }
 
-/** @param milliseconds timeout of the result. Default: the timeout of the connection */
+/** @param milliseconds timeout for the result. Default: the connection's timeout */
 export async function answer(
   connection: Connection,
   { how, query, values }: Ask,
@@ -59,7 +59,9 @@ function bound(query: CompiledQuery, values: Arguments): unknown[] {
   });
 }
 
-/** Replaces NUL, the one character that no text in Postgres can hold. JSON documents hold it escaped. */
+/**
+ * Replaces NUL, the only character that Postgres cannot store in text. JSON documents contain it only in escaped form.
+ */
 export function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
 }

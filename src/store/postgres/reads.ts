@@ -11,7 +11,7 @@ import { type Order, prepared, rowsOf } from './prepared.ts';
 const ATTEMPTS = 6;
 
 /**
- * Runs a read that may run twice. If its connection breaks, it runs again on another one.
+ * Runs a read, and repeats it on another connection if its connection breaks.
  *
  * @throws the catalogue's errors
  */
@@ -36,7 +36,7 @@ const LARGEST = 256;
 /** The queries that read rows by their ids. */
 type PointQuery = 'family.findAll' | 'user.findAll';
 
-/** Reads rows by id, for many callers with one statement: a round trip costs more than the row. */
+/** Combines the reads of many callers into one statement, because a round trip costs more than reading a row. */
 export function openPointReads<Q extends PointQuery>(
   connections: Connections,
   query: Q,
@@ -53,8 +53,9 @@ export function openPointReads<Q extends PointQuery>(
 }
 
 /**
- * Slow reads of administrators: lists, searches and counts. They have their own connections, on which the server limits
- * the time of each statement. They wait for each other, so that no login and no token waits for them.
+ * Runs the slow reads of administrators: lists, searches and counts. They have their own connections, on which the
+ * server limits the time of each statement. These reads wait for each other, so that they never delay a login or a
+ * token.
  */
 export class AdministrativeReads {
   readonly #connections: Connections;
@@ -65,7 +66,7 @@ export class AdministrativeReads {
     this.#room = new WaitingRoom(connections.sizes.reads);
   }
 
-  /** @throws IDKIT_UNREACHABLE if too many others wait, or the statement takes too long */
+  /** @throws IDKIT_UNREACHABLE if too many reads wait or the statement takes too long */
   read<R>(order: Order<R>): Promise<R[]> {
     const signal = callerSignal();
     return this.#room.use(() => {
@@ -75,8 +76,8 @@ export class AdministrativeReads {
   }
 
   /**
-   * Cancels a statement on the server when its caller disconnects. The connection stays reserved until the
-   * cancellation is done.
+   * Cancels the statement on the server if the caller disconnects. The connection stays reserved until the cancellation
+   * is done.
    */
   async #untilGone<T>(
     client: PoolClient,
@@ -89,7 +90,7 @@ export class AdministrativeReads {
       const pid = this.#connections.serverOf(client)?.pid;
       ending = this.#connections
         .use((other) => other.query('SELECT pg_cancel_backend($1)', [pid]))
-        // If the cancellation fails, the statement's own timeout ends it.
+        // If the cancellation fails, the server's statement timeout ends the read.
         .catch(() => {});
     };
     if (signal.aborted) end();

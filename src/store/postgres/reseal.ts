@@ -5,8 +5,8 @@ import { beginReseal, endReseal, resealPage, SEALED_TABLES } from '../sealing/re
 import { advance } from './transactions.ts';
 
 /**
- * Encrypts every record with the keyring's current key, each page in its own transaction. A record that another process
- * writes in the meantime is encrypted with that process's key.
+ * Encrypts every record with the keyring's current key, page by page in separate transactions. If another process
+ * writes a record meanwhile, that record is encrypted with that process's key.
  */
 export async function resealAll(
   client: PoolClient,

@@ -14,27 +14,27 @@ type Call = Verbs['rotate']['in'];
 
 /** Maximum number of rotations in one statement. */
 const LARGEST = 256;
-/** Milliseconds to wait for a family that another transaction has locked, and the pauses between two attempts. */
+/** Timeout in milliseconds for a token family that another transaction has locked, and the pauses between attempts. */
 const HELD_MS = 2_000;
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 64;
 /**
- * Milliseconds in which another store undoes rotations that it could not report, once the server is available again.
+ * Time in milliseconds that other stores need to undo their unconfirmed rotations when the server is available again.
  */
 const TAKEN_BACK_MS = 1_000;
 
-/** The results of one statement, by family. */
+/** The result of one statement: the ids of the token families that it rotated and of those that were locked. */
 interface Attempt {
   rotated: ReadonlySet<string>;
   held: ReadonlySet<string>;
-  /** An earlier attempt was sent and its result is unknown: it may still take effect. */
+  /** True if an earlier attempt was sent and its result is unknown. It may still take effect. */
   unsure: boolean;
 }
 
 /**
- * Rotates many families with one statement, which is durable when it returns. If a family was not rotated (reuse, no
- * such family), the whole verb runs for it in its own transaction. A family that another transaction has locked is
- * retried and delays no other.
+ * Rotates many token families with one statement, which is durable when it returns. If a family was not rotated
+ * (because of reuse, or because it does not exist), the verb `rotate` runs for it in its own transaction. If another
+ * transaction has locked a family, only the rotation of that family is retried. The other families do not wait.
  */
 export function openRotations(
   connections: Connections,
@@ -61,7 +61,7 @@ export function openRotations(
         if (performance.now() > until)
           throw new IdkitError(
             'IDKIT_UNREACHABLE',
-            `the database at ${connections.place} holds the lock of a session for too long`,
+            `a transaction in the database at ${connections.place} locked a session for too long`,
           );
         await sleep(pause);
         attempt = await again.call(call);
@@ -69,7 +69,8 @@ export function openRotations(
       }
       if (attempt.rotated.has(call.id)) return { outcome: 'rotated' };
       await unanswered.settle([call.id]);
-      // This may be the token that another store rotated without reporting its successor.
+      // Another store may have rotated this token without reporting the new one to its client, and may be about to undo
+      // it.
       if (!unsure && connections.isJustBack) await sleep(TAKEN_BACK_MS);
       unsure = true;
       return await runSteps(connections, () => rotate(call), { isolation: 'serializable' });
@@ -91,15 +92,15 @@ export function openRotations(
 }
 
 /**
- * Runs again if the connection was lost. If the lost attempt rotated the family after all, the whole verb detects this:
- * no other call has the hash of the next token.
+ * Rotates many token families, and tries again if the connection was lost. If the lost attempt took effect after all,
+ * `rotate` detects this, because no other call knows the hash of the next token.
  */
 async function rotateAll(
   connections: Connections,
   calls: readonly Call[],
   unanswered: UnansweredRotations,
 ): Promise<Attempt> {
-  // Every store uses the same order, so that two stores never wait for each other's rows.
+  // Every store locks rows in the same order, so that two stores never block each other.
   const sorted = calls.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const bytes = (text: string) => Buffer.from(text, 'latin1');
   const query = prepared('family.rotateAll', {

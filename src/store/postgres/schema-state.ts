@@ -8,13 +8,13 @@ import { checkProofs, type MasterKeyState, proofRow } from '../sealing/proofs.ts
 /** Oldest supported major version of the server. */
 const OLDEST_SERVER = 13;
 
-/** Timeout in milliseconds of one migration, and of the wait for a migration of another store. */
+/** Timeout in milliseconds for one migration, and for the wait until another store has migrated. */
 const MIGRATION_MS = 1_800_000;
 
 type Queryable = Pick<Client, 'query'>;
 
 /**
- * Checks that idkit supports the server and the database's encoding.
+ * Checks that idkit supports the server's version and the database's encoding.
  *
  * @throws IDKIT_VERSION
  */
@@ -74,8 +74,8 @@ export async function readKeyState(client: Queryable, keyring: Keyring): Promise
 }
 
 /**
- * Applies the missing migrations and proves the master key, all in one transaction. Replicas that start in parallel
- * wait for each other; later ones find nothing to do.
+ * Applies the missing migrations, checks the master key, and stores its proof in a new database. All of this is one
+ * transaction. Replicas that start in parallel wait for each other, and only the first one migrates.
  *
  * @throws as `readSchemaVersion` and `readKeyState`
  */
@@ -106,7 +106,7 @@ export async function migrate(
   }
 }
 
-/** Runs a statement that may be slow. */
+/** Runs a statement that can take as long as a migration. */
 async function patiently(client: Queryable, text: string, values: unknown[] = []): Promise<void> {
   const order = { text, values, query_timeout: MIGRATION_MS };
   await client.query(order);

@@ -7,46 +7,47 @@ import type { Steps } from '../verbs/steps.ts';
 import { answer } from './prepared.ts';
 import { readAgain } from './reads.ts';
 
-/** Maximum number of attempts of a verb that loses races. */
+/** Maximum number of attempts if a transaction conflicts with others. */
 const ATTEMPTS = 40;
-/** Maximum pause in milliseconds after a lost race, multiplied by the number of attempts. */
+/** Maximum pause in milliseconds after the first conflict. It grows with the number of attempts. */
 const PAUSE_MS = 4;
 
 /**
- * How often the store checks a transaction that still runs after its connection was lost, and the milliseconds between
- * two checks.
+ * How often the store checks a transaction whose connection was lost while it may still run, and the pause in
+ * milliseconds between two checks.
  */
 const LOOKS = 40;
 const BETWEEN_LOOKS_MS = 50;
-/** Milliseconds after a statement's timeout in which the server must report it. */
+/** Time in milliseconds that the server has to report that a statement timed out. */
 const SILENCE_MS = 5_000;
 const TRANSACTION_ID = 'SELECT pg_current_xact_id()::text AS id';
 
 export interface TransactionOptions<T> {
   /**
-   * `alone`: each statement is its own transaction. `repeatable`: likewise, and running it twice does no harm. The
-   * others run all statements in one transaction; `serializable` runs as if no other such transaction ran in parallel.
+   * `alone`: each statement is its own transaction. `repeatable`: likewise, and the statements can safely run twice.
+   * The others run all statements in one transaction. `serializable` also behaves as if no other serializable
+   * transaction ran in parallel.
    */
   isolation: 'alone' | 'repeatable' | 'read committed' | 'serializable';
-  /** Timeout of each statement in milliseconds. Default: that of the connection. */
+  /** Timeout of each statement in milliseconds. Default: the connection's timeout. */
   statementMilliseconds?: number | undefined;
   /**
-   * Whether the transaction fills tables. Plans that were made for small tables would read whole tables for each row.
+   * Whether the transaction fills tables. Query plans that were made for small tables would then read whole tables for
+   * each row.
    */
   fills?: boolean;
-  /** Runs further statements in the transaction, before its commit. */
+  /** Runs more statements before the transaction's commit. */
   finish?(client: PoolClient, value: T): Promise<void>;
-  /** Turns a refusal into the verb's result. Default: the refusal is thrown. */
+  /** Converts a refusal into the verb's result. Default: the refusal is thrown. */
   refused?(answer: Refused['answer']): T;
 }
 
 /**
- * Runs a verb, and starts again whenever it loses a race to another transaction. The next attempt sees what the
- * winner wrote.
+ * Runs a verb, and starts again if its transaction conflicts with another one. The next attempt sees what the other
+ * transaction wrote.
  *
  * @param steps returns new steps for each attempt
- * @throws the catalogue's errors; IDKIT_UNREACHABLE also if the connection was lost so late that the outcome is
- *   unknown
+ * @throws the catalogue's errors; IDKIT_UNREACHABLE also if the connection was lost so late that the outcome is unknown
  */
 export async function runSteps<T>(
   connections: Connections,
@@ -80,23 +81,24 @@ export async function runSteps<T>(
 
 /** The progress of one attempt. */
 interface Progress<T> {
-  /** Whether the commit, or the only statement, was sent. */
+  /** True if the commit, or the only statement, was sent. */
   mayBeDone: boolean;
   transaction: string | undefined;
   /**
-   * The timeline of the server that ran the transaction. After a promotion, its number may belong to another
-   * transaction.
+   * The timeline of the server that ran the transaction. After a promotion, the transaction's number may belong to
+   * another one.
    */
   timeline: string | undefined;
-  /** The result of the verb if the transaction is committed. */
+  /** The result of the verb. It is valid only if the transaction is committed. */
   result: { value: T } | undefined;
 }
 
 /**
- * Asks the server, once it is available again, for the outcome of a transaction whose commit was not confirmed.
+ * Waits until the server is available again and asks it for the outcome of a transaction whose commit was not
+ * confirmed.
  *
- * @throws the catalogue's error for `fault` if the outcome is unknown: a statement was its own transaction, or
- *   another server was promoted in the meantime
+ * @throws the catalogue's error for `fault` if the outcome is unknown: the statement was its own transaction, or
+ * another server was promoted meanwhile
  */
 async function wasCommitted(
   connections: Connections,
@@ -139,7 +141,7 @@ async function runOnce<T>(
       : []),
   ];
   const sent: Promise<unknown>[] = [];
-  // Sent with the first statement. The connection returns the results in order.
+  // These are sent together with the first statement. The connection returns the results in order.
   const begun = client.query(begin.join('; '));
   const named = client.query<{ id: string }>({ name: 'transaction.id', text: TRANSACTION_ID });
   post(sent, begun);
@@ -147,7 +149,7 @@ async function runOnce<T>(
   try {
     const value = await walk(client, steps, sent, limit === undefined ? undefined : limit + SILENCE_MS);
     progress.result = { value };
-    // The next statements are fast and must not have the timeout of slow ones.
+    // The statements of `finish` are fast and must not inherit the timeout of slow ones.
     if (limit !== undefined) await Promise.all(sent);
     if (options.finish !== undefined) post(sent, options.finish(client, value));
     progress.transaction = oneRow(await named).id;
@@ -163,7 +165,7 @@ async function runOnce<T>(
   }
 }
 
-/** Runs a verb to its end on a connection. */
+/** Runs all steps of a verb on a connection. */
 export async function advance<T>(client: PoolClient, steps: Steps<T>): Promise<T> {
   const sent: Promise<unknown>[] = [];
   const value = await walk(client, steps, sent);
@@ -171,7 +173,7 @@ export async function advance<T>(client: PoolClient, steps: Steps<T>): Promise<T
   return value;
 }
 
-/** @param sent receives the results that no call has awaited yet */
+/** @param sent collects the results that nothing awaits yet */
 async function walk<T>(
   client: PoolClient,
   steps: Steps<T>,
@@ -191,7 +193,7 @@ async function walk<T>(
   return step.value;
 }
 
-/** The error is thrown later, when all sent statements are awaited. */
+/** Adds a statement to those that the caller awaits later. The caller then throws its error. */
 function post(sent: Promise<unknown>[], promise: Promise<unknown>): void {
   promise.catch(() => {});
   sent.push(promise);

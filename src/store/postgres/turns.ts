@@ -5,43 +5,46 @@ import { IdkitError } from '../../core/index.ts';
 import { isConnectionLost, mapFault, oneRow } from '../../postgres/index.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
-/** Class of the advisory locks of turns (`idku`). The object is a hash of the turn's name. */
+/** Class of the advisory locks (`idku`). The object id is a hash of the lock's name. */
 const TURNS = 0x69646b75;
-/** First and longest pause between two attempts, in milliseconds. */
+/** First and longest pause in milliseconds between two attempts to acquire a lock. */
 const FIRST_PAUSE_MS = 3;
 const LONGEST_PAUSE_MS = 48;
-/** Milliseconds to wait for earlier turns, and for a lost connection. */
+/** Timeouts in milliseconds for a lock that another store holds, and for a lost connection. */
 const PATIENCE_MS = 30_000;
 const LOST_PATIENCE_MS = 2_000;
 
 /**
- * Limits of turns with a time limit. Those are short and may be numerous, for example if an attacker guesses passwords
- * of thousands of users.
+ * Limits for locks that the caller waits for with a timeout. They are held briefly but may be numerous, for example if
+ * an attacker guesses passwords of thousands of users.
  */
 const BOUNDED = {
   longestPauseMs: 12,
   /**
-   * Each waiting turn lengthens the pauses of all waiting turns by this much. Together they then send a thousand
-   * requests a second.
+   * Each waiting call lengthens the pauses of all waiting calls by this number of milliseconds. Together they then send
+   * at most about a thousand requests a second.
    */
   pauseForEachMs: 1,
   /**
-   * After a turn, a store leaves the next one to other stores for this long. Otherwise a queue in one process could
-   * keep it.
+   * Time in milliseconds for which a store that released a lock leaves it to other stores. Otherwise a queue in one
+   * process could monopolise the lock.
    */
   yieldMs: 6,
   /**
-   * Maximum number of turns held in parallel. The server's lock table has room for about 6,400
+   * Maximum number of locks that are held in parallel. The server's lock table has room for about 6,400
    * (`max_locks_per_transaction`).
    */
   most: 512,
 } as const;
 
-/** The turns of one store. Each is a lock of the feed's connection, so that turns cannot exhaust a pool. */
+/**
+ * The named locks of one store. All of them belong to the feed's connection, so that they cannot exhaust the connection
+ * pool.
+ */
 export class Turns {
   readonly #feed: ChangeFeed;
   readonly #place: string;
-  /** Names of bounded turns that this store had recently. */
+  /** Locks that this store released recently and leaves to other stores for now. */
   readonly #yielding = new Map<string, Promise<void>>();
   #boundedHeld = 0;
   #boundedWaiting = 0;
@@ -52,10 +55,10 @@ export class Turns {
   }
 
   /**
-   * Waits until no other store of the database holds the turn with this name, and reads the changes of earlier turns.
+   * Waits until no other store of the database holds the lock with this name, acquires it, and reads the changes of its
+   * earlier holders.
    *
-   *
-   * @returns a function that ends the turn, which also ends with the connection
+   * @returns a function that releases the lock; the loss of the connection releases it too
    * @throws IDKIT_UNREACHABLE
    */
   async take(name: string): Promise<() => Promise<void>> {
@@ -64,14 +67,14 @@ export class Turns {
       attempt: (client) => this.#try(client, lock, true),
       longestPause: () => LONGEST_PAUSE_MS,
     });
-    if (taken === undefined) throw this.#refusal('granted no turn: another service held it for too long');
+    if (taken === undefined)
+      throw this.#refusal('did not grant a lock, because another service held it for too long');
     return () => this.#end(taken, lock);
   }
 
   /**
-   * Like `take`, for at most `within` milliseconds. Returns undefined if other stores held the turn for the whole time.
-   * Cached results may be older than the turn.
-   *
+   * Like `take`, with a timeout in milliseconds. Returns undefined if the lock was not free in time. Does not read the
+   * changes of earlier holders, so cached results may be older than the lock.
    *
    * @throws IDKIT_UNREACHABLE
    */
@@ -93,7 +96,7 @@ export class Turns {
     };
   }
 
-  /** @returns the connection that has the turn, or undefined after `patience` milliseconds */
+  /** @returns the connection that holds the lock, or undefined after `patience` milliseconds */
   async #wait(
     patience: number,
     {
@@ -119,7 +122,7 @@ export class Turns {
     return new IdkitError('IDKIT_UNREACHABLE', `the database at ${this.#place} ${what}`);
   }
 
-  /** Counts the turn as held while the server tries the lock. */
+  /** Counts the lock as held while the server tries to acquire it. */
   async #tryBounded(client: Client, lock: number[]): Promise<boolean | undefined> {
     if (this.#boundedHeld >= BOUNDED.most) return false;
     this.#boundedHeld++;
@@ -133,13 +136,13 @@ export class Turns {
   }
 
   /**
-   * @param readsChanges also reads the changes of other stores
-   * @returns undefined if the connection is lost; the feed opens a new one
+   * @param readsChanges whether to read the changes of other stores as well
+   * @returns undefined if the connection is lost; the feed then opens a new one
    */
   async #try(client: Client, lock: number[], readsChanges: boolean): Promise<boolean | undefined> {
     try {
-      // Both statements are sent together. The second sees everything that was committed before the first took its
-      // lock.
+      // Both statements are sent together. The second one sees everything that was committed before the first one
+      // acquired its lock.
       const [taken] = await Promise.all([
         client.query<{ taken: boolean }>({
           name: 'turn.take',

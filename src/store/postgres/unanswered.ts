@@ -7,19 +7,22 @@ import { readAgain } from './reads.ts';
 
 type Call = Verbs['rotate']['in'];
 
-/** Milliseconds between two attempts while the database is unavailable, and at most while it is available. */
+/**
+ * Pause in milliseconds between two attempts while the database is unavailable, and the longest pause while it is
+ * available.
+ */
 const BETWEEN_MS = 100;
 const LONGEST_MS = 1_000;
 /**
- * Milliseconds in which a statement without a listener may still take effect: longer than its timeout, and longer
- * than most commits wait for a standby.
+ * Time in milliseconds during which a statement can still take effect although nobody waits for its result. It exceeds
+ * the statement timeout and the time that most commits wait for a standby.
  */
 const KEPT_MS = 120_000;
 
 /**
- * Rotations with an unknown outcome, whose callers received the error that the service is unavailable. No client ever
- * received the resulting token, so the store undoes it whenever it appears. The client's own token stays valid, and its
- * next attempt is not reuse.
+ * Rotations with an unknown outcome. Their callers received the error that the service is unavailable, and no client
+ * received the new token. The store therefore undoes each of them if it takes effect. The client's own token stays
+ * valid, so its next attempt does not count as reuse.
  */
 export class UnansweredRotations {
   readonly #connections: Connections;
@@ -32,16 +35,16 @@ export class UnansweredRotations {
     this.#connections = connections;
   }
 
-  /** Remembers a rotation whose outcome its caller never receives. From now on the store undoes it by itself. */
+  /** Remembers a rotation whose outcome is unknown. The store then undoes it in the background. */
   add(call: Call): void {
-    // If a token may be used again, it makes no difference whether the rotation took effect.
+    // If tokens may be used again, it does not matter whether the rotation took effect.
     if (!call.single_use) return;
     this.#calls.set(call.next, { call, until: performance.now() + KEPT_MS });
     void this.#settleInTheEnd();
   }
 
   /**
-   * Undoes the remembered rotations of these families.
+   * Undoes the remembered rotations of these token families.
    *
    * @throws IDKIT_UNREACHABLE
    */
@@ -70,7 +73,7 @@ export class UnansweredRotations {
         for (const [next, { until }] of this.#calls) if (performance.now() > until) this.#calls.delete(next);
         pause = Math.min(2 * pause, LONGEST_MS);
       } catch (error) {
-        // Any other error reaches the next call of the family, which can report it.
+        // The next call of the token family encounters any other error too, and can report it.
         if (!isUnreachable(error)) break;
         pause = BETWEEN_MS;
       }

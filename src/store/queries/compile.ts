@@ -3,12 +3,13 @@ import { compileAll, defineAll } from './index.ts';
 import { POSTGRES_ROWS } from './postgres.ts';
 import { namedRowType, rowType, slotsType } from './types.ts';
 
-const HEAD = '// Written by `node src/store/queries/compile.ts` from the queries; a test compares the two.\n';
+const HEAD =
+  '// Written by `node src/store/queries/compile.ts` from the queries. A test checks that it is up to date.\n';
 
-/** The module of the tables, seen from `compiled/`. */
+/** Path of the module with the tables, relative to `compiled/`. */
 const SCHEMA = '../../schema.ts';
 
-/** Returns the text of the module `compiled/DIALECT.ts`: one query a line. */
+/** Returns the source of the module `compiled/DIALECT.ts`, with one query on each line. */
 export function renderCompiledQueries(dialect: 'sqlite' | 'postgres'): string {
   const lines = Object.entries(compileAll(dialect)).map(
     ([name, query]) => `  ${JSON.stringify(name)}: ${JSON.stringify(query)},\n`,
@@ -23,7 +24,7 @@ ${lines.join('')}};
 `;
 }
 
-/** Returns the text of the module `compiled/types.ts`. */
+/** Returns the source of the module `compiled/types.ts`. */
 export function renderQueryTypes(): string {
   const common = Object.entries(defineAll('sqlite')).map(([name, query]) =>
     line(name, slotsType(query), rowType(name, query.compile().sql)),
@@ -39,12 +40,12 @@ export function renderQueryTypes(): string {
   });
   return `${HEAD}import type { Tables } from '${SCHEMA}';
 
-/** The queries of both drivers: the values that each takes by the names of its slots, and its rows. */
+/** The queries of both databases: the type of the slots of each query, and the type of its rows. */
 // biome-ignore format: generated
 export interface Queries {
 ${common.join('')}}
 
-/** The queries that only Postgres has. */
+/** The queries that run only on Postgres. */
 // biome-ignore format: generated
 export interface PostgresQueries {
 ${postgres.join('')}}

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Tables } from '../schema.ts';
 import { type Compilable, compiler, slot } from './define.ts';
 
-/** Columns of the tables whose records `apply` creates, replaces and removes by id. */
+/** The columns of all tables whose records `apply` can create, replace and remove. */
 const COLUMNS = {
   realm: ['id', 'name', 'doc', 'sealed'],
   client: ['id', 'realm_id', 'client_id', 'doc', 'sealed'],
@@ -28,7 +28,9 @@ const COLUMNS = {
 
 export type RecordTable = keyof typeof COLUMNS;
 
-/** Insert, update, delete and lookup by id for every record table, and the other queries of `apply`. */
+/**
+ * Returns the queries of `apply`. Each record table has queries to insert, update, delete and find a record by its id.
+ */
 export function configurationQueries(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
@@ -101,7 +103,9 @@ export function configurationQueries(
 
 type Documents = 'role' | 'realm_group' | 'client' | 'client_scope';
 
-/** Finds records of the realm whose document may refer to an id. `pattern` is the id between quotes and wildcards. */
+/**
+ * Finds records of the realm whose JSON document may contain an id. `pattern` is the quoted id between two wildcards.
+ */
 function naming(db: Kysely<Tables>, table: Documents): Compilable {
   return db
     .selectFrom(table)

@@ -11,16 +11,19 @@ import {
 } from 'kysely';
 import type { Tables } from '../schema.ts';
 
-/** SQL text with its named arguments and constants, in the order of binding. */
+/** The SQL text of a query, and its named arguments and constants in the order in which they are bound. */
 export interface CompiledQuery {
   sql: string;
   bind: readonly ({ slot: string } | { value: unknown })[];
 }
 
-/** An argument that is bound by its name when the query runs. */
+/** A named argument of a query. It gets its value when the query runs. */
 export class Slot {
   readonly name: string;
-  /** The column whose type the argument has, `TABLE.COLUMN`, or `string`; with `[]` an array of them. */
+  /**
+   * The type of the argument: that of a column, written as `TABLE.COLUMN`, or `string`. The suffix `[]` makes it an
+   * array.
+   */
   readonly type: string | undefined;
   constructor(name: string, type: string | undefined) {
     this.name = name;
@@ -29,20 +32,23 @@ export class Slot {
 }
 
 /**
- * @param type see `Slot`. Default: the column that the argument is compared with or written to. Required inside raw SQL
+ * Returns a placeholder for a named argument.
+ *
+ * @param type see `Slot`. Default: the type of the column that the argument is compared with or written to. Required
+ * inside raw SQL
  */
 // biome-ignore lint/suspicious/noExplicitAny: it takes the place of a value of any column
 export function slot(name: string, type?: string): any {
   return new Slot(name, type);
 }
 
-/** One slot for each column. */
+/** Returns one slot for each column. */
 // biome-ignore lint/suspicious/noExplicitAny: each takes the place of a value of its column
 export function slots(columns: readonly string[]): any {
   return Object.fromEntries(columns.map((column) => [column, slot(column)]));
 }
 
-/** Returns a Kysely that compiles queries and runs none. */
+/** Returns a Kysely instance that compiles queries but cannot run them. */
 export function compiler<T = Tables>(dialect: 'sqlite' | 'postgres'): Kysely<T> {
   return new Kysely<T>({
     dialect:
@@ -62,7 +68,7 @@ export function compiler<T = Tables>(dialect: 'sqlite' | 'postgres'): Kysely<T> 
   });
 }
 
-/** The common part of Kysely's builders. */
+/** The method that all query builders of Kysely have in common. */
 export interface Compilable {
   compile(): { sql: string; parameters: readonly unknown[]; query: OperationNode };
 }

@@ -50,7 +50,7 @@ export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
         (eb) =>
           eb
             .selectFrom('account')
-            // This is an expression so that SQLite uses the index of service accounts and not that of all accounts.
+            // The expression makes SQLite use the index of service accounts instead of the index of all accounts.
             .select((account) => [
               account.fn.coalesce('realm_id', sql.lit('')).as('realm_id'),
               account.fn.countAll<number>().as('n'),
@@ -74,7 +74,10 @@ export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
   };
 }
 
-/** Subtracts two counts that come from indexes alone. Reading each account takes seconds if there are many. */
+/**
+ * Subtracts two counts, which the database reads from indexes. Reading every account would take seconds in a large
+ * realm.
+ */
 export function withoutServiceAccounts(
   all: Expression<unknown>,
   service: Expression<unknown>,
@@ -95,7 +98,7 @@ function sweep(db: Kysely<Tables>, table: 'event' | 'admin_event'): Compilable {
     );
 }
 
-/** Newest first. */
+/** Sorted newest first. */
 export function eventSearch(
   db: Kysely<Tables>,
   query: EventQuery,
@@ -120,7 +123,7 @@ export function eventSearch(
     .offset(query.first);
 }
 
-/** Newest first. `*` in `resourcePath` stands for any text. */
+/** Sorted newest first. `*` in `resourcePath` matches any text. */
 export function adminEventSearch(
   db: Kysely<Tables>,
   query: AdminEventQuery,
@@ -172,7 +175,7 @@ function between(query: { from?: number; to?: number }): Condition {
   return query.to === undefined ? from : sql`${from} and time <= ${query.to}`;
 }
 
-/** Matches the rows after the last row of the previous page. */
+/** Returns a condition for the rows that follow the last row of the previous page. */
 function before({ before: last }: { before?: { time: number; seq: number } }): Condition {
   if (last === undefined) return undefined;
   return sql`time <= ${last.time} and (time < ${last.time} or seq < ${last.seq})`;

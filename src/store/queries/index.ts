@@ -1,6 +1,6 @@
 // Queries: every SQL statement of the store, written once with Kysely for both dialects.
 // Decided here: the text, the slots and the rows of each query. Not here: when a verb runs it.
-// Start at define.ts; compile.ts writes compiled/, and drivers load nothing else.
+// Start at define.ts. compile.ts generates compiled/, and the drivers load only its output.
 import { configurationQueries } from './configuration.ts';
 import { type Compilable, type CompiledQuery, compileQuery, compiler } from './define.ts';
 import { eventQueries } from './events.ts';
@@ -14,7 +14,7 @@ export { type CompiledQuery, compileQuery, compiler } from './define.ts';
 export { adminEventSearch, eventSearch } from './events.ts';
 export { credentialsOf, userCount, userSearch } from './users.ts';
 
-/** Returns every query of fixed shape. */
+/** Returns all queries whose SQL does not depend on their arguments. */
 export function defineAll(dialect: 'sqlite' | 'postgres'): Record<string, Compilable> {
   const db = compiler(dialect);
   return {
@@ -28,7 +28,7 @@ export function defineAll(dialect: 'sqlite' | 'postgres'): Record<string, Compil
   };
 }
 
-/** Returns every query of fixed shape, compiled for one dialect. */
+/** Returns all queries whose SQL does not depend on their arguments, compiled for one dialect. */
 export function compileAll(dialect: 'sqlite' | 'postgres'): Record<string, CompiledQuery> {
   return Object.fromEntries(
     Object.entries(defineAll(dialect)).map(([name, query]) => [name, compileQuery(query)]),

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { TAKEN, type Tables, UNUSED } from '../schema.ts';
 import { type Compilable, slot, slots } from './define.ts';
 
-/** The columns that do not change between the steps of a login come first. */
+/** The columns of an authentication session. Those that the steps of a login do not change come first. */
 const AUTHENTICATION_SESSION = [
   'id',
   'realm_id',
@@ -27,16 +27,16 @@ const CODE = [
 
 const CONSENT = ['user_id', 'client_uuid', 'scope_ids', 'created_date', 'last_updated_date'] as const;
 
-/** SQLite accepts no offset without a limit. */
+/** A limit that includes every row, because SQLite requires a limit with an offset. */
 const EVERY_ROW = 2_147_483_647;
 
 /**
- * Matches the notes of a login whose password was verified and whose second factor was not. No text of a request
- * matches it, because JSON escapes a quotation mark in text with a backslash.
+ * A pattern for logins whose password was verified but whose second factor was not. Text from a request cannot match
+ * it, because JSON escapes its quotation marks with backslashes.
  */
 const PROVED_PASSWORD = '%"passwordUser":%';
 
-/** Queries of the login in a browser. */
+/** Queries of browser logins. */
 export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
   const current = db.deleteFrom('authentication_session').where('id', '=', slot('id'));
   return {
@@ -56,14 +56,16 @@ export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
       .where('revision', '=', slot('revision'))
       .where('expires_at', '>', slot('now')),
     'authentication.delete': current,
-    /** Removes the session if the caller has its newest revision. */
+    /** Removes the session, but only if the caller knows its current revision. */
     'authentication.take': current
       .where('revision', '=', slot('revision'))
       .where('expires_at', '>', slot('now')),
     'authentication.deleteOfUser': db
       .deleteFrom('authentication_session')
       .where('user_id', '=', slot('user_id')),
-    /** Removes all but the newest `most` of a realm. Keeps a login with a verified password. */
+    /**
+     * Removes all but the newest `most` sessions without a user from a realm. Keeps sessions with a verified password.
+     */
     'authentication.bound': db.deleteFrom('authentication_session').where('id', 'in', (eb) =>
       eb
         .selectFrom((inner) =>

@@ -4,7 +4,7 @@ import { type Compilable, slot } from './define.ts';
 import { selectFamilies } from './sessions.ts';
 import { selectUsers } from './users.ts';
 
-/** The rows of each query: those of another query, or a column for each name. */
+/** The type of each query's rows: the rows of another query, or the type of each column. */
 export const POSTGRES_ROWS: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
   'family.findAll': 'family.find',
   'user.findAll': 'user.find',
@@ -13,7 +13,7 @@ export const POSTGRES_ROWS: Readonly<Record<string, string | Readonly<Record<str
   'family.takeBackAll': { next: 'token_family.current_hash' },
 };
 
-/** Queries that serve many calls with one round trip. */
+/** Queries that handle many calls in one round trip. */
 export function postgresQueries(db: Kysely<Tables>): Record<string, Compilable> {
   return {
     'family.findAll': selectFamilies(db).where(
@@ -23,9 +23,9 @@ export function postgresQueries(db: Kysely<Tables>): Record<string, Compilable> 
       sql<boolean>`account.id = any(${slot('ids', 'account.id[]')}::text[])`,
     ),
     /**
-     * Does the work of 'family.rotate' and 'family.renew' for many families. It skips a family that another
-     * transaction has locked, so that no call waits for another session: removing a realm locks its families for
-     * minutes.
+     * Does the work of `family.rotate` and `family.renew` for many token families. Skips families that another
+     * transaction has locked, so that no call waits for another session. Removing a realm, for example, locks its
+     * families for minutes.
      */
     'family.rotateAll': {
       compile: () =>
@@ -43,7 +43,7 @@ from (
 where token_family.id = call.id collate "C" and (not call.single_use or token_family.current_hash = call.presented)
 returning token_family.id`.compile(db),
     },
-    /** Returns the existing families that another transaction has locked. */
+    /** Returns those token families that another transaction has locked. */
     'family.held': {
       compile: () =>
         sql`
@@ -53,8 +53,8 @@ select id from token_family where id = any(${slot('ids', 'token_family.id[]')}::
         ),
     },
     /**
-     * Undoes rotations whose new tokens no client received: the presented token is valid again, as often as before.
-     * It skips a family that another transaction has locked.
+     * Undoes rotations whose new tokens no client received: the presented token becomes valid again and can be used as
+     * often as before. Skips token families that another transaction has locked.
      */
     'family.takeBackAll': {
       compile: () =>

@@ -2,10 +2,10 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot } from './define.ts';
 
-/** Number of records in one transaction. */
+/** Number of records that one transaction encrypts. */
 const PAGE = 200;
 
-/** Queries of a master key rotation. */
+/** Queries of the rotation of the master key. */
 export function sealingQueries(db: Kysely<Tables>): Record<string, Compilable> {
   const queries: Record<string, Compilable> = {};
   for (const table of ['realm', 'client', 'component', 'credential'] as const) {

@@ -67,7 +67,7 @@ export function sessionQueries(
       .insertInto('user_session')
       .values(slots(SESSION))
       .onConflict((conflict) => conflict.doNothing()),
-    // If the session was used in the current second, this skips its families, which may be very many.
+    // Skips the token families, which may be numerous, if the session was already used in the current second.
     'session.find': db
       .selectFrom('user_session')
       .selectAll('user_session')
@@ -140,7 +140,7 @@ export function sessionQueries(
     'family.insert': db.insertInto('token_family').values(slots(FAMILY)),
     'family.find': selectFamilies(db).where('token_family.id', '=', slot('id')),
     'family.row': db.selectFrom('token_family').selectAll().where('id', '=', slot('id')),
-    /** Stores the last use of a client's families in their sessions. */
+    /** Copies the last use of a client's token families to their sessions. */
     'session.touchOfClient': db
       .updateTable('user_session')
       .set((eb) => ({
@@ -164,7 +164,7 @@ export function sessionQueries(
       .where('session_id', '=', slot('session_id'))
       .where('offline', '=', slot('offline'))
       .where('last_refresh_at', '<', slot('before')),
-    /** The presented token is the newest, and becomes the parent of the next one. */
+    /** Rotates the newest token: the presented token becomes the parent of the next one. */
     'family.rotate': db
       .updateTable('token_family')
       .set({
@@ -175,7 +175,7 @@ export function sessionQueries(
       })
       .where('id', '=', slot('id'))
       .where('current_hash', '=', slot('presented')),
-    /** The presented token is the parent of the newest one and may be used again. */
+    /** Rotates a token that was used before but may be used again: the parent of the newest token. */
     'family.rotateAgain': db
       .updateTable('token_family')
       .set({
@@ -186,7 +186,7 @@ export function sessionQueries(
       .where('id', '=', slot('id'))
       .where('parent_hash', '=', slot('presented'))
       .where('parent_uses', '<=', slot('max_reuse')),
-    /** Rotation is off: any token of an active family is valid. */
+    /** Refreshes a token family without rotation: any of its tokens is valid. */
     'family.renew': db
       .updateTable('token_family')
       .set({
@@ -238,7 +238,7 @@ export function sessionQueries(
   };
 }
 
-/** Selects families with their sessions, and the latest use of any family of each session. */
+/** Selects token families with their sessions, and for each session the latest use of any of its families. */
 export function selectFamilies(db: Kysely<Tables>) {
   return db
     .selectFrom('token_family')

@@ -2,10 +2,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { migrate } from '../sqlite/schema-state.ts';
 import { type Compilable, Slot } from './define.ts';
 
-// Derives the types of a query's slots from its syntax tree, and those of its rows from the columns that SQLite
-// reports. The generator of compiled/types.ts uses them.
+// Derives the types of a query: those of its slots from the syntax tree, and those of its rows from the columns that
+// SQLite reports. The generator of compiled/types.ts uses them.
 
-/** Columns of rows that belong to no table. */
+/** Types of result columns that are computed and so do not belong to a table. */
 const EXPRESSIONS: Readonly<Record<string, string>> = {
   actions: 'string',
   client_uuids: 'string',
@@ -25,7 +25,7 @@ const EXPRESSIONS: Readonly<Record<string, string>> = {
 const database = new DatabaseSync(':memory:');
 migrate(database);
 
-/** The columns of each table, and whether each of them may hold null. */
+/** The columns of each table, and whether they can be null. */
 const CATALOG: ReadonlyMap<string, ReadonlyMap<string, { nullable: boolean }>> = new Map(
   database
     .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`)
@@ -40,14 +40,14 @@ function columnsOf(table: string): ReadonlyMap<string, { nullable: boolean }> {
   );
 }
 
-/** A column of an object type: its table's column of the same name, or any other type. */
+/** A property of a generated object type. `table` is set if the table has a column with the same name and type. */
 interface Property {
   name: string;
   table?: string;
   type: string;
 }
 
-/** Returns the text of the type of a query's slots. */
+/** Returns the type of a query's slots as TypeScript source. */
 export function slotsType(query: Compilable): string {
   const slotTypes = new Map<string, Set<string>>();
   const from = new Map<string, string>();
@@ -68,7 +68,11 @@ export function slotsType(query: Compilable): string {
   );
 }
 
-/** Returns the text of the type of a query's rows. @param sql of SQLite */
+/**
+ * Returns the type of a query's rows as TypeScript source.
+ *
+ * @param sql the query's text for SQLite
+ */
 export function rowType(name: string, sql: string): string {
   const columns = database.prepare(sql).columns();
   if (columns.length === 0) return 'never';
@@ -80,18 +84,18 @@ export function rowType(name: string, sql: string): string {
       }
       const type = EXPRESSIONS[key];
       if (type === undefined)
-        throw new Error(`the column ${key} of ${name} belongs to no table: name its type`);
+        throw new Error(`the column ${key} of ${name} does not belong to a table: name its type`);
       return { name: key, type };
     }),
   );
 }
 
-/** Returns the text of an object type with the named types of `slot`. */
+/** Returns an object type as TypeScript source. The types of the columns are written as in `Slot`. */
 export function namedRowType(columns: Readonly<Record<string, string>>): string {
   return objectType(Object.entries(columns).map(([name, type]) => ({ name, type: namedType(type) })));
 }
 
-/** Names the whole table if all of its columns are present, otherwise a `Pick` of the columns. */
+/** Returns the type of the whole table if all of its columns are present, otherwise a `Pick` of them. */
 function objectType(properties: readonly Property[]): string {
   const parts: string[] = [];
   for (const [table, columns] of Map.groupBy(properties, ({ table: own }) => own ?? '')) {
@@ -116,26 +120,27 @@ function columnType(table: string, column: string): string {
 function namedType(type: string): string {
   const [, table, column, list] = /^(?:(\w+)\.)?(\w+)(\[\])?$/.exec(type) ?? [];
   if (column === undefined) throw new Error(`${type} is not the type of a slot`);
-  if (table !== undefined && !CATALOG.get(table)?.has(column)) throw new Error(`there is no column ${type}`);
+  if (table !== undefined && !CATALOG.get(table)?.has(column))
+    throw new Error(`the column ${type} does not exist`);
   const text = table === undefined ? column : columnType(table, column);
   return list === undefined ? text : `readonly ${text}[]`;
 }
 
-/** A column that a slot is compared with, or written to. */
+/** The column that a slot is compared with or written to. */
 interface ColumnUse {
   table: string;
   column: string;
   written: boolean;
 }
 
-/** A value that is compared is never null. */
+/** Returns the type of a slot's column. Values for comparisons cannot be null. */
 function typeOfUse({ table, column, written }: ColumnUse): string {
   if (table === '') return column;
   const type = columnType(table, column);
   return !written && CATALOG.get(table)?.get(column)?.nullable ? `NonNullable<${type}>` : type;
 }
 
-/** A node of Kysely's tree, seen as plain data. */
+/** A node of Kysely's syntax tree, treated as plain data. */
 type Node = Readonly<Record<string, unknown>>;
 
 function isNode(value: unknown): value is Node {
@@ -146,7 +151,11 @@ function child(node: unknown, ...path: readonly string[]): unknown {
   return path.reduce((at, name) => (isNode(at) ? at[name] : undefined), node);
 }
 
-/** Calls `add` with each slot below `node`. @param scopes the tables of each enclosing query, the innermost first */
+/**
+ * Calls `add` with each slot below `node`.
+ *
+ * @param scopes the tables of each enclosing query, innermost first
+ */
 function visit(
   node: unknown,
   scopes: readonly (readonly string[])[],
@@ -206,7 +215,7 @@ function columnUse(
   return table === undefined ? undefined : { table, column, written };
 }
 
-/** Returns the tables that a query reads or writes, without those of its subqueries. */
+/** Returns the tables that a query itself reads or writes, without those of its subqueries. */
 function tablesOf(query: Node): readonly string[] {
   const joined = [query['joins']].flat().map((join) => child(join, 'table'));
   const froms = [child(query, 'from', 'froms')].flat();

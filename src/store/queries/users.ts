@@ -5,7 +5,7 @@ import type { RowOf } from './compiled/types.ts';
 import { type Compilable, slot } from './define.ts';
 import { withoutServiceAccounts } from './events.ts';
 
-/** Selects users with their assignments as JSON arrays. */
+/** Selects users with their roles and groups as JSON arrays. */
 export function selectUsers(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres') {
   const array = (column: string): RawBuilder<string> =>
     dialect === 'sqlite'
@@ -28,7 +28,7 @@ export function selectUsers(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres') 
     ]);
 }
 
-/** Returns the list of a user's required actions as JSON text. */
+/** Returns an expression for a user's required actions as JSON text. */
 function requiredActions(dialect: 'sqlite' | 'postgres'): RawBuilder<string> {
   return dialect === 'sqlite'
     ? sql`json_extract(doc, '$.requiredActions')`
@@ -144,12 +144,13 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
   };
 }
 
-/** Number of users to read in order to find one password. Most users have one. */
+/** Number of users to read until one with a password is found. Most users have one. */
 const SOME = 8;
 const MOST_CREDENTIALS = 64;
 
 /**
- * Reads users from a position in the order of ids, then the first users, because the position may be after the last id.
+ * Selects the credentials of a few users: those from a given id on, and the first ones, because the given id may be
+ * greater than all others.
  */
 function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Compilable {
   const first = db
@@ -164,7 +165,8 @@ function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): 
     .select(['next.id', sql<number>`0`.as('part')])
     .unionAll(db.selectFrom(first.as('first')).select(['first.id', sql<number>`1`.as('part')]));
   const users = db.selectFrom(some.as('some'));
-  // Postgres does not know how few users these are, and would read all credentials without a limit for each user.
+  // Postgres does not know that these are only a few users. Without a limit for each user, it would read all
+  // credentials.
   const theirs =
     dialect === 'sqlite'
       ? users.innerJoin('credential', 'credential.user_id', 'some.id')
@@ -181,12 +183,12 @@ function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): 
   return theirs.selectAll('credential').orderBy('some.part').orderBy('some.id');
 }
 
-/** Number of users from which a role or group counts as common. */
+/** Minimum number of users of a role or group that counts as common. */
 const COMMON = 10_000;
 
 /**
- * Selects pages of the users who have a role or are in a group. One query sorts them, the other checks every user in
- * order.
+ * Selects pages of the users who have a role or are in a group. There are two queries: the first one sorts the members,
+ * and `inOrder` checks every user in the order of usernames.
  */
 function usersOf(
   db: Kysely<Tables>,
@@ -214,7 +216,7 @@ from (select 1 from ${link} where ${key} = ${id()} limit ${sql.lit(COMMON)}) as 
   };
 }
 
-/** Reads the credentials of some users. */
+/** Selects the credentials of the given users. */
 export function credentialsOf(
   db: Kysely<Tables>,
   userIds: readonly string[],
@@ -222,7 +224,7 @@ export function credentialsOf(
   return db.selectFrom('credential').select(['user_id', 'doc']).where('user_id', 'in', userIds);
 }
 
-/** Returns the page of users that match a query, sorted by username. */
+/** Selects a page of the users that match a query, sorted by username. */
 export function userSearch(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
@@ -236,7 +238,7 @@ export function userSearch(
   return search;
 }
 
-/** Counts the users that match a query. Indexes alone count the users of a whole realm. */
+/** Counts the users that match a query. Counting a whole realm reads only indexes. */
 export function userCount(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
@@ -256,7 +258,7 @@ function realmUserCount(db: Kysely<Tables>, realmId: string): Query<{ users: num
       accounts.where('realm_id', '=', realmId),
       accounts
         .where('service_account_client', 'is not', null)
-        // This is an expression so that the database uses the index of service accounts and not that of all accounts.
+        // The expression makes the database use the index of service accounts instead of the index of all accounts.
         .where(sql`coalesce(${sql.ref('realm_id')}, '')`, '=', realmId),
     ).as('users');
   });
@@ -273,7 +275,7 @@ function matches(dialect: 'sqlite' | 'postgres', query: UserQuery): RawBuilder<b
   return sql<boolean>`${sql.join(all, sql` and `)}`;
 }
 
-/** Returns the conditions of a query. */
+/** Returns a condition for each filter of a query. */
 function conditions(dialect: 'sqlite' | 'postgres', query: UserQuery): readonly RawBuilder<unknown>[] {
   const all: RawBuilder<unknown>[] = [];
   for (const word of searchWords(query.search)) {

@@ -26,7 +26,7 @@ const TABLES = {
   credential: 'credential',
 } as const satisfies Record<string, RecordTable>;
 
-/** Converts the records of a change to rows and encrypts their secrets. */
+/** Converts a change into rows and encrypts their secrets. */
 export function toRowChange(change: Change, sealing: Sealing): RowChange {
   switch (change.do) {
     case 'create':

@@ -15,15 +15,15 @@ import {
 } from './configuration.ts';
 import { readUser } from './users.ts';
 
-/** How a driver runs reads. */
+/** The functions with which a driver runs reads. */
 export interface ReadSteps {
-  /** Runs the steps of one statement. They may be created and run more than once. */
+  /** Runs a read of one statement. May call `steps` again to repeat the read. */
   one<T>(steps: () => Steps<T>): Answer<T>;
-  /** Runs the steps in one snapshot. */
+  /** Runs a read of several statements in one snapshot. */
   snapshot<T>(steps: () => Steps<T>): Answer<T>;
 }
 
-/** Reads configuration. Each result is one snapshot. */
+/** Returns functions that read configuration. Each call reads one snapshot. */
 export function configurationSource(keyring: Keyring, read: ReadSteps): ConfigurationSource {
   return {
     realmByName: (name) => read.snapshot(() => realmSteps('realm.byName', { name }, keyring)),

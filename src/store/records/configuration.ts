@@ -15,8 +15,8 @@ import { sealSecrets, unsealSecrets } from '../sealing/seal.ts';
 import { revisionOf } from './revision.ts';
 
 /**
- * What the conversion of records to rows needs. A row has columns for queries, `doc` for the rest, and one encrypted
- * blob for secrets.
+ * The master keys and the randomness that the conversion of records to rows needs. A row has columns for queries, `doc`
+ * for all other fields, and one encrypted blob for secrets.
  */
 export interface Sealing {
   keyring: Keyring;
@@ -116,7 +116,7 @@ export function readGroup(row: Tables['realm_group']): Group {
   return group;
 }
 
-/** Returns the revision of a record that is read from `row`. */
+/** Returns the revision of a record, as a property to add to the record. */
 export function readAs(row: Readonly<Row>): Revised {
   return { [REVISION]: revisionOf(row) };
 }

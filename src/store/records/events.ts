@@ -30,12 +30,12 @@ export function adminEventRow(event: AdminEvent): Omit<Tables['admin_event'], 's
   };
 }
 
-/** Parses the record in the column `doc` of a row. */
+/** Parses the JSON in a row's column `doc`. */
 export function readDocument<T>(row: { doc: string }): T {
   return JSON.parse(row.doc);
 }
 
-/** Returns the sizes that the query `figures` counted. */
+/** Converts the counts of the query `figures`. */
 export function toFigures(
   counts: RowOf<'figures'>,
   database: Pick<StoreFigures, 'schemaVersion' | 'databaseBytes'>,

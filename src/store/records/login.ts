@@ -2,16 +2,18 @@ import type { AuthenticationSession, AuthorizationCode, Consent, FamilyId } from
 import type { AuthenticationSessionRow, CodeRow, ConsentRow } from '../schema.ts';
 import { buffer } from './sessions.ts';
 
-/** A new code. Its hash is text with one character per byte, because it is sent to another thread. */
+/**
+ * The row of a new code. `hash` is text with one character per byte, because sending text to another thread is cheaper.
+ */
 export type NewCodeRow = Omit<CodeRow, 'state' | 'hash'> & { hash: string };
 
 /**
- * A new authentication session. `browser_hash` is text with one character per byte, because it is sent to another
- * thread.
+ * The row of a new authentication session. `browser_hash` is text with one character per byte, because sending text to
+ * another thread is cheaper.
  */
 export type NewAuthenticationRow = Omit<AuthenticationSessionRow, 'browser_hash'> & { browser_hash: string };
 
-/** Returns the row of an authentication session. `doc` holds what no query uses. */
+/** Returns the row of an authentication session. `doc` contains the fields that queries do not use. */
 export function authenticationRow(session: AuthenticationSession): NewAuthenticationRow {
   const { id, realmId, clientUuid, browserHash, revision, expiresAt, userId, ...doc } = session;
   return {
@@ -55,7 +57,7 @@ export function codeRow(code: AuthorizationCode): NewCodeRow {
   };
 }
 
-/** @param hash the hash of the code, by which the row was found */
+/** @param hash the hash that the query searched for */
 export function readCode(row: Omit<CodeRow, 'hash'>, hash: Buffer): AuthorizationCode {
   return {
     hash,
@@ -91,7 +93,8 @@ export function readConsent(row: ConsentRow): Consent {
 }
 
 /**
- * Returns the name under which a family is in the list of revoked tokens after its client was removed from its session.
+ * Returns the name of a token family in the list of revoked tokens. The family is listed there after its client was
+ * removed from the session.
  */
 export function detachedName(familyId: FamilyId): string {
   return `family ${familyId}`;

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import type { Row } from '../schema.ts';
 
-/** Columns of a user that hold a JSON array in no particular order. */
+/** Columns of a user that contain a JSON array in no particular order. */
 const LISTS: ReadonlySet<string> = new Set(['role_ids', 'group_ids']);
 
 /**
- * Returns the revision of a record: a digest of its row, for a user including the assignments. It is not stored, so
- * every writer changes it with the row, including an older version of the service. If two revisions are equal, a
- * replacement loses nothing.
+ * Returns the revision of a record: a digest of its row, which for a user includes the assignments. It is not stored,
+ * so that it changes with every write, even with that of an older version of the service. If two revisions are equal,
+ * replacing the record loses no change.
  */
 export function revisionOf(row: Readonly<Row>): string {
   let whole = '';
@@ -18,7 +18,7 @@ export function revisionOf(row: Readonly<Row>): string {
 function textOf(name: string, value: Row[string]): string {
   if (typeof value === 'string') return LISTS.has(name) ? sorted(JSON.parse(value)) : value;
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  // Differs from every text, because no text is a single NUL.
+  // The text for null differs from all others, because no text is a single NUL.
   return value === null ? '\0' : String(value);
 }
 

@@ -64,8 +64,8 @@ export function readLoginFailures(row: Tables['login_failures']): LoginFailures 
 }
 
 /**
- * Maps a name to a position in the order of a realm's user ids, in the form of a user id. Only the master key reveals
- * the position.
+ * Maps a name to a pseudorandom user id, which selects the user with the next higher id. Without the master key, nobody
+ * can predict the id.
  */
 export function pickPlace({ current }: Keyring, realmId: string, name: string): string {
   const key = createHmac('sha256', current.bytes).update('idkit place of a name').digest();

@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { IdkitError, type Secret } from '../../core/index.ts';
 
-/** A master key with its id in encrypted blobs. */
+/** A master key and the id that marks the blobs encrypted with it. */
 export interface MasterKey {
-  /** 8 bytes in hex. It reveals nothing about the key. */
+  /** 8 bytes in hex, derived from the key without revealing anything about it. */
   id: string;
   bytes: Buffer;
 }
 
-/** The available keys. `current` encrypts new blobs; any key of `all` may decrypt one. */
+/** The available master keys. New blobs are encrypted with `current`. Any key of `all` can decrypt existing ones. */
 export interface Keyring {
   current: MasterKey;
   all: ReadonlyMap<string, MasterKey>;

@@ -3,14 +3,17 @@ import { IdkitError, type Random } from '../../core/index.ts';
 import type { Keyring } from './keyring.ts';
 import { seal, unseal } from './seal.ts';
 
-/** Rows of `meta` with a known value that is encrypted with each key in use. */
+/** Prefix of rows in `meta` that contain a known value, encrypted with one of the keys in use. */
 const PREFIX = 'masterKey.';
 const KNOWN = 'idkit';
 
-/** `fresh`: no key yet. `settled`: only the current key. `rotating`: records of an older key may remain. */
+/**
+ * `fresh`: The database has no key yet. `settled`: It uses only the current key. `rotating`: It may still contain
+ * records of an older key.
+ */
 export type MasterKeyState = 'fresh' | 'settled' | 'rotating';
 
-/** Returns the row that proves the current key. */
+/** Returns the row of `meta` that proves the current key. */
 export function proofRow(keyring: Keyring, random: Random): { name: string; value: string } {
   const name = `${PREFIX}${keyring.current.id}`;
   return { name, value: seal(KNOWN, `meta:${name}`, keyring, random).toString('base64') };
@@ -49,7 +52,7 @@ export function checkProofs(meta: Iterable<readonly [string, string]>, keyring: 
 }
 
 function wrong(): IdkitError {
-  return new IdkitError('IDKIT_MASTER_KEY_WRONG', 'IDKIT_MASTER_KEY does not open this database', {
+  return new IdkitError('IDKIT_MASTER_KEY_WRONG', 'IDKIT_MASTER_KEY does not decrypt this database', {
     hints: ['use the .env that belongs to this database, or restore it with: idkit restore --from DIR'],
   });
 }

@@ -8,21 +8,23 @@ import { seal, sealedWith, unseal } from './seal.ts';
 export const SEALED_TABLES = ['realm', 'client', 'component', 'credential'] as const;
 export type SealedTable = (typeof SEALED_TABLES)[number];
 
-/** The result of one page of a table. `last` is the start of the next page, undefined at the end. */
+/** The result of one page of a table. The next page starts after `last`, which is undefined after the last page. */
 export interface ResealedPage {
   records: number;
   last: string | undefined;
 }
 
 /**
- * Stores a proof of the new key in addition to that of the old one. This comes first, so that an interrupted run is
- * detected as unfinished.
+ * Stores a proof of the new key in addition to that of the old one. A rotation starts with this step, so that an
+ * interrupted one is detected as unfinished.
  */
 export function* beginReseal(keyring: Keyring, random: Random): Steps<void> {
   yield* run('meta.add', proofRow(keyring, random));
 }
 
-/** Encrypts with the current key those records of one page that have another key. The page is one transaction. */
+/**
+ * Encrypts the records of one page with the current key, except those that already have it. Call it in one transaction.
+ */
 export function* resealPage(
   table: SealedTable,
   after: string,

@@ -3,15 +3,15 @@ import { IdkitError, type Random, Secret } from '../../core/index.ts';
 import type { Secrets } from '../../model/index.ts';
 import type { Keyring } from './keyring.ts';
 
-/** Layout in bytes: version (1), key id (8), nonce (12), ciphertext, tag (16). */
+/** Layout of an encrypted blob in bytes: version (1), key id (8), nonce (12), ciphertext, tag (16). */
 const VERSION = 1;
 const HEAD = 9;
 const NONCE = 12;
 const TAG = 16;
 
 /**
- * Encrypts with AES-256-GCM and a random nonce. The head (key id) and the record's identity (`table:id`) are
- * associated data, so a blob that is moved to another record does not decrypt.
+ * Encrypts text with AES-256-GCM and a random nonce. The blob's head (with the key id) and the record's identity
+ * (`table:id`) are associated data, so a blob cannot be decrypted after it was moved to another record.
  */
 export function seal(text: string, identity: string, keyring: Keyring, random: Random): Buffer {
   const head = Buffer.concat([Buffer.of(VERSION), Buffer.from(keyring.current.id, 'hex')]);
@@ -28,10 +28,13 @@ export function seal(text: string, identity: string, keyring: Keyring, random: R
 export function unseal(blob: Uint8Array, identity: string, keyring: Keyring): string {
   const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
   if (bytes.length < HEAD + NONCE + TAG || bytes[0] !== VERSION)
-    throw new IdkitError('IDKIT_DATABASE_DAMAGED', `the encrypted part of ${identity} has an unknown format`);
+    throw new IdkitError(
+      'IDKIT_DATABASE_DAMAGED',
+      `the encrypted value of ${identity} has an unknown format`,
+    );
   const key = keyring.all.get(sealedWith(bytes));
   if (key === undefined)
-    throw new IdkitError('IDKIT_MASTER_KEY_WRONG', `IDKIT_MASTER_KEY does not open ${identity}`);
+    throw new IdkitError('IDKIT_MASTER_KEY_WRONG', `IDKIT_MASTER_KEY does not decrypt ${identity}`);
   const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(HEAD, HEAD + NONCE), {
     authTagLength: TAG,
   });
@@ -42,7 +45,7 @@ export function unseal(blob: Uint8Array, identity: string, keyring: Keyring): st
       'utf8',
     );
   } catch (cause) {
-    throw new IdkitError('IDKIT_DATABASE_DAMAGED', `the encrypted part of ${identity} is not authentic`, {
+    throw new IdkitError('IDKIT_DATABASE_DAMAGED', `the encrypted value of ${identity} is not authentic`, {
       cause,
     });
   }
@@ -53,7 +56,7 @@ export function sealedWith(blob: Uint8Array): string {
   return Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength).toString('hex', 1, HEAD);
 }
 
-/** Returns the blob of a record's secrets, or null if it has none. */
+/** Encrypts the secrets of a record into one blob. Returns null if the record has no secrets. */
 export function sealSecrets(
   secrets: Secrets,
   identity: string,
@@ -67,7 +70,7 @@ export function sealSecrets(
 }
 
 /**
- * Returns the secrets of a record.
+ * Decrypts the secrets of a record.
  *
  * @throws as `unseal`
  */

@@ -3,9 +3,9 @@ import type { RealmConfiguration } from '../contract/index.ts';
 import type { Answer } from '../schema.ts';
 import type { Touched } from '../verbs/verbs.ts';
 
-/** Maximum number of clients. The least recently used one is dropped first. */
+/** Maximum number of cached clients. The least recently used one is dropped first. */
 const CLIENTS = 10_000;
-/** Maximum number of users. The one that was read first is dropped first. */
+/** Maximum number of cached users. The one that was read first is dropped first. */
 const USERS = 2_000;
 
 /** The source from which the cache reads missing entries. */
@@ -19,22 +19,24 @@ export interface ConfigurationSource {
 }
 
 /**
- * Caches realm configurations, clients, the users of their service accounts, and some users who refresh tokens.
- * Entries are frozen; the same object is returned until a part of it changes. Absence is never cached.
+ * Caches realm configurations, clients, service accounts, and users who refresh tokens. Entries are frozen, and the
+ * cache returns the same object until a part of it changes. The absence of a record is not cached.
  */
 export class ConfigurationCache {
   readonly #source: ConfigurationSource;
   readonly #realmsById = new Map<string, RealmConfiguration>();
   readonly #realmsByName = new Map<string, RealmConfiguration>();
-  /** In the order of the last use. */
+  /** Sorted by last use. */
   readonly #clients = new Map<string, Client>();
   readonly #uuids = new Map<string, string>();
-  /** Keyed by the client's UUID. Every `apply` clears it, because it may assign or remove a role. */
+  /**
+   * Service accounts by the UUID of their client. Every `apply` clears them, because it may assign or remove a role.
+   */
   readonly #serviceAccounts = new Map<string, User>();
-  /** Cleared like the service accounts. */
+  /** Users by their id. Every `apply` clears them too. */
   readonly #users = new Map<string, User>();
 
-  /** Reads in progress. Replaced by an empty map whenever an entry is dropped. */
+  /** Reads in progress. Whenever an entry is dropped, a new map replaces this one. */
   #reads = new Map<string, Promise<unknown>>();
 
   constructor(source: ConfigurationSource) {
@@ -119,7 +121,7 @@ export class ConfigurationCache {
       if (realms.has(client.realmId)) this.#dropClient(client.id);
   }
 
-  /** Drops everything, for a store that may have missed changes of others. */
+  /** Drops all entries, because the store may have missed changes of other stores. */
   forgetAll(): void {
     this.#endReads();
     for (const map of [this.#realmsById, this.#realmsByName, this.#clients, this.#uuids]) map.clear();
@@ -128,8 +130,7 @@ export class ConfigurationCache {
   }
 
   /**
-   * Reads a missing entry. Callers share a read in progress. A result is not cached if anything changed during the
-   * read.
+   * Reads a missing entry. Callers share a read in progress. The result is not cached if anything changed meanwhile.
    */
   #read<T extends object>(
     key: string,
@@ -150,7 +151,7 @@ export class ConfigurationCache {
     return shared;
   }
 
-  /** Ensures that no later call receives the result of a read that has already started. */
+  /** Ensures that later calls do not receive the result of a read that has already started. */
   #endReads(): void {
     if (this.#reads.size > 0) this.#reads = new Map();
   }
@@ -161,7 +162,7 @@ export class ConfigurationCache {
     return read;
   }
 
-  /** Returns the cached object if there is one. */
+  /** Caches the client, unless a parallel read has done so. Returns the cached object. */
   #keepClient(read: Client): Client {
     const known = this.#clients.get(read.id);
     if (known !== undefined) return known;

@@ -5,7 +5,7 @@ import type { Sealing } from '../records/configuration.ts';
 import type { Answer } from '../schema.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
 
-/** The part of the store that each driver implements: queries by name, and verbs. */
+/** The operations that each driver implements: queries by name, and verbs. */
 export abstract class SqlDriver {
   protected abstract readonly dialect: 'sqlite' | 'postgres';
   protected abstract readonly sealing: Sealing;
@@ -17,16 +17,16 @@ export abstract class SqlDriver {
   protected abstract get<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Answer<RowOf<Q> | undefined>;
   /** Returns all rows of a short query. */
   protected abstract all<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Answer<RowOf<Q>[]>;
-  /** Like `all`, for a slow query that logins and tokens need. */
+  /** Like `all`, for a slow query that logins and tokens depend on. */
   protected abstract long<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]>;
-  /** Like `all`, for a slow query of administrators: no login and no token waits for it. */
+  /** Like `all`, for a slow query of an administrator. It never delays a login or a token. */
   protected abstract administrative<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]>;
-  /** Like `administrative`, for a query that is built from its arguments. */
+  /** Like `administrative`, for a query that is built at run time. */
   protected abstract search<R>(query: Compilable<R>): Promise<R[]>;
-  /** Resolves when the verb's transaction is durable. */
+  /** Runs a verb. Resolves when its transaction is durable. */
   protected abstract write<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']>;
 
-  /** Runs one writing statement and returns the number of rows that it wrote. */
+  /** Runs one statement that writes. Returns the number of written rows. */
   protected run<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<number> {
     return this.write('run', { query, values });
   }

@@ -10,14 +10,14 @@ import { SqlLogin } from './login.ts';
 /** Maximum number of rows in a page. Reading one takes a few milliseconds and little memory. */
 const PAGE = 200;
 
-/** The start of a page: after a number of rows, or after the last row of the previous page. */
+/** The start of a page: it skips `first` rows, or starts after the last row of the previous page. */
 interface Place<R> extends Range {
   after: R | undefined;
 }
 
 /**
- * Lists that are read page by page. Each page starts after the last sort key of the previous one, because skipping a
- * million rows costs as much as reading them.
+ * Implements the lists that are read page by page. Each page starts after the last sort key of the previous one,
+ * because skipping a million rows would take as long as reading them.
  */
 export abstract class SqlLists extends SqlLogin {
   async *userPages(query: UserQuery & Range): AsyncIterable<readonly User[]> {
@@ -37,7 +37,10 @@ export abstract class SqlLists extends SqlLogin {
     return this.#usersOf('user.inGroup', groupId, range);
   }
 
-  /** If most users are in the list, checks every user in order. If few are, sorts the list. */
+  /**
+   * Lists the users of a role or group. If the list is long, it checks every user of the realm in order. If it is
+   * short, it sorts the list.
+   */
   async *#usersOf(
     query: 'user.withRole' | 'user.inGroup',
     id: string,

@@ -24,7 +24,7 @@ import { familyRow, sessionRow } from '../records/sessions.ts';
 import { UNUSED } from '../schema.ts';
 import { SqlDriver } from './driver.ts';
 
-/** The state of logins in a browser. */
+/** Implements `LoginStore` for both databases. */
 export abstract class SqlLogin extends SqlDriver implements LoginStore {
   putAuthenticationSession(next: AuthenticationSession): Promise<'stored' | 'changed'> {
     return this.write('putAuthenticationSession', { now: this.now(), row: authenticationRow(next) });

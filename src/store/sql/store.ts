@@ -45,19 +45,19 @@ import type { RowChange, Verbs } from '../verbs/verbs.ts';
 import type { ConfigurationCache } from './configuration-cache.ts';
 import { SqlLists } from './lists.ts';
 
-/** Number of changes to convert into rows before other work may run. They take a few milliseconds. */
+/** Number of changes to convert into rows before other work can run. Converting them takes a few milliseconds. */
 const ROWS_IN_A_TURN = 500;
-/** Maximum number of characters of a claim's key that is stored unchanged. */
+/** Maximum number of characters of a claim's key. A longer key is hashed. */
 const LONGEST_KEY = 500;
 
-/** The store, built on the common operations of both drivers: queries by name, and verbs. */
+/** Implements the store on top of the operations that both drivers provide. */
 export abstract class SqlStore extends SqlLists implements Store {
   protected abstract readonly cache: ConfigurationCache;
 
   abstract figures(): Promise<StoreFigures>;
   abstract close(): Promise<void>;
 
-  /** Returns immediately: an SQLite database has only one store that writes. */
+  /** Returns immediately, because an SQLite database has only one store that writes. */
   takeTurn(name: string): Promise<() => Promise<void>>;
   takeTurn(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;
   async takeTurn(): Promise<() => Promise<void>> {
@@ -168,7 +168,7 @@ export abstract class SqlStore extends SqlLists implements Store {
     return undefined;
   }
 
-  /** Lets other work run between the changes of a long list, such as an import. */
+  /** Converts a long list of changes, such as an import, and lets other work run in between. */
   async #toRows(changes: readonly Change[]): Promise<RowChange[]> {
     const rows: RowChange[] = [];
     for (let from = 0; from < changes.length; from += ROWS_IN_A_TURN) {
@@ -180,13 +180,13 @@ export abstract class SqlStore extends SqlLists implements Store {
   }
 
   async apply(changes: readonly Change[]): Promise<Applied> {
-    // A short list is sent immediately, so that a store that closes still finishes it.
+    // A short list is sent immediately, so that it is finished even if the store closes now.
     const rows =
       changes.length <= ROWS_IN_A_TURN
         ? changes.map((change) => toRowChange(change, this.sealing))
         : await this.#toRows(changes);
     const applied = await this.write('apply', { changes: rows }).catch((error: unknown) => {
-      // The change may have been applied although its confirmation was lost.
+      // The change may have been applied even though its confirmation was lost.
       this.cache.forgetAll();
       throw error;
     });
@@ -356,7 +356,10 @@ export abstract class SqlStore extends SqlLists implements Store {
   }
 }
 
-/** Shortens a long key: an index limits the length of its keys, and a client chooses part of this one. */
+/**
+ * Replaces a long key with its hash, because an index limits the length of its keys and clients choose a part of this
+ * one.
+ */
 function claimName(key: string): string {
   return key.length > LONGEST_KEY ? createHash('sha256').update(key).digest('hex') : key;
 }

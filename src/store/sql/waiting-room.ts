@@ -2,7 +2,7 @@ import { IdkitError } from '../../core/index.ts';
 
 /** Maximum number of waiting reads of administrators. */
 const SEATS = 64;
-/** Maximum wait of a read in milliseconds. */
+/** Timeout in milliseconds for a waiting read. */
 const PATIENCE_MS = 10_000;
 
 interface Seat {
@@ -11,8 +11,9 @@ interface Seat {
 }
 
 /**
- * Runs at most `atOnce` operations in parallel and lets a limited number wait in their order. It rejects an operation
- * that finds no seat or waits too long. This limits the cost of callers that never stop sending requests.
+ * Runs at most `atOnce` operations in parallel. A limited number of further operations wait in the order of their
+ * arrival. An operation is rejected if the queue is full or it waits too long. This limits the cost of callers that
+ * never stop sending requests.
  */
 export class WaitingRoom {
   readonly #atOnce: number;
@@ -21,7 +22,7 @@ export class WaitingRoom {
   readonly #waiting: Seat[] = [];
   #running = 0;
 
-  /** @param limits `patience` in milliseconds */
+  /** @param limits `seats`: maximum number of waiting operations; `patience`: timeout of the wait in milliseconds */
   constructor(atOnce: number, limits: { seats?: number; patience?: number } = {}) {
     this.#atOnce = atOnce;
     this.#seats = limits.seats ?? SEATS;
@@ -29,8 +30,8 @@ export class WaitingRoom {
   }
 
   /**
-   * @param signal ends the wait of a caller who has disconnected
-   * @throws IDKIT_UNREACHABLE if there is no free seat, or the wait is too long; errors of `work` unchanged
+   * @param signal ends the wait if the caller disconnects
+   * @throws IDKIT_UNREACHABLE if the queue is full or the wait is too long; errors of `work` unchanged
    */
   async use<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();

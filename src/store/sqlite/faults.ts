@@ -9,13 +9,13 @@ const FULL = 13;
 const CANTOPEN = 14;
 const NOTADB = 26;
 
-/** An error in a form that can be sent between threads. */
+/** An error as a plain object, which can be sent between threads. */
 export interface Fault {
   code?: ErrorCode;
   message: string;
 }
 
-/** Returns the catalogue's error for an error of SQLite or of the disk. Returns any other error unchanged. */
+/** Converts an error of SQLite or of the disk into the catalogue's error. Returns any other error unchanged. */
 export function mapFault(error: unknown, file: string): unknown {
   if (error instanceof IdkitError) return error;
   const code = faultCode(error);
@@ -47,7 +47,7 @@ function faultCode(error: unknown): ErrorCode | undefined {
   }
 }
 
-/** Reports whether the error affects the whole transaction and not only one statement. */
+/** Reports whether the error ends the whole transaction, and not only one statement. */
 export function isStorageFault(error: unknown): boolean {
   const code = primaryCode(error);
   return code === FULL || code === IOERR || code === CORRUPT || code === NOTADB || code === READONLY;
@@ -58,7 +58,7 @@ function primaryCode(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-/** @param file the file that the message names */
+/** @param file the database file, for the message */
 export function toFault(error: unknown, file: string): Fault {
   const mapped = mapFault(error, file);
   if (mapped instanceof IdkitError) return { code: mapped.code, message: mapped.message };

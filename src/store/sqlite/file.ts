@@ -10,17 +10,19 @@ import { checkMasterKeys, type MasterKeyState } from '../sealing/proofs.ts';
 import { mapFault } from './faults.ts';
 import { checkKind } from './schema-state.ts';
 
-/** Files up to this size are checked completely at every start. */
+/** Maximum size in bytes of a file that is checked completely at every start. */
 const CHECKED_BYTES = 16 * 1024 * 1024;
 
-/** Reports whether the file has a write-ahead log: a process has the file open, or ended without closing it. */
+/**
+ * Reports whether the database has a write-ahead log. If so, a process has the file open, or ended without closing it.
+ */
 export function hasLog(file: string): boolean {
   return existsSync(`${file}-wal`);
 }
 
 /**
- * Returns the location to open for reading. A file without a log in a read-only directory is opened as immutable,
- * because SQLite would have to create its log.
+ * Returns the location to open for reading. In a read-only directory, a file without a log is opened as immutable,
+ * because SQLite could not create the log there.
  */
 export function readLocation(file: string): string {
   if (hasLog(file) || canWrite(dirname(file))) return file;
@@ -41,7 +43,7 @@ function canWrite(path: string): boolean {
 }
 
 /**
- * Checks an existing file without changing anything on the disk.
+ * Checks an existing database without changing anything on the disk.
  *
  * @throws IDKIT_VERSION, IDKIT_DATABASE_DAMAGED, IDKIT_MASTER_KEY_WRONG, IDKIT_DIRECTORY_NOT_WRITABLE
  */
@@ -49,7 +51,7 @@ export function inspectFile(file: string, keyring: Keyring): MasterKeyState {
   let database: DatabaseSync | undefined;
   try {
     checkLength(file);
-    // If there is no log, no process writes. `immutable` prevents SQLite from creating one for this check.
+    // Without a log, no process is writing. `immutable` then prevents SQLite from creating a log for this check.
     database = new DatabaseSync(hasLog(file) ? file : immutable(file), { readOnly: true, timeout: 5000 });
     checkKind(database, file);
     if (statSync(file).size <= CHECKED_BYTES) quickCheck(database, file);
@@ -62,8 +64,7 @@ export function inspectFile(file: string, keyring: Keyring): MasterKeyState {
 }
 
 /**
- * Rejects a file that is shorter than its header states, which means that it is truncated
- * (https://www.sqlite.org/fileformat.html §1.3).
+ * Rejects a truncated file: one that is shorter than its header states (https://www.sqlite.org/fileformat.html §1.3).
  */
 function checkLength(file: string): void {
   const { size } = statSync(file);
@@ -99,7 +100,7 @@ export function quickCheck(database: DatabaseSync, file: string): void {
 }
 
 /**
- * Creates an empty file that only its owner can read, if it does not exist.
+ * Creates an empty file that only its owner can read. Leaves an existing file unchanged.
  *
  * @throws IDKIT_DIRECTORY_NOT_WRITABLE
  */
@@ -121,12 +122,15 @@ export function checkWritable(file: string): void {
       );
 }
 
-/** Reports whether the path holds a database. An empty file does not count. */
+/** Reports whether a database exists at the path. An empty file does not count. */
 export function hasDatabase(file: string): boolean {
   return existsSync(file) && (statSync(file).size > 0 || hasLog(file));
 }
 
-/** Removes the empty log that a read-only connection had to create, by opening and closing the file for writing. */
+/**
+ * Removes the empty log that a read-only connection had to create. SQLite removes it when a connection that can write
+ * closes.
+ */
 export function tidyLog(file: string): void {
   if (!hasLog(file) || statSync(`${file}-wal`).size > 0 || !canWrite(file)) return;
   try {

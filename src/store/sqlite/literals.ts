@@ -5,17 +5,16 @@ const CR = 0x0d;
 const NUL = 0;
 
 /**
- * Returns a statement that SQLite accepts as a string: text literals that are not UTF-8 become `CAST(X'…' AS TEXT)`,
- * which stores the same bytes.
+ * Replaces text literals that are not valid UTF-8 with `CAST(X'…' AS TEXT)`, which stores the same bytes. The statement
+ * can then be passed to SQLite as a string.
  */
 export function withoutInvalidText(statement: Buffer): Buffer {
   return isUtf8(statement) ? statement : castLiterals(statement, (literal) => !isUtf8(literal));
 }
 
 /**
- * Returns rows that every reader of SQL text preserves. In addition to text that is not UTF-8, text with NUL or CR
- * becomes `CAST(X'…' AS TEXT)`: NUL ends any SQL text, and the sqlite3 program drops CR before LF (measured with
- * 3.40).
+ * Replaces text literals that some readers of SQL would change with `CAST(X'…' AS TEXT)`. These contain invalid UTF-8,
+ * NUL (which ends SQL text) or CR (which the sqlite3 program drops before LF, measured with 3.40).
  */
 export function withoutFragileText(rows: Buffer): Buffer {
   return isFragile(rows) ? castLiterals(rows, isFragile) : rows;
@@ -39,7 +38,7 @@ function castLiterals(statement: Buffer, mustCast: (literal: Buffer) => boolean)
   return Buffer.concat(parts);
 }
 
-/** Returns the end of the literal that starts at `at` (after its last quote), or -1 if the literal does not end. */
+/** Returns the position after the closing quote of the literal that starts at `at`, or -1 if it is not closed. */
 export function endOfLiteral(bytes: Buffer, at: number): number {
   for (let end = bytes.indexOf(QUOTE, at + 1); end !== -1; end = bytes.indexOf(QUOTE, end + 2)) {
     if (bytes[end + 1] !== QUOTE) return end + 1;

@@ -30,15 +30,15 @@ export interface SqliteOptions {
 }
 
 /**
- * For writing: checks, creates or migrates the file, proves the master key, finishes an interrupted rotation and
- * starts the threads.
+ * Opens a store on a SQLite file. For writing, it creates or migrates the file, checks the master key, finishes an
+ * interrupted rotation and starts the threads.
  */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const { file, clock, random } = options;
   const keyring = openKeyring(options.masterKey, options.masterKeyOld);
   const exists = hasDatabase(file);
   if (!exists && (options.mode === 'read' || !options.create))
-    throw new IdkitError('IDKIT_NOT_FOUND', `there is no database ${file}`);
+    throw new IdkitError('IDKIT_NOT_FOUND', `the database ${file} does not exist`);
   const keys = exists ? inspectFile(file, keyring) : 'fresh';
   const sealing = { keyring, random };
   if (options.mode === 'read') {

@@ -3,7 +3,7 @@ import { IdkitError } from '../../core/index.ts';
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../migrations/index.ts';
 import { Statements } from './statements.ts';
 
-/** Configures a writing connection, then applies the missing migrations, each in its own transaction. */
+/** Configures a connection for writing and applies the missing migrations, each in its own transaction. */
 export function prepareForWriting(database: DatabaseSync): void {
   database.exec(`
     PRAGMA journal_mode = WAL;
@@ -81,7 +81,7 @@ export interface DatabaseSummary {
   realms: readonly { realm: string; users: number }[];
 }
 
-/** Reads everything in the caller's transaction. */
+/** Reads the summary in the caller's transaction. */
 export function summarize(database: DatabaseSync): DatabaseSummary {
   const version = database.prepare('SELECT sqlite_version() AS version').get()?.['version'];
   const schema = schemaVersion(database);

@@ -19,23 +19,24 @@ import { schemaVersion } from './schema-state.ts';
 import { Statements } from './statements.ts';
 import type { Writer } from './writer/writer.ts';
 
-/** The dependencies of the store. `writer` is absent in a store that is opened for reading. */
+/** The dependencies of the store. A read-only store has no `writer`. */
 export interface SqliteParts {
   file: string;
   database: DatabaseSync;
   reader: Reader;
-  /** The reader for administrators. */
+  /** The thread for reads of administrators. */
   administration: Reader;
   writer: Writer | undefined;
   sealing: Sealing;
   clock: Clock;
-  /** Runs after everything is closed. */
+  /** Called when everything is closed. */
   closed(): void;
 }
 
 /**
- * The store on SQLite. Point reads run on the main thread, and writes in the writer thread. Long reads run in a reader
- * thread; administrators have a separate one. A write returns after its commit, so every later read sees it.
+ * The store on SQLite. Single rows are read on the main thread. Writes run in the writer thread, and long reads in a
+ * reader thread. Reads of administrators have their own reader thread. A write resolves after its commit, so every
+ * later read sees it.
  */
 export class SqliteStore extends SqlStore {
   protected readonly dialect = 'sqlite';
@@ -115,7 +116,7 @@ export class SqliteStore extends SqlStore {
     return this.#administrate(sql, parameters);
   }
 
-  /** Runs one statement at a time, as its thread does. The number of waiting statements is limited. */
+  /** Runs one statement at a time, because the thread does. The number of waiting statements is limited. */
   #administrate<R>(sql: string, values: readonly unknown[]): Promise<R[]> {
     return this.#room.use(() => this.#parts.administration.all<R>(sql, values), callerSignal());
   }

@@ -10,7 +10,7 @@ interface Prepared {
   bind: CompiledQuery['bind'];
 }
 
-/** Prepared statements of one connection, by name. Each is prepared at its first use. */
+/** The prepared statements of one connection. Each is prepared when it is used for the first time. */
 export class Statements implements Database {
   readonly database: DatabaseSync;
   readonly #prepared = new Map<QueryName, Prepared>();

@@ -8,7 +8,7 @@ import { removeRecord } from './remove.ts';
 import { get, getEach, type Steps, send } from './steps.ts';
 import type { AppliedRows, RecordRow, RowChange, Touched, WriteChange } from './verbs.ts';
 
-/** The model's name of each table. */
+/** The model's name for the records of each table. */
 export const KINDS: Readonly<Record<RecordTable, RecordKind>> = {
   realm: 'realm',
   client: 'client',
@@ -20,7 +20,7 @@ export const KINDS: Readonly<Record<RecordTable, RecordKind>> = {
   credential: 'credential',
 };
 
-/** Thrown to roll the list back and return an answer. */
+/** Thrown to roll back the whole list. `answer` is the result of `apply`. */
 export class Refused extends Error {
   readonly answer: Conflict | Missing | Stale;
   constructor(answer: Conflict | Missing | Stale) {
@@ -30,7 +30,7 @@ export class Refused extends Error {
 }
 
 /**
- * Applies the whole list or throws. The caller holds a savepoint.
+ * Applies a list of changes. If it throws, the caller must roll back to the state before.
  *
  * @throws Refused
  */
@@ -99,7 +99,7 @@ function* writeRecord(change: WriteChange, touched: Touched): Steps<void> {
   const realmId = 'realm_id' in row ? row.realm_id : undefined;
   const names = namesOf(change);
   const [previous, realm, user, ...owners] = yield* getEach([
-    // Reads a user with its assignments, which a `put` also replaces.
+    // The row of a user includes the assignments, because a `put` also replaces them.
     change.do === 'put' && change.table === 'account' ? ['user.find', change.row] : [`${table}.byId`, { id }],
     realmId === undefined ? undefined : ['realm.byId', { id: realmId }],
     change.table === 'credential' ? ['account.byId', { id: change.row.user_id }] : undefined,
@@ -141,7 +141,7 @@ function touch(touched: Touched, { table, row }: RecordRow): void {
   else if (table !== 'account' && table !== 'credential') touched.realms.push(row.realm_id);
 }
 
-/** A name that must be unique, and the query that finds its owner. */
+/** A value that must be unique, and the query that finds the record with that value. */
 interface Name {
   query: NameQuery;
   on: Conflict['on'];

@@ -5,12 +5,12 @@ import { removeFamilyRow } from './remove.ts';
 import { all, get, getEach, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
-/** Duration in seconds for which a removed family is known as detached. */
+/** Time in seconds for which the store remembers a detached token family (see `wasDetached`). */
 const DETACHED_FOR = 86_400;
 
 /**
- * Stores a step of a login. Returns `changed` if another step was stored first, or if the client or the user does not
- * exist.
+ * Stores a step of a login. Returns `changed` if another step was stored first, or if the client or the user no longer
+ * exists.
  */
 export function* putAuthenticationSession({
   now,
@@ -26,7 +26,10 @@ export function* putAuthenticationSession({
   return (yield* run(query, values)) === 1 ? 'stored' : 'changed';
 }
 
-/** Reads everything before it writes, so that a result of `gone` changes nothing. */
+/**
+ * Finishes a login (see `LoginStore`). All reads come before the first write, so that the result `gone` changes
+ * nothing.
+ */
 export function* finishLogin(input: Verbs['finishLogin']['in']): Steps<'finished' | 'gone'> {
   const { authentication, session, consent, code, now } = input;
   const [current, user, before, ...clients] = yield* getEach([
@@ -51,7 +54,7 @@ export function* finishLogin(input: Verbs['finishLogin']['in']): Steps<'finished
   return 'finished';
 }
 
-/** Updates the session's last use, and its notes if the user has authenticated again. */
+/** Updates the session's last use, and its notes if the user has authenticated again since. */
 function* continueSession(before: SessionRow, session: SessionRow): Steps<void> {
   const key = { id: session.id, offline: session.offline };
   yield* send('session.touch', { ...key, at: session.last_access_at });
@@ -59,13 +62,13 @@ function* continueSession(before: SessionRow, session: SessionRow): Steps<void> 
     yield* send('session.setDoc', { ...key, doc: session.doc });
 }
 
-/** Returns the note `auth_time`. */
+/** Returns the note `auth_time` of a session. */
 function provedAt(doc: string): number {
   const { notes }: { notes?: Record<string, string> } = JSON.parse(doc);
   return Number(notes?.['auth_time'] ?? 0);
 }
 
-/** Returns the code to the first caller. A later call ends everything that the first caller received. */
+/** Returns the code to the first caller. A later call revokes everything that the client received in the session. */
 export function* takeCode({ hash: text, now }: Verbs['takeCode']['in']): Steps<Verbs['takeCode']['out']> {
   const hash = Buffer.from(text, 'latin1');
   const stored = yield* get('code.find', { hash });
@@ -102,7 +105,7 @@ export function* startFamily({
   return 'started';
 }
 
-/** Removes a consent with the tokens that depend on it. Offline tokens are removed even without a consent. */
+/** Removes a consent and the token families that depend on it. Removes offline families even if there is no consent. */
 export function* removeConsent({ now, ...key }: Verbs['removeConsent']['in']): Steps<{ removed: boolean }> {
   const withdrawn = (yield* run('consent.delete', key)) === 1;
   const families = yield* all('family.ofClientAndUser', key);
@@ -111,7 +114,10 @@ export function* removeConsent({ now, ...key }: Verbs['removeConsent']['in']): S
   return { removed: withdrawn || offline.length > 0 };
 }
 
-/** Removes a client from its sessions. An offline session ends with the last of its clients. */
+/**
+ * Removes token families of a client and remembers them as detached. An offline session ends when its last family is
+ * removed.
+ */
 function* detach(families: readonly RowOf<'family.ofClientInSession'>[], now: number): Steps<void> {
   for (const family of families) {
     yield* removeFamilyRow(family);

@@ -5,7 +5,7 @@ import { all, get, type Steps, send } from './steps.ts';
 import type { Touched } from './verbs.ts';
 
 /**
- * Removes a record and what belongs to it. Foreign keys remove the rest.
+ * Removes a record and the records that depend on it, most of them through foreign keys.
  *
  * @throws Refused
  */
@@ -54,13 +54,13 @@ function* removeOfClient({ id, realmId }: { id: string; realmId: string }, touch
     touched.realms.push(realmId);
     touched.clientsOf.push(realmId);
   }
-  // One statement each, because a client may have millions of families.
+  // Each step is a single statement, because a client may have millions of families.
   yield* send('session.touchOfClient', { client_uuid: id });
   yield* send('family.deleteOfClient', { client_uuid: id });
   yield* send('account.deleteOfClient', { client_uuid: id });
 }
 
-/** Removes a family. Its session keeps the time of the family's last use. */
+/** Removes a token family and stores its last use in the session. */
 export function* removeFamilyRow(family: RowOf<'family.ofClientInSession'>): Steps<void> {
   yield* send('session.touch', {
     id: family.session_id,

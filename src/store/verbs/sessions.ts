@@ -4,8 +4,8 @@ import { all, get, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
 /**
- * One conditional update decides which call wins. If the token was used before, the same transaction ends the
- * session.
+ * Rotates a refresh token. A single conditional update decides which of several parallel calls wins. If the token was
+ * used before, the same transaction ends the session.
  */
 export function* rotate(call: Verbs['rotate']['in']): Steps<RotationResult> {
   const presented = Buffer.from(call.presented, 'latin1');
@@ -14,7 +14,7 @@ export function* rotate(call: Verbs['rotate']['in']): Steps<RotationResult> {
   if ((yield* run('family.rotate', input)) === 1) return { outcome: 'rotated' };
   const family = yield* get('family.row', { id: input.id });
   if (family === undefined) return { outcome: 'gone' };
-  // Only this call knows the next token, so an earlier attempt succeeded and its result was lost.
+  // Only this call knows the next token. So an earlier attempt of this call succeeded, and its result was lost.
   if (equals(family.current_hash, input.next)) return { outcome: 'rotated' };
   if (input.max_reuse > 0 && (yield* run('family.rotateAgain', input)) === 1) return { outcome: 'rotated' };
   const session = { id: family.session_id, offline: family.offline };
@@ -53,7 +53,7 @@ export function* putLoginFailures(input: Verbs['putLoginFailures']['in']): Steps
   return written === 1 ? 'stored' : 'changed';
 }
 
-/** Ignores events of realms that do not exist. */
+/** Stores events. Skips events of realms that no longer exist. */
 export function* appendEvents(input: Verbs['appendEvents']['in']): Steps<undefined> {
   for (const row of input.rows)
     if ((yield* get('realm.byId', { id: row.realm_id })) !== undefined) yield* send('event.insert', row);

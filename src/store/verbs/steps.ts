@@ -1,6 +1,6 @@
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 
-/** One statement. `send` does not wait for its result. */
+/** One statement of a verb. The verb does not wait for the result of `send`. */
 export interface Ask {
   how: 'run' | 'get' | 'all' | 'send';
   query: QueryName;
@@ -8,23 +8,23 @@ export interface Ask {
 }
 
 /**
- * A verb as a generator, which yields statements and receives their results. The same logic runs on a database that
- * returns results immediately and on one that returns them later. An array of statements is sent together, and its
- * results have the same order. A verb must not catch errors: an error ends the whole verb.
+ * A verb is a generator that yields statements and receives their results. This way the same code runs on a database
+ * that returns results immediately and on one that returns promises. The statements of an array are sent together, and
+ * their results have the same order. A verb must not catch errors, because an error ends the whole verb.
  */
 export type Steps<T> = Generator<Ask | readonly Ask[], T, unknown>;
 
-/** Returns the number of rows that were written. */
+/** Runs a statement that writes, and returns the number of written rows. */
 export function* run<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Steps<number> {
   return (yield { how: 'run', query, values }) as number;
 }
 
-/** Writes and continues before the statement is done. Its error ends the verb later. */
+/** Sends a statement that writes, without waiting for its result. An error of the statement ends the verb later. */
 export function* send<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Steps<void> {
   yield { how: 'send', query, values };
 }
 
-/** Returns the first row. */
+/** Returns the first row of a query. */
 export function* get<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Steps<RowOf<Q> | undefined> {
   return (yield { how: 'get', query, values }) as RowOf<Q> | undefined;
 }
@@ -32,12 +32,12 @@ export function* get<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Steps<R
 /** A query with its values. */
 type Asked = { [Q in QueryName]: readonly [query: Q, values: SlotsOf<Q>] }[QueryName];
 
-/** The first row of each query, in the order of the queries. */
+/** The types of the first rows of several queries, in the order of the queries. */
 type FirstRows<A extends readonly (Asked | undefined)[]> = {
   -readonly [I in keyof A]: RowOf<NonNullable<A[I]>[0]> | undefined;
 };
 
-/** Returns the first row of each query. For undefined instead of a query, returns undefined. */
+/** Returns the first row of each query. An entry can be undefined instead of a query, and its row is then undefined. */
 export function* getEach<const A extends readonly (Asked | undefined)[]>(queries: A): Steps<FirstRows<A>> {
   const asks = queries.flatMap((query) =>
     query === undefined ? [] : [{ how: 'get' as const, query: query[0], values: query[1] }],
@@ -57,7 +57,7 @@ export interface Database {
   all<Q extends QueryName>(query: Q, values: SlotsOf<Q>): RowOf<Q>[];
 }
 
-/** Runs a verb to its end on a database that returns results immediately. */
+/** Runs all steps of a verb on a database that returns results immediately. */
 export function drive<T>(database: Database, steps: Steps<T>): T {
   const answer = ({ how, query, values }: Ask) =>
     how === 'send' ? database.run(query, values) : database[how](query, values);

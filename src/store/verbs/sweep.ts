@@ -4,26 +4,26 @@ import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import { all, get, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
-/** The longest idle time and lifetime, in seconds, of a session or family in a realm, over all clients. */
+/** The longest idle time and lifetime, in seconds, that a realm and its clients permit for a session. */
 interface Lifetimes {
   idle: number;
-  /** Infinity: no maximum lifetime. */
+  /** Infinity if the lifetime is not limited. */
   max: number;
 }
 
 const HOUR = 3600;
-/** Duration in seconds for which an expired code is distinguished from one that never existed. */
+/** Time in seconds for which the store remembers an expired code. */
 const CODE_MARK = HOUR;
-/** Keycloak's values, which apply if a realm's own value is 0 or less (docs/keycloak/sessions.md#lifetimes). */
+/** Keycloak's defaults, which apply if the realm's value is 0 or less (docs/keycloak/sessions.md#lifetimes). */
 const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 5_184_000 };
 
 /** Queries that remove at most `limit` rows. */
 type SweepQuery = Extract<QueryName, `${string}.sweep`>;
 
 /**
- * Works on at most `limit` records that are due. A session is removed only if no setting of its realm or of any client
- * could still permit its use. Otherwise it is due again in the hour after its latest possible end, so that the next
- * batch skips it.
+ * Removes expired records, and checks at most `limit` records in total. A session is removed only if no setting of its
+ * realm or of a client could still permit its use. Otherwise it is checked again in the hour after its latest possible
+ * end, so that the next batch skips it.
  */
 export function* sweep({ now, limit }: Verbs['sweep']['in']): Steps<Swept> {
   const sessions = yield* sweepSessions(now, limit);
@@ -117,7 +117,7 @@ function* readLifetimes(realmId: string, offline: boolean): Steps<Lifetimes> {
   };
 }
 
-/** If the realm does not set the first value, its default counts too. */
+/** Returns the greatest value. If the realm does not set the first value, its default counts as well. */
 function greatest(values: readonly number[], fallback: number): number {
   const known = values.filter((value) => Number.isFinite(value) && value > 0);
   const first = values[0];

@@ -16,7 +16,7 @@ import { appendEvents, putLoginFailures, removeFamily, rotate, startSession } fr
 import { run, type Steps } from './steps.ts';
 import { sweep } from './sweep.ts';
 
-/** A change in the form in which it is written: rows with encrypted secrets. */
+/** A change as the database writes it: rows with encrypted secrets. */
 export type RowChange =
   | WriteChange
   | { do: 'remove'; table: RecordTable; id: string }
@@ -26,20 +26,20 @@ export type RowChange =
   | { do: 'endSessions'; userId: string; offlineToo: boolean }
   | { do: 'record'; row: SlotsOf<'admin_event.insert'> };
 
-/** The row of a record, with its table. */
+/** A row, with the name of its table. */
 export type RecordRow = { [T in RecordTable]: { table: T; row: Tables[T] } }[RecordTable];
 
 /** Creates a record, or replaces one. */
 export type WriteChange = RecordRow & {
   do: 'create' | 'put';
-  /** The revision that the record replaced by a `put` had when it was read. */
+  /** For a `put`, the revision of the record when it was read. */
   revision: string | undefined;
-  /** For a user, replaces the previous assignments. */
+  /** For a user, the roles and groups that replace the previous ones. */
   roleIds?: readonly string[];
   groupIds?: readonly string[];
 };
 
-/** The cache entries that an applied list invalidates. */
+/** The cache entries that a list of changes invalidates. */
 export interface Touched {
   realms: string[];
   clients: string[];
@@ -49,13 +49,13 @@ export interface Touched {
 
 export type AppliedRows = { outcome: 'applied'; touched: Touched } | Conflict | Missing | Stale;
 
-/** Every write: its input and its result. */
+/** The input and the result of every verb (write operation). */
 export interface Verbs {
   apply: { in: { changes: readonly RowChange[] }; out: AppliedRows };
   rotate: {
     in: {
       id: string;
-      /** Text with one character per byte: a message to another thread costs less with text than with bytes. */
+      /** Text with one character per byte, because sending text to another thread is cheaper than sending bytes. */
       presented: string;
       next: string;
       now: number;
@@ -99,13 +99,13 @@ export interface Verbs {
   removeConsent: { in: { user_id: string; client_uuid: string; now: number }; out: { removed: boolean } };
   endUserSessions: { in: { user_id: string; offline: number }; out: number };
   sweep: { in: { now: number; limit: number }; out: Swept };
-  /** One statement by name. Returns the number of rows that it wrote. */
+  /** Runs one statement by name. Returns the number of written rows. */
   run: { in: { query: QueryName; values: SlotsOf<QueryName> }; out: number };
 }
 
 export type Verb = keyof Verbs;
 
-/** Verbs whose statements form one transaction. In the other verbs, each statement leaves complete rows. */
+/** Verbs whose statements must be one transaction. In the other verbs, each statement leaves a consistent state. */
 export const TOGETHER: ReadonlySet<Verb> = new Set([
   'apply',
   'startSession',
@@ -137,7 +137,7 @@ const STEPS: { readonly [V in Verb]: (input: Verbs[V]['in']) => Steps<Verbs[V]['
   run: ({ query, values }) => run(query, values),
 };
 
-/** Returns the verb's steps. They throw `Refused` if the verb must be rolled back and return an answer. */
+/** Returns the steps of a verb. They throw `Refused` if the verb must be rolled back and has a result. */
 export function stepsOf<V extends Verb>(verb: V, input: Verbs[V]['in']): Steps<Verbs[V]['out']> {
   return STEPS[verb](input);
 }

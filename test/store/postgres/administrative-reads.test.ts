@@ -11,7 +11,7 @@ import { connectionOf, makeDatabase, openOn, runSql } from '../databases.ts';
 import { newStore } from '../files.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../postgres-server.ts';
 
-// Slow lists and searches of administrators, and the calls that must not wait for them.
+// Checks that slow lists and searches of administrators do not delay other calls.
 
 const missing = missingPostgres();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
@@ -19,7 +19,7 @@ const onPostgres = (title: string, run: (t: TestContext, server: PostgresServer)
   test(title, { skip: missing ?? false }, (t) => run(t, server!));
 };
 
-/** A store with one session, and a lock that blocks every read of administrative events until it is released. */
+/** Creates a store with one session. Until `giveBack` is called, a lock blocks every read of administrative events. */
 async function withSlowReads(t: TestContext, pg: PostgresServer) {
   const { url, name } = await makeDatabase(pg);
   const store = await openOn(t, pg, url);
@@ -47,22 +47,25 @@ async function withSlowReads(t: TestContext, pg: PostgresServer) {
 
 const read = (store: Store) => store.listAdminEvents({ realmId: 'realm-1', first: 0, max: 10 });
 
-onPostgres('twelve parallel slow reads delay no refresh, no login and no other request', async (t, pg) => {
-  const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
-  const reads = Array.from({ length: 12 }, () => read(store));
-  await untilWaiting(2);
-  const begun = performance.now();
-  assert.deepEqual(await store.rotateRefreshToken(rotation({})), { outcome: 'rotated' });
-  assert.ok(await store.findSession('session-1', false));
-  assert.ok(await store.findUserByUsername('realm-1', 'alice'));
-  assert.equal(await store.claimOnce('claim', 2_000_000_000), true);
-  const took = performance.now() - begun;
-  assert.ok(took < 1_000, `they took ${Math.round(took)} ms`);
-  await giveBack();
-  for (const events of await Promise.all(reads)) assert.deepEqual(events, []);
-});
+onPostgres(
+  'twelve slow reads in parallel do not delay a refresh, a login or any other request',
+  async (t, pg) => {
+    const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
+    const reads = Array.from({ length: 12 }, () => read(store));
+    await untilWaiting(2);
+    const begun = performance.now();
+    assert.deepEqual(await store.rotateRefreshToken(rotation({})), { outcome: 'rotated' });
+    assert.ok(await store.findSession('session-1', false));
+    assert.ok(await store.findUserByUsername('realm-1', 'alice'));
+    assert.equal(await store.claimOnce('claim', 2_000_000_000), true);
+    const took = performance.now() - begun;
+    assert.ok(took < 1_000, `they took ${Math.round(took)} ms`);
+    await giveBack();
+    for (const events of await Promise.all(reads)) assert.deepEqual(events, []);
+  },
+);
 
-onPostgres('a read beyond the limit of waiting reads is rejected immediately', async (t, pg) => {
+onPostgres('rejects a read immediately if too many reads are waiting', async (t, pg) => {
   const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
   const reads = Array.from({ length: 66 }, () => read(store));
   await untilWaiting(2);
@@ -72,7 +75,7 @@ onPostgres('a read beyond the limit of waiting reads is rejected immediately', a
   assert.deepEqual(await read(store), []);
 });
 
-onPostgres('a read whose caller disconnects ends on the server, and in the queue', async (t, pg) => {
+onPostgres('removes a waiting read from the queue if its caller disconnects', async (t, pg) => {
   const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
   const gone = new AbortController();
   const running = [read(store), read(store)].map((one) => one.catch(() => undefined));
@@ -85,7 +88,7 @@ onPostgres('a read whose caller disconnects ends on the server, and in the queue
   assert.deepEqual(await read(store), []);
 });
 
-onPostgres('the running statement of a caller who disconnects is cancelled', async (t, pg) => {
+onPostgres('cancels a running statement on the server if its caller disconnects', async (t, pg) => {
   const { store, untilWaiting } = await withSlowReads(t, pg);
   const gone = [new AbortController(), new AbortController()];
   const running = gone.map(({ signal }) => forCaller(signal, () => read(store)));
@@ -99,19 +102,22 @@ onPostgres('the running statement of a caller who disconnects is cancelled', asy
   assert.equal(await store.countUsers({ realmId: 'realm-1' }), 1, 'others have the connections again');
 });
 
-onPostgres('the server ends a read of an administrator after 15 s, and others after 30 s', async (t, pg) => {
-  const { url } = await makeDatabase(pg);
-  const connections = connectionsTo({ url: `${url}?password=${pg.password}` }, { holdsLock: false });
-  t.after(() => connections.close());
-  const limits = await Promise.all(
-    (['reads', 'requests'] as const).map((lane) =>
-      connections.use(async (client) => (await client.query('SHOW statement_timeout')).rows[0], { lane }),
-    ),
-  );
-  assert.deepEqual(limits, [{ statement_timeout: '15s' }, { statement_timeout: '30s' }]);
-});
+onPostgres(
+  'the server cancels the read of an administrator after 15 s, and other statements after 30 s',
+  async (t, pg) => {
+    const { url } = await makeDatabase(pg);
+    const connections = connectionsTo({ url: `${url}?password=${pg.password}` }, { holdsLock: false });
+    t.after(() => connections.close());
+    const limits = await Promise.all(
+      (['reads', 'requests'] as const).map((lane) =>
+        connections.use(async (client) => (await client.query('SHOW statement_timeout')).rows[0], { lane }),
+      ),
+    );
+    assert.deepEqual(limits, [{ statement_timeout: '15s' }, { statement_timeout: '30s' }]);
+  },
+);
 
-test('on SQLite slow searches delay no list of a login or token', async (t) => {
+test('on SQLite, slow searches do not delay the lists that logins and tokens need', async (t) => {
   const { store } = await newStore(t);
   await begin(store);
   const users = Array.from({ length: 3_000 }, (_, i) => ({
@@ -129,7 +135,7 @@ test('on SQLite slow searches delay no list of a login or token', async (t) => {
   await Promise.all(searches);
 });
 
-test('on SQLite a search beyond the limit of waiting searches is rejected', async (t) => {
+test('on SQLite, rejects a search if too many searches are waiting', async (t) => {
   const { store } = await newStore(t);
   await begin(store);
   const searches = Array.from({ length: 66 }, () => store.countUsers({ realmId: 'realm-1', search: 'a' }));

@@ -10,7 +10,7 @@ import { connectionOf, makeDatabase, openOn, runSql } from '../databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../postgres-server.ts';
 import { wayTo } from '../way-to.ts';
 
-// How stores of one database receive each other's changes if their connections fail.
+// Checks that stores of one database receive each other's changes even if their connections fail.
 
 const missing = missingPostgres();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
@@ -34,7 +34,7 @@ const between = (title: string, run: (place: Place, t: TestContext) => Promise<v
   });
 };
 
-/** Waits until a store returns the realm with that role. */
+/** Waits until a store returns the realm, with the given role if there is one. */
 async function hasRole(store: Store, id: string | undefined): Promise<void> {
   await waitUntil(
     id === undefined ? 'the realm is seen' : `the role ${id} is seen`,
@@ -46,13 +46,13 @@ async function hasRole(store: Store, id: string | undefined): Promise<void> {
   );
 }
 
-/** Adds a role as another store does. */
+/** Returns SQL that adds a role as another store would, but without the notification. */
 const addRole = (id: string): string => `
   INSERT INTO role (id, realm_id, name, doc) SELECT '${id}', 'realm-1', '${id}', doc FROM role LIMIT 1;
   INSERT INTO configuration_change (origin, touched) VALUES ('elsewhere', '{"realms":["realm-1"],"clients":[],"clientsOf":[]}')`;
 
 between(
-  'a store finds a change by reading if the notification was lost',
+  'a store finds a change whose notification was lost, by reading',
   async ({ pg, name, store, other }) => {
     await store.apply([{ do: 'create', role: aRole({}) }]);
     await hasRole(other, 'role-1');
@@ -72,7 +72,7 @@ between(
     await slow.query(`BEGIN; ${addRole('late')}`);
     await store.apply([{ do: 'create', role: aRole({ id: 'sooner', name: 'sooner' }) }]);
     await hasRole(other, 'sooner');
-    // Waits for longer than two reads, which do not see the uncommitted change.
+    // Waits longer than two reads of the feed. They do not see the uncommitted change.
     await sleep(1_600);
     await slow.query('COMMIT');
     await hasRole(other, 'late');
@@ -80,7 +80,7 @@ between(
 );
 
 between(
-  'a listener whose connection the server closes misses no change',
+  'a store does not miss a change if the server closes its connection for notifications',
   async ({ pg, name, store, other }) => {
     for (let round = 0; round < 4; round++) {
       await runSql(
@@ -117,13 +117,13 @@ between(
 );
 
 between(
-  'a change reaches a store that may not open the connection for notifications',
+  'a change reaches a store that cannot reopen its connection for notifications',
   async ({ pg, name, store }, t) => {
     await runSql(pg, `CREATE ROLE changes_${name} LOGIN SUPERUSER PASSWORD '${pg.password}'`);
     const url = `postgres://changes_${name}@127.0.0.1:${pg.port}/${name}`;
     const lonely = await openOn(t, pg, url);
     await hasRole(lonely, undefined);
-    // The limit applies to a user who is no longer a superuser; existing connections stay.
+    // The limit does not apply to superusers. Existing connections stay open.
     await runSql(
       pg,
       `ALTER ROLE changes_${name} NOSUPERUSER CONNECTION LIMIT 1; GRANT ALL ON ALL TABLES IN SCHEMA public TO changes_${name}`,
@@ -140,7 +140,7 @@ between(
 );
 
 between(
-  'a change reaches a store whose connection for notifications is silent',
+  'a change reaches a store whose connection for notifications no longer carries data',
   async ({ pg, name, store }, t) => {
     const way = await wayTo(t, pg);
     const deaf = await openOn(t, pg, `postgres://${pg.user}@127.0.0.1:${way.port}/${name}`);

@@ -1,4 +1,4 @@
-// A process with a store on Postgres that takes a turn, reports it and holds it until it is killed.
+// A process that opens a store on Postgres, acquires a lock, reports it and holds it until it is killed.
 import { Secret } from '../../../src/core/index.ts';
 import { openStore } from '../../../src/store/open.ts';
 

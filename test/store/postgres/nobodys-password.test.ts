@@ -7,7 +7,7 @@ import { missingPostgres, startPostgres } from '../postgres-server.ts';
 const skip = missingPostgres() ?? false;
 const USERS = 20_000;
 
-test('reads the password of an arbitrary user through indexes, whatever the number of users and the planner’s statistics', {
+test('uses indexes to read the password of an arbitrary user, whatever the number of users and the statistics', {
   skip,
 }, async (t) => {
   const server = await startPostgres(t);

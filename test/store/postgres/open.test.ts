@@ -17,7 +17,7 @@ const onPostgres = (title: string, run: (t: TestContext, server: PostgresServer)
   test(title, { skip: missing ?? false }, (t) => run(t, server!));
 };
 
-test('both databases have the same schema versions', () => {
+test('SQLite and Postgres have the same schema versions', () => {
   assert.equal(MIGRATIONS.length, SCHEMA_VERSION);
   for (const { sqlite, postgres } of MIGRATIONS) assert.ok(sqlite.trim() !== '' && postgres.trim() !== '');
 });
@@ -44,17 +44,17 @@ onPostgres(
   },
 );
 
-onPostgres('a failed migration leaves the previous version', async (t, pg) => {
+onPostgres('a failed migration leaves the previous schema version unchanged', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   await (await openOn(t, pg, url)).close();
   await runSql(pg, 'DROP TABLE user_consent, authorization_code; UPDATE idkit_schema SET version = 1', name);
-  // The migration fails, because `authentication_session` exists already.
+  // The migration fails, because `authentication_session` already exists.
   await assert.rejects(openOn(t, pg, url), /authentication_session/);
   assert.deepEqual(await runSql(pg, 'SELECT version FROM idkit_schema', name), [{ version: 1 }]);
   assert.deepEqual(await runSql(pg, `SELECT to_regclass('user_consent') AS made`, name), [{ made: null }]);
 });
 
-onPostgres('a read-only store creates and changes nothing', async (t, pg) => {
+onPostgres('a read-only store does not create or change anything', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const password = new Secret(pg.password);
   const reading = { postgres: { url, password }, masterKey, mode: 'read' } as const;
@@ -109,7 +109,7 @@ onPostgres('a store uses few connections if the database permits few', async (t,
 });
 
 onPostgres(
-  'after a rotation, the new master key opens everything and the old one nothing, even if it was interrupted',
+  'after a rotation, only the new master key decrypts the database, even if the rotation was interrupted',
   async (t, pg) => {
     const { url, name } = await makeDatabase(pg);
     const store = await openOn(t, pg, url);
@@ -128,7 +128,7 @@ onPostgres(
     const opened = await openOn(t, pg, url, { masterKey: next });
     assert.equal((await opened.listCredentials('user-1'))[0]!.secrets['/secretData']!.reveal(), 'otp-seed');
     await opened.close();
-    // The state after a rotation was killed after its first step: both keys are proved.
+    // Simulates a rotation that was killed after its first step: the database contains proofs of both keys.
     const last = newMasterKey();
     const proof = await runSql(pg, 'SELECT name, value FROM meta', name);
     await rotateMasterKey(location, next, last);
@@ -144,20 +144,23 @@ onPostgres(
   },
 );
 
-onPostgres('the server itself checks whether a machine that holds locks still exists', async (_, pg) => {
-  const { url } = await makeDatabase(pg);
-  const connections = connectionsTo({ url, password: new Secret(pg.password) }, { holdsLock: false });
-  const settings = [
-    'tcp_keepalives_idle',
-    'tcp_keepalives_interval',
-    'tcp_keepalives_count',
-    'tcp_user_timeout',
-  ];
-  const { rows } = await connections.use((client) =>
-    client.query(`SELECT ${settings.map((name) => `current_setting('${name}') AS ${name}`)}`),
-  );
-  await connections.close();
-  const [idle, interval, count, unanswered] = settings.map((name) => Number(rows[0][name]));
-  assert.ok(idle! + interval! * count! <= 30, 'of a connection with nothing to send');
-  assert.ok(unanswered! > 0 && unanswered! <= 30_000, 'of one with something to send');
-});
+onPostgres(
+  'the server closes connections of machines that no longer exist, which releases their locks',
+  async (_, pg) => {
+    const { url } = await makeDatabase(pg);
+    const connections = connectionsTo({ url, password: new Secret(pg.password) }, { holdsLock: false });
+    const settings = [
+      'tcp_keepalives_idle',
+      'tcp_keepalives_interval',
+      'tcp_keepalives_count',
+      'tcp_user_timeout',
+    ];
+    const { rows } = await connections.use((client) =>
+      client.query(`SELECT ${settings.map((name) => `current_setting('${name}') AS ${name}`)}`),
+    );
+    await connections.close();
+    const [idle, interval, count, unanswered] = settings.map((name) => Number(rows[0][name]));
+    assert.ok(idle! + interval! * count! <= 30, 'of a connection with nothing to send');
+    assert.ok(unanswered! > 0 && unanswered! <= 30_000, 'of one with something to send');
+  },
+);

@@ -22,10 +22,10 @@ const skip = missingPostgres() ?? false;
 
 const FAMILIES = 24;
 
-/** The progress of the families: the completed uses of each. */
+/** The progress of each token family: the number of completed refreshes. */
 type Answered = number[];
 
-/** For each family, the token that was returned last, the one before it, and the one that was requested last. */
+/** The tokens of a family: the one that was returned last, its predecessor, and the one that was requested last. */
 interface Tokens {
   current: string;
   parent: string;
@@ -46,7 +46,10 @@ async function begin(store: Store): Promise<void> {
     );
 }
 
-/** Refreshes every family through the stores in turn until `isOver`. A use without a result is retried. */
+/**
+ * Refreshes every token family, alternating between the stores, until `isOver` returns true. Retries a refresh without
+ * a result.
+ */
 async function refresh(
   stores: readonly Store[],
   answered: Answered,
@@ -106,7 +109,7 @@ async function checkNothingLost(store: Store, tokens: readonly Tokens[]): Promis
   for (const { outcome } of again) assert.equal(outcome, 'reused');
 }
 
-test('a server that stops immediately under refresh load loses no completed rotation and accepts no token twice, and stores resume when it is back', {
+test('if the server is killed and restarted under refresh load, no confirmed rotation is lost and no token works twice', {
   skip,
 }, async (t: TestContext) => {
   const server = await startPostgres({ after }, { settings: { fsync: 'on' } });
@@ -131,7 +134,7 @@ test('a server that stops immediately under refresh load loses no completed rota
     const least = Math.max(...before) + 1;
     await untilAll(Math.min(least, round * 15 + 5));
   }
-  // Down for longer than a store waits: callers receive an error, and nothing else happens.
+  // The server stays down longer than a store waits, so callers receive an error.
   await server.stop('immediate');
   await waitUntil('a caller is refused', () => faults.length > 0);
   await server.start();
@@ -142,7 +145,7 @@ test('a server that stops immediately under refresh load loses no completed rota
 });
 
 for (const maxReuse of [0, 1])
-  test(`every store accepts a token again if the response of its rotation was lost (${maxReuse} reuses)`, {
+  test(`every store accepts a token again if the result of its rotation was lost (${maxReuse} reuses)`, {
     skip,
   }, async (t: TestContext) => {
     const server = await startPostgres({ after });
@@ -185,7 +188,7 @@ for (const maxReuse of [0, 1])
     assert.equal((await rotate(store, 1, '1 1', '1 4')).outcome, 'reused', 'still good only once');
   });
 
-test('stores a login once and reports it as stored, even if the result is lost on the way', {
+test('stores a login exactly once and reports success, even if the connection fails before the result arrives', {
   skip,
 }, async (t: TestContext) => {
   const server = await startPostgres({ after });
@@ -202,7 +205,8 @@ test('stores a login once and reports it as stored, even if the result is lost o
         server,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
       );
-      // Each call completes before the connections end again. Otherwise none would succeed if connecting is slow.
+      // Each call can complete before the connections are closed again. Otherwise none would succeed if connecting is
+      // slow.
       unanswered = new Set(atWork);
       await waitUntil('each caller is answered', () => unanswered.size === 0, {
         every: 5,
@@ -244,7 +248,7 @@ test('stores a login once and reports it as stored, even if the result is lost o
   assert.deepEqual(families, { n: 120 });
 });
 
-test('no call fails when the server ends connections one by one', { skip }, async (t: TestContext) => {
+test('a call does not fail if the server closes its connection', { skip }, async (t: TestContext) => {
   const server = await startPostgres({ after });
   const { url, name } = await makeDatabase(server);
   const store = await openOn(t, server, url);
@@ -267,7 +271,7 @@ test('no call fails when the server ends connections one by one', { skip }, asyn
   await checkNothingLost(store, tokens);
 });
 
-test('a store with several hosts uses the one that accepts writes, and searches again if it is lost', {
+test('a store with several hosts uses the one that accepts writes, and looks for another if that one fails', {
   skip,
 }, async (t: TestContext) => {
   const [first, second] = [await startPostgres({ after }), await startPostgres({ after })];

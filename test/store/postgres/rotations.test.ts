@@ -11,7 +11,7 @@ import { connectionOf, makeDatabase, openOn, runSql } from '../databases.ts';
 import { missingPostgres, startPostgres } from '../postgres-server.ts';
 import { wayTo } from '../way-to.ts';
 
-// Foreign locks and slow commits delay no other call, and no client loses its session.
+// Checks that locks of other transactions and slow commits do not delay other calls or cost a client its session.
 
 const missing = missingPostgres();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
@@ -38,7 +38,7 @@ const turn = (family: number, presented: string, next: string): Rotation => ({
   maxReuse: 0,
 });
 
-test('the rotation of a family that a long change has locked fails in time, and delays no other family', {
+test('the rotation of a locked token family fails after a timeout and does not delay other families', {
   skip,
 }, async (t) => {
   const { url, name } = await makeDatabase(server!);
@@ -50,7 +50,7 @@ test('the rotation of a family that a long change has locked fails in time, and 
   await holder.query(`BEGIN; DELETE FROM user_session WHERE id = 'session-0'`);
   const held = assert.rejects(store.rotateRefreshToken(turn(0, '0 0', '0 1')), {
     code: 'IDKIT_UNREACHABLE',
-    message: /holds the lock of a session/,
+    message: /locked a session for too long/,
   });
   assert.deepEqual(await store.rotateRefreshToken(turn(1, '1 0', '1 1')), { outcome: 'rotated' });
   await held;
@@ -65,7 +65,7 @@ test('the rotation of a family that a long change has locked fails in time, and 
   assert.deepEqual(await late, { outcome: 'gone' });
 });
 
-test('callers that waited while a batch could not reach the database fail with it', async () => {
+test('if a batch cannot reach the database, the calls that waited for it fail too', async () => {
   let batches = 0;
   let refuse = () => {};
   const reads = new Batches<number, number>({
@@ -86,7 +86,7 @@ test('callers that waited while a batch could not reach the database fail with i
   assert.equal(batches, 2);
 });
 
-test('a rotation that takes effect only after its caller received an error is undone', {
+test('undoes a rotation that takes effect only after its caller received an error', {
   skip,
 }, async (t: TestContext) => {
   const { url } = await makeDatabase(server!);
@@ -95,11 +95,12 @@ test('a rotation that takes effect only after its caller received an error is un
   const way = await wayTo(t, server!);
   const store = await openOn(t, server!, url.replace(`:${server!.port}/`, `:${way.port}/`));
   assert.deepEqual(await store.rotateRefreshToken(turn(0, '0 0', '0 1')), { outcome: 'rotated' });
-  // A commit waits for a missing standby, and no other transaction sees it in the meantime.
+  // A commit now waits for a missing standby. Until then, no other transaction sees it.
   await runSql(server!, `ALTER SYSTEM SET synchronous_standby_names = 'nobody'`);
   await runSql(server!, 'SELECT pg_reload_conf()');
   const waiting = () => runSql(server!, `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);
-  // The server applies the setting a little later. Commits complete until then, and only the last one waits.
+  // The server applies the setting a little later. Until then, commits of the probe complete, and only the last one
+  // waits.
   for (let probe: Promise<unknown> = Promise.resolve(true); (await waiting()).length === 0; ) {
     const seen = await Promise.race([probe, sleep(50)]);
     if (seen !== undefined) probe = runSql(server!, `SELECT pg_logical_emit_message(true, 'a', 'commit')`);

@@ -4,10 +4,10 @@ import { makeDatabase, openOn, runSql } from '../databases.ts';
 import { missingPostgres, startPostgres } from '../postgres-server.ts';
 
 const skip = missingPostgres() ?? false;
-/** Maximum number of bounded turns of one store. */
+/** Maximum number of locks with a timeout that one store holds. */
 const MOST = 512;
 
-test('bounded turns of thousands of names exhaust neither the lock table nor the pool', {
+test('locks with a timeout cannot exhaust the lock table or the connection pool', {
   skip,
 }, async (t) => {
   const server = await startPostgres({ after });
@@ -40,7 +40,7 @@ test('bounded turns of thousands of names exhaust neither the lock table nor the
   await next();
 });
 
-test('a bounded turn ends with the connection of its store, and another store takes over', {
+test('a lock with a timeout is released with the connection of its store, and another store can acquire it', {
   skip,
 }, async (t) => {
   const server = await startPostgres({ after });

@@ -1,10 +1,10 @@
-// Written by `node src/store/migrations/compile-definitions.ts` from the migrations; a test compares the two.
+// Written by `node src/store/migrations/compile-definitions.ts` from the migrations. A test checks that it is up to date.
 import type { SqliteDefinition } from './known.ts';
 
-/** `PRAGMA application_id` of idkit's databases. */
+/** The `PRAGMA application_id` of idkit's databases. */
 export const SQLITE_APPLICATION = 1768188788;
 
-/** The newest version of the schema that the definitions are known of. */
+/** The newest version of the schema that this module knows. */
 export const SQLITE_VERSION = 3;
 
 // biome-ignore format: generated

@@ -1,4 +1,4 @@
-// Written by `node src/store/queries/compile.ts` from the queries; a test compares the two.
+// Written by `node src/store/queries/compile.ts` from the queries. A test checks that it is up to date.
 import type { CompiledQuery } from '../define.ts';
 import type { PostgresQueryName, QueryName } from './types.ts';
 

@@ -1,7 +1,7 @@
-// Written by `node src/store/queries/compile.ts` from the queries; a test compares the two.
+// Written by `node src/store/queries/compile.ts` from the queries. A test checks that it is up to date.
 import type { Tables } from '../../schema.ts';
 
-/** The queries of both drivers: the values that each takes by the names of its slots, and its rows. */
+/** The queries of both databases: the type of the slots of each query, and the type of its rows. */
 // biome-ignore format: generated
 export interface Queries {
   'realm.insert': { slots: Tables['realm']; row: never };
@@ -165,7 +165,7 @@ export interface Queries {
   'meta.deleteOthers': { slots: Pick<Tables['meta'], 'name'> & { pattern: Tables['meta']['name'] }; row: never };
 }
 
-/** The queries that only Postgres has. */
+/** The queries that run only on Postgres. */
 // biome-ignore format: generated
 export interface PostgresQueries {
   'family.findAll': { slots: { ids: readonly Tables['token_family']['id'][] }; row: Queries['family.find']['row'] };

@@ -28,7 +28,7 @@ function check() {
   const orphan = database.prepare('PRAGMA foreign_key_check').get();
   if (orphan !== undefined)
     throw damaged(`a row of ${orphan['table']} refers to a missing row of ${orphan['parent']}`);
-  // Checks before the first write, because a trigger would run.
+  // The schema is checked before the first write, because a write would run the triggers of a malicious dump.
   checkSchema();
   migrate(database);
   checkSchema();
@@ -38,10 +38,7 @@ function check() {
   return summarize(database);
 }
 
-/**
- * Checks that the tables and indexes are those of its version, as the dump's reader knows them. A dump must not add
- * others.
- */
+/** Checks that the database has exactly the tables and indexes of its schema version. A dump must not add others. */
 function checkSchema(): void {
   const expected = new Set(definitionsOf(schemaVersion(database)).map(({ sql }) => sql));
   const entries = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
@@ -54,7 +51,7 @@ function checkSchema(): void {
   if (own.length !== expected.size) throw damaged('its schema lacks a table or an index');
 }
 
-/** Reports whether SQLite created the index itself for a key of a table. */
+/** Reports whether SQLite itself created the index for a key of the table. */
 function isKeyOfTable(type: unknown, name: unknown, sql: unknown): boolean {
   return type === 'index' && sql === null && String(name).startsWith('sqlite_autoindex_');
 }

@@ -16,9 +16,8 @@ export interface CheckRequest {
 export type FromCheck = { summary: DatabaseSummary } | { fault: Fault };
 
 /**
- * Checks a loaded side file completely in its own thread: pages, foreign keys, schema and master key. Migrates an older
+ * Checks a staged database completely in its own thread: pages, foreign keys, schema and master key. Migrates an older
  * schema. Returns a summary of the contents.
- *
  *
  * @throws IDKIT_NOT_FOUND, IDKIT_DAMAGED, IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG, IDKIT_NO_SPACE
  */
@@ -27,7 +26,7 @@ export async function checkSqlite(
   masterKey: Secret,
   masterKeyOld?: Secret,
 ): Promise<DatabaseSummary> {
-  if (!hasDatabase(file)) throw new IdkitError('IDKIT_NOT_FOUND', `there is no database ${file}`);
+  if (!hasDatabase(file)) throw new IdkitError('IDKIT_NOT_FOUND', `the database ${file} does not exist`);
   const workerData: CheckRequest = {
     file,
     masterKey: masterKey.reveal(),
@@ -43,19 +42,19 @@ export async function checkSqlite(
   return answer.summary;
 }
 
-/** The facts that a dump contains about itself, known before it is loaded. */
+/** The facts that the text of a dump states about its database. */
 export interface DumpFacts {
   /** `PRAGMA user_version`. */
   schemaVersion: number;
-  /** The values of its table `meta` by name. */
+  /** The values of the table `meta` by name. */
   meta: ReadonlyMap<string, string>;
 }
 
 /**
- * Checks the schema and the master key as `checkSqlite` would after the load, without loading the dump. An older
- * schema is accepted, because it is migrated.
+ * Checks the schema version and the master key of a dump as `checkSqlite` does, but without loading the dump. Accepts
+ * an older schema, because `checkSqlite` migrates it.
  *
- * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG, IDKIT_MASTER_KEY_INVALID, IDKIT_DAMAGED if it has no master key
+ * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG, IDKIT_MASTER_KEY_INVALID, IDKIT_DAMAGED if the dump has no master key
  */
 export function checkSqliteDump(dump: DumpFacts, masterKey: Secret, masterKeyOld?: Secret): void {
   checkVersion(dump.schemaVersion, 'the dump');

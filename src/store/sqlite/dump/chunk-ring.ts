@@ -1,20 +1,23 @@
 /** Size of a chunk in bytes. */
 const CHUNK_BYTES = 256 * 1024;
 const CHUNKS = 16;
-/** One counter: the number of chunks that the reader has not released. */
+/** Size in bytes of the head, which contains the number of chunks that the reader has not released. */
 const HEAD_BYTES = 64;
 
-/** Creates the memory through which one thread sends a dump to another. The threads reuse it, which avoids garbage. */
+/**
+ * Creates the memory through which one thread sends a dump to another. The threads reuse its chunks, which avoids
+ * garbage.
+ */
 export function newRing(): SharedArrayBuffer {
   return new SharedArrayBuffer(HEAD_BYTES + CHUNKS * CHUNK_BYTES);
 }
 
-/** Returns a chunk by its number: 0, 1, 2 … */
+/** Returns the memory of a chunk by its number: 0, 1, 2 … */
 function chunkAt(memory: SharedArrayBuffer, number: number, length: number): Uint8Array {
   return new Uint8Array(memory, HEAD_BYTES + (number % CHUNKS) * CHUNK_BYTES, length);
 }
 
-/** The side of the writing thread. */
+/** The interface of the writing thread. */
 export class RingWriter {
   readonly #memory: SharedArrayBuffer;
   readonly #taken: Int32Array;
@@ -23,7 +26,7 @@ export class RingWriter {
   #chunk: Uint8Array;
   #length = 0;
 
-  /** @param filled notifies the reader of each chunk, by its number */
+  /** @param filled called with the number and length of each chunk that is ready to be read */
   constructor(memory: SharedArrayBuffer, filled: (number: number, length: number) => void) {
     this.#memory = memory;
     this.#taken = new Int32Array(memory, 0, 1);
@@ -31,7 +34,7 @@ export class RingWriter {
     this.#chunk = chunkAt(memory, 0, CHUNK_BYTES);
   }
 
-  /** Blocks the thread until the reader has released enough chunks. */
+  /** Writes bytes. Blocks the thread while all chunks are in use. */
   write(bytes: Uint8Array): void {
     for (let done = 0; done < bytes.length; ) {
       const part = Math.min(bytes.length - done, CHUNK_BYTES - this.#length);
@@ -42,7 +45,7 @@ export class RingWriter {
     }
   }
 
-  /** Hands over the current chunk. */
+  /** Passes the current chunk to the reader. Blocks the thread while all chunks are in use. */
   flush(): void {
     if (this.#length === 0) return;
     Atomics.add(this.#taken, 0, 1);
@@ -55,7 +58,7 @@ export class RingWriter {
   }
 }
 
-/** The side of the reading thread, chunk by chunk in order. */
+/** The interface of the reading thread. It must release the chunks in order. */
 export class RingReader {
   readonly #memory: SharedArrayBuffer;
   readonly #taken: Int32Array;

@@ -5,23 +5,23 @@ import { hasDatabase, hasLog, readLocation, tidyLog } from '../file.ts';
 import type { DatabaseSummary } from '../schema-state.ts';
 import { newRing, RingReader } from './chunk-ring.ts';
 
-/** Options to follow and to abort a dump. */
+/** Options to follow the progress of a dump and to abort it. */
 export interface DumpOptions {
   signal?: AbortSignal;
   /** Receives the number of bytes of SQL written so far. */
   onProgress?: (bytes: number) => void;
 }
 
-/** The contents of a dump, counted in its own snapshot. */
+/** The contents of a dump, counted in the snapshot of the dump. */
 export type SqliteDump = DatabaseSummary;
 
-/** A chunk is identified by its number in the ring. */
+/** A message from the dump thread. `chunk` is the number of a chunk in the ring. */
 export type FromDump = { chunk: number; length: number } | { summary: DatabaseSummary } | { fault: Fault };
 
 /**
- * Writes one consistent snapshot as SQL text while other processes read and write. One transaction in its own thread
- * reads it, so no writer can make it start over. `write` is awaited chunk by chunk and owns each chunk only until it
- * resolves.
+ * Writes a consistent snapshot of the database as SQL text while other processes read and write. A single transaction
+ * in its own thread reads the snapshot, so concurrent writes never restart it. `write` is awaited for each chunk and
+ * must not use the chunk afterwards.
  *
  * @throws IDKIT_NOT_FOUND, IDKIT_DATABASE_DAMAGED, IDKIT_VERSION, the signal's reason, and errors of `write`
  */
@@ -31,7 +31,7 @@ export async function dumpSqlite(
   options: DumpOptions = {},
 ): Promise<SqliteDump> {
   options.signal?.throwIfAborted();
-  if (!hasDatabase(file)) throw new IdkitError('IDKIT_NOT_FOUND', `there is no database ${file}`);
+  if (!hasDatabase(file)) throw new IdkitError('IDKIT_NOT_FOUND', `the database ${file} does not exist`);
   const logged = hasLog(file);
   const ring = newRing();
   const worker = new Worker(threadModule(import.meta.url, './dump-thread'), {
@@ -76,7 +76,7 @@ function receive(
     });
     worker.on('error', reject);
     worker.on('exit', () => {
-      // The thread ends after its last message, perhaps before the last chunk is written.
+      // The thread ends after its last message, perhaps before the last chunk has been written.
       if (!ended) reject(new IdkitError('IDKIT_FAILED', 'the dump thread ended unexpectedly'));
     });
   });

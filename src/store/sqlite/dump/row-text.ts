@@ -6,12 +6,12 @@ export interface WrittenColumn {
   mayBeNull: boolean;
 }
 
-/** Constant text of a row, or an SQL expression. */
+/** A piece of a row: constant text or an SQL expression. */
 type Piece = { literal: string } | { expression: string };
 
 /**
- * Returns the SQL expression of one row as text, `(1,'x')`. NUL, CR and bytes that are not UTF-8 stay in the literals
- * unchanged: the writer finds them faster than SQL does.
+ * Returns an SQL expression that writes one row as text, for example `(1,'x')`. It leaves NUL, CR and invalid UTF-8 in
+ * the literals, because JavaScript finds them faster than SQL does.
  *
  * In almost every row, each value has the declared type of its column and contains no quote. SQLite concatenates such
  * values directly, in half the time of `quote()`.
@@ -39,16 +39,16 @@ function isInteger({ type }: WrittenColumn): boolean {
 }
 
 /**
- * Returns an expression that works for any value. `quote()` loses text after NUL. It writes infinite numbers as
- * 9.0e+999, which every reader accepts.
+ * Returns an expression that writes any value. It does not use `quote()` for text, because `quote()` drops everything
+ * after a NUL. For infinite numbers, `quote()` writes 9.0e+999, which every reader accepts.
  */
 function exactText(column: string): string {
   return `CASE WHEN typeof(${column}) = 'text' THEN concat('''', replace(${column}, '''', ''''''), '''') ELSE quote(${column}) END`;
 }
 
 /**
- * Returns the condition that the value has the declared type. Text sorts below every blob, and numbers below every
- * text.
+ * Returns a condition that is true if the value has the declared type. In SQLite's order, numbers come before text and
+ * text comes before blobs.
  */
 function plainGuard(column: WrittenColumn): string {
   const name = identifier(column.name);
@@ -61,7 +61,7 @@ function plainGuard(column: WrittenColumn): string {
   return column.mayBeNull ? `(${name} IS NULL OR ${guard})` : guard;
 }
 
-/** Returns the pieces of a value whose guard holds. */
+/** Returns the pieces that write a value for which `plainGuard` is true. */
 function plainPieces(column: WrittenColumn): Piece[] {
   const name = identifier(column.name);
   if (!isText(column) && !isInteger(column)) return [{ expression: `quote(${name})` }];
@@ -71,7 +71,7 @@ function plainPieces(column: WrittenColumn): Piece[] {
   return [...quote, { expression: name }, ...quote];
 }
 
-/** Joins the row in one call. Merges constant text into as few arguments as possible. */
+/** Joins the pieces of a row in one call of `concat`. Merges adjacent constant text into one argument. */
 function join(values: readonly Piece[][]): string {
   const parts: string[] = [];
   let fixed = '(';

@@ -1,15 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { identifier, rowText } from './row-text.ts';
 
-/** The statements that read the rows of one table as SQL text, in bytes, so that no text is decoded. */
+/** The SQL that reads the rows of one table as SQL text. The results are bytes, so that no text is decoded. */
 export interface TableRows {
   /** `INSERT INTO "t"("a","b") VALUES` */
   insert: string;
-  /** Returns one row at a time, `(1,'x')`: `$rows` rows (-1: all) after the first `$start`. */
+  /** Selects one row at a time, for example `(1,'x')`: `$rows` rows (-1 for all) after the first `$start`. */
   single: string;
   /**
-   * Returns `$rows` rows at a time, separated by commas, all after the first `$start`. The position of a batch stays a
-   * value inside SQLite, whatever the type of the key. Undefined for a table without a named key.
+   * Selects `$rows` rows at a time, separated by commas: all rows after the first `$start`. The key of a batch never
+   * leaves SQLite, so it can have any type. Undefined for a table whose key has no name.
    */
   batches: string | undefined;
 }
@@ -21,7 +21,7 @@ interface Column {
   pk: number;
 }
 
-/** @throws Error for a table that plain SQL cannot express */
+/** @throws Error for a table that SQL text cannot represent */
 export function tableRows(database: DatabaseSync, table: string): TableRows {
   const all = database
     .prepare('SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?)')
@@ -61,9 +61,9 @@ export function tableRows(database: DatabaseSync, table: string): TableRows {
   };
 }
 
-/** Walks the key in steps of `$rows`. A separate query joins the rows of each step. */
+/** Returns a query that steps through the key, `$rows` rows at a time. A subquery joins the rows of each step. */
 function batches(table: string, key: readonly string[], text: string): string {
-  // The name must differ from the table's, which it would hide.
+  // The name must differ from the table's name, which it would otherwise hide.
   const place = identifier(`place in ${table}`);
   const from = `main.${identifier(table)}`;
   const columns = key.join(', ');

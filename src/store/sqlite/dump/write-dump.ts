@@ -4,14 +4,17 @@ import { writeRows } from './write-rows.ts';
 /** The last line of every dump. */
 export const END_LINE = '-- idkit dump complete';
 
-/** Tables with data that lives for minutes: unfinished logins and codes. A dump contains them without their rows. */
+/**
+ * Tables whose data is needed for minutes only: unfinished logins and codes. A dump contains these tables without rows.
+ */
 const SHORT_LIVED: ReadonlySet<string> = new Set(['authentication_session', 'authorization_code']);
 
 /**
- * Writes a database as plain SQL that `sqlite3` loads on its own. The caller holds the read transaction. Tables come
- * first, with their rows, then indexes, triggers and views, so that no trigger fires and no index grows row by row.
+ * Writes a database as plain SQL, which the program `sqlite3` can load. The caller holds the read transaction. Tables
+ * and their rows come first, then indexes, triggers and views. So the load runs no trigger and builds each index only
+ * once.
  *
- * @param write owns each piece only until it returns
+ * @param write must not use the bytes after it has returned
  */
 export function writeDump(database: DatabaseSync, write: (bytes: Uint8Array) => void): void {
   const text = (sql: string) => write(Buffer.from(sql));

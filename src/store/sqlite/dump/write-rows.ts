@@ -2,15 +2,17 @@ import type { DatabaseSync } from 'node:sqlite';
 import { withoutFragileText } from '../literals.ts';
 import { tableRows } from './table-rows.ts';
 
-/** Approximate size of one INSERT in bytes. It keeps the number of statements low, and any reader can hold one. */
+/**
+ * Approximate size of one INSERT in bytes: large enough for few statements, and small enough for any reader's memory.
+ */
 const INSERT_BYTES = 64 * 1024;
-/** SQLite aborts a batch that grows beyond this size in bytes. This limits the memory, whatever the rows contain. */
+/** Maximum size of a batch in bytes. SQLite aborts a larger one, which limits the memory. */
 const LONGEST_BATCH = 2 * 1024 * 1024;
 const FIRST_BATCH_ROWS = 16;
 const MOST_BATCH_ROWS = 4096;
 /**
- * Maximum number of times that the batches of a table start again with another size. Each start must skip the rows that
- * are already written.
+ * Maximum number of times that the batches of a table are restarted with another size. Each restart must skip the rows
+ * that are already written.
  */
 const BEGINNINGS = 24;
 /** SQLITE_TOOBIG (https://www.sqlite.org/rescode.html). */
@@ -27,13 +29,13 @@ interface Span {
 
 type BatchesEnd =
   | { outcome: 'all written' }
-  /** Continue with this range. */
+  /** The batches must continue with this range. */
   | { outcome: 'other size'; next: Span }
   | { outcome: 'too long'; start: number };
 
 /**
- * Writes all rows of a table as INSERTs of about 64 KB, which SQLite itself joins: passing single rows to JavaScript
- * costs more than generating their text.
+ * Writes all rows of a table as INSERTs of about 64 KB. SQLite joins the rows, because passing single rows to
+ * JavaScript takes longer than generating their text.
  */
 export function writeRows(database: DatabaseSync, table: string, write: (bytes: Uint8Array) => void): void {
   const { insert, single, batches } = tableRows(database, table);
@@ -44,7 +46,7 @@ export function writeRows(database: DatabaseSync, table: string, write: (bytes: 
     write(END);
   };
   let span: Span = { start: 0, rows: FIRST_BATCH_ROWS };
-  // Node.js before 25.8 cannot set the limit that bounds a batch.
+  // Before version 25.8, Node.js cannot limit the size of a batch.
   if (batches !== undefined && database.limits !== undefined) {
     for (let beginning = 0; beginning < BEGINNINGS; beginning++) {
       const end = writeBatches(database, batches, span, put);
@@ -87,14 +89,14 @@ function writeBatches(
   return { outcome: 'all written' };
 }
 
-/** Returns the number of rows for the intended size, if the current batch is far from it. */
+/** Returns a better number of rows per batch, if the current batch is much smaller or larger than intended. */
 function betterSize(rows: number, bytes: number): number {
   const isNear = bytes >= INSERT_BYTES / 3 && bytes <= INSERT_BYTES * 3;
   if (isNear) return rows;
   return Math.min(MOST_BATCH_ROWS, Math.max(1, Math.round((rows * INSERT_BYTES) / bytes)));
 }
 
-/** Writes rows of any length, one by one. */
+/** Writes rows that are read one by one, so that they can have any length. */
 function writeSingly(
   database: DatabaseSync,
   select: string,
@@ -120,7 +122,7 @@ function writeSingly(
   finish();
 }
 
-/** Returns the one column of a row, which is an array. */
+/** Returns the only column of a row. */
 function blobOf(row: object): Uint8Array {
   const [blob] = Object.values(row);
   if (!(blob instanceof Uint8Array)) throw new Error('a row of the dump is not a blob');

@@ -26,7 +26,7 @@ export function statementKind(statement: Buffer): StatementKind | undefined {
   return undefined;
 }
 
-/** Accepts only rows of literals: no function, no query, no comment. */
+/** Reports whether an INSERT contains only literals: no function, no query and no comment. */
 function isPlainInsert(statement: Buffer, head: string): boolean {
   const start = INSERT.exec(head)?.[0].length;
   if (start === undefined || start === statement.length) return false;
@@ -51,7 +51,7 @@ function isLetter(byte: number): boolean {
   return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
 }
 
-/** Digits, `(),.+-` and white space. */
+/** Reports whether a byte is a digit, one of `(),.+-`, or white space. */
 function isPlain(byte: number): boolean {
   return (
     (byte >= 0x30 && byte <= 0x39) ||

@@ -36,7 +36,10 @@ port.on('message', (message: ToLoad) => {
   }
 });
 
-/** No other process sees the file, and a crash discards it. It needs no journal and no syncing yet. */
+/**
+ * Opens the new file without a journal and without syncing: no other process uses it yet, and after a crash it is
+ * discarded.
+ */
 function openSideFile(): DatabaseSync {
   const side = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   side.exec(`
@@ -70,7 +73,7 @@ function damaged(message: string, cause?: unknown): IdkitError {
   return new IdkitError('IDKIT_DAMAGED', message, { cause });
 }
 
-/** Blames the dump for whatever SQLite rejects, except errors of the disk. */
+/** Reports errors of SQLite as damage of the dump, except errors of the disk. */
 function faultOf(error: unknown): Fault {
   if (error instanceof IdkitError || isStorageFault(error)) return toFault(error, file);
   const fault = toFault(error, file);
@@ -78,7 +81,7 @@ function faultOf(error: unknown): Fault {
   return { code: 'IDKIT_DAMAGED', message: `statement ${statements} of the dump failed: ${fault.message}` };
 }
 
-/** Returns the start of a statement, never the values of a row. */
+/** Returns the start of a statement for a message, but never the values of a row. */
 function excerpt(statement: Buffer): string {
   const head = statement.toString('latin1', 0, 40).replace(/[^\x20-\x7e]/g, '?');
   return /^INSERT/i.test(head) ? 'INSERT with more than literals' : head;

@@ -6,7 +6,7 @@ import { IdkitError, threadModule } from '../../../core/index.ts';
 import { writeFault } from '../../../files/index.ts';
 import { type Fault, fromFault } from '../faults.ts';
 
-/** Options to follow and to abort a load. */
+/** Options to follow the progress of a load and to abort it. */
 export interface LoadOptions {
   signal?: AbortSignal;
   /** Receives the number of bytes of SQL loaded so far. */
@@ -16,15 +16,15 @@ export interface LoadOptions {
 export type ToLoad = { chunk: Uint8Array } | { end: true };
 export type FromLoad = { taken: number } | { done: true } | { fault: Fault };
 
-/** Maximum number of bytes that were sent to the thread and not yet loaded. */
+/** Maximum number of bytes that are sent to the thread before it has loaded them. */
 const BYTES_AHEAD = 4 * 1024 * 1024;
 
 /**
- * Loads the SQL text of a dump into a new file in its own thread and syncs it to disk. On any failure it removes the
- * file.
+ * Loads the SQL text of a dump into a new file, in its own thread, and syncs the file to disk. Removes the file if the
+ * load fails.
  *
  * @throws IDKIT_DAMAGED for a statement that does not belong in a dump, or for a truncated dump; IDKIT_NO_SPACE;
- *   IDKIT_FAILED if the file exists; the signal's reason; errors of `sql`
+ * IDKIT_FAILED if the file exists; the signal's reason; errors of `sql`
  */
 export async function loadSqlite(
   file: string,

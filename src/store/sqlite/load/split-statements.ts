@@ -1,6 +1,6 @@
 import { endOfLiteral } from '../literals.ts';
 
-/** Maximum length of a statement in bytes. No dump of idkit contains a longer one. */
+/** Maximum length of a statement in bytes. Dumps of idkit contain only shorter ones. */
 const LONGEST = 256 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
@@ -10,18 +10,18 @@ const DASH = 0x2d;
 const SEMICOLON = 0x3b;
 
 /**
- * Splits SQL text into statements, without their semicolons. Literals, quoted names and `--` comments may contain
- * semicolons.
+ * Splits SQL text into statements, without their semicolons. A semicolon inside a literal, a quoted name or a `--`
+ * comment does not end a statement.
  */
 export class StatementSplitter {
   #rest: Buffer = Buffer.alloc(0);
-  /** The position in `#rest` from which the scan continues. */
+  /** The position in `#rest` at which the scan continues. */
   #at = 0;
 
   /**
-   * Returns the statements that this chunk completes.
+   * Returns the statements that end in this chunk.
    *
-   * @throws RangeError for a statement that does not end
+   * @throws RangeError if a statement is too long, because it does not end
    */
   push(chunk: Uint8Array): Buffer[] {
     const bytes = Buffer.concat([this.#rest, chunk]);
@@ -54,8 +54,8 @@ export class StatementSplitter {
 type End = { complete: true; at: number } | { complete: false; resume: number };
 
 /**
- * Finds the next semicolon outside of literals, names and comments, or the position from which to resume with more
- * bytes.
+ * Finds the next semicolon outside of literals, names and comments. If there is none yet, returns the position at which
+ * to resume with more bytes.
  */
 function nextEnd(bytes: Buffer, from: number): End {
   let at = from;

@@ -10,7 +10,7 @@ export interface ReaderQuestion {
 
 export type ReaderAnswer = { id: number; rows: unknown[] } | { id: number; fault: Fault };
 
-/** The thread for slow reads. It starts with the first read. */
+/** Runs slow reads in a thread, which starts with the first read. */
 export class Reader {
   readonly #workerData: { location: string; file: string };
   readonly #waiting = new Map<number, { resolve(rows: unknown[]): void; reject(error: Error): void }>();
@@ -34,7 +34,7 @@ export class Reader {
     });
   }
 
-  /** Waits for running reads. */
+  /** Waits for running reads, then ends the thread. */
   async close(): Promise<void> {
     this.#closed = true;
     while (this.#waiting.size > 0)

@@ -2,21 +2,25 @@ import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 
 /**
- * Copies the write-ahead log into the database in parallel to the writer, which would otherwise delay its callers.
- * When a long log is almost copied, the writer copies the rest: only then does the log start from the beginning.
+ * Copies the write-ahead log into the database in parallel with the writer, whose callers would otherwise wait. If a
+ * long log is almost copied, the writer copies the last part, because only then does SQLite reuse the log from its
+ * beginning.
  */
 const PAUSE_MS = 200;
 const LONG_LOG_PAGES = 4096;
 const SHORT_REST_PAGES = 1024;
 
 const { file, progress } = workerData as { file: string; progress: SharedArrayBuffer };
-/** [0]: number of committed batches; [1]: 1 asks the writer to finish a checkpoint; [2]: 1 ends this thread. */
+/**
+ * Numbers shared with the writer. [0]: committed batches. [1]: 1 if the writer should finish a checkpoint. [2]: 1 if
+ * this thread should end.
+ */
 const shared = new Int32Array(progress);
 const database = new DatabaseSync(file, { timeout: 1000 });
 database.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -1000');
 const checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 
-// Commits from before the start of this thread count too.
+// Starts at 0, so that commits from before the start of this thread count too.
 let seen = 0;
 while (Atomics.load(shared, 2) === 0) {
   Atomics.wait(shared, 0, seen);
@@ -28,7 +32,7 @@ while (Atomics.load(shared, 2) === 0) {
     const rest = pages - Number(result?.['checkpointed'] ?? 0);
     if (pages > LONG_LOG_PAGES && rest < SHORT_REST_PAGES) Atomics.store(shared, 1, 1);
   } catch {
-    // The database is busy or the disk is full. The next commit retries.
+    // The database is busy or the disk is full. The thread tries again after the next commit.
   }
 }
 database.close();

@@ -8,11 +8,13 @@ import { prepareForWriting } from '../schema-state.ts';
 import { Statements } from '../statements.ts';
 import type { Answer, Call, FromWriter, ToWriter } from './writer.ts';
 
-/** Maximum number of calls in one transaction, so that the first of them does not wait long. */
+/** Maximum number of calls in one transaction, so that the first one does not wait long. */
 const LARGEST_BATCH = 512;
 
 const { file, progress } = workerData as { file: string; progress: SharedArrayBuffer };
-/** [0]: number of committed batches, for the checkpoint thread; [1]: 1 asks the writer to finish a checkpoint. */
+/**
+ * Numbers shared with the checkpoint thread. [0]: committed batches. [1]: 1 if the writer should finish a checkpoint.
+ */
 const shared = new Int32Array(progress);
 const port = parentPort!;
 const send = (message: FromWriter) => port.postMessage(message);
@@ -41,7 +43,7 @@ function serve(connection: DatabaseSync): void {
 
   port.on('message', (message: ToWriter) => {
     take(message);
-    // The next batch collects in the port's queue while this one is synced to the disk.
+    // While a batch is synced to the disk, the calls of the next batch collect in the port's queue.
     for (;;) {
       let more = receiveMessageOnPort(port);
       while (more !== undefined) {
@@ -63,7 +65,7 @@ function serve(connection: DatabaseSync): void {
   });
 }
 
-/** One transaction. No call returns before it is durable. */
+/** Runs the calls in one transaction. All of them return when the transaction is durable. */
 function commitBatch(sql: Statements, calls: readonly Call[]): Answer[] {
   const answers: Answer[] = [];
   try {
@@ -78,7 +80,7 @@ function commitBatch(sql: Statements, calls: readonly Call[]): Answer[] {
   }
 }
 
-/** @throws errors of the storage, which affect the whole batch */
+/** @throws storage errors, which affect the whole batch */
 function runCall(sql: Statements, { id, verb, input }: Call): Answer {
   try {
     return { id, value: runVerb(sql, verb, input) };
@@ -88,12 +90,12 @@ function runCall(sql: Statements, { id, verb, input }: Call): Answer {
   }
 }
 
-/** Ignores a failed checkpoint; the next one retries. */
+/** Runs a checkpoint. Ignores a failure, because a later checkpoint tries again. */
 function checkpoint(connection: DatabaseSync, mode: 'PASSIVE' | 'TRUNCATE'): void {
   try {
     connection.exec(`PRAGMA wal_checkpoint(${mode})`);
   } catch {
-    // Nothing is lost: the log is complete and the next start copies it.
+    // No data is lost: the log is complete, and the next start copies it.
   }
 }
 
@@ -106,7 +108,7 @@ function runVerb(sql: Statements, verb: Verb, input: Verbs[Verb]['in']): unknown
     sql.database.exec('RELEASE verb');
     return value;
   } catch (error) {
-    // A full disk may have rolled back the whole transaction already.
+    // SQLite may have rolled back the whole transaction already, for example because the disk is full.
     if (sql.database.isTransaction) sql.database.exec('ROLLBACK TO verb; RELEASE verb');
     if (error instanceof Refused) return error.answer;
     throw error;

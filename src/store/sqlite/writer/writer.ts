@@ -8,10 +8,13 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Milliseconds from the first write until the checkpoint thread starts. The start of the service does not need it. */
+/**
+ * Delay in milliseconds between the first write and the start of the checkpoint thread, so that it does not slow down
+ * the start of the service.
+ */
 const CHECKPOINTS_AFTER = 1_000;
 
-/** The main thread's side of the writer and checkpoint threads of one database. */
+/** Controls the writer thread and the checkpoint thread of one database from the main thread. */
 export class Writer {
   readonly #workerData: { file: string; progress: SharedArrayBuffer };
   readonly #worker: Worker;
@@ -37,7 +40,7 @@ export class Writer {
   }
 
   /**
-   * Opens, creates and migrates the file in its own thread.
+   * Opens the file in its own thread, and creates or migrates it.
    *
    * @throws the catalogue's errors for files
    */
@@ -56,7 +59,7 @@ export class Writer {
   }
 
   /**
-   * Resolves when the verb's transaction is durable. Calls of one turn of the event loop share a message, because a
+   * Runs a verb. Resolves when its transaction is durable. Calls of one event loop iteration share a message, because a
    * message to a thread costs as much as several signatures.
    */
   call<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
@@ -73,7 +76,7 @@ export class Writer {
     });
   }
 
-  /** Finishes running calls, checkpoints and ends both threads. */
+  /** Finishes running calls, checkpoints the log and ends both threads. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -100,7 +103,7 @@ export class Writer {
       workerData: this.#workerData,
     });
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    // Without this thread the log only grows. The writer copies it at the end.
+    // Without this thread the log only grows, and the writer copies it when it closes.
     worker.on('error', () => {});
     worker.unref();
     this.#checkpoints = { worker, ended };
