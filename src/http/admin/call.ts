@@ -45,12 +45,21 @@ export async function authorizeInRealm(services: Services, request: FastifyReque
   if (!rights.any) throw forbidden();
 }
 
+/** Number of attempts to read a realm and the caller's rights in it without a change in between. */
+const ATTEMPTS = 3;
+
 async function openRealm(services: Services, request: FastifyRequest, caller: Caller) {
   const realm = pathParameter(request, 'realm');
   const context = services.admin;
-  const configuration = await context.store.findRealm(realm);
-  if (configuration === undefined) throw notFound('Realm not found.');
-  return { context, caller, configuration, rights: await findRights(context, caller, configuration) };
+  for (let left = ATTEMPTS - 1; ; left--) {
+    const configuration = await context.store.findRealm(realm);
+    if (configuration === undefined) throw notFound('Realm not found.');
+    const rights = await findRights(context, caller, configuration);
+    // A rename between the two reads renames the client that holds the rights. The store returns the same object until
+    // the realm changes.
+    const isCurrent = rights.any || left === 0 || (await context.store.findRealm(realm)) === configuration;
+    if (isCurrent) return { context, caller, configuration, rights };
+  }
 }
 
 /** Authenticates the caller and loads the realm and the caller's current rights in it. @throws AdminRefusal */
