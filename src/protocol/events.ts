@@ -89,7 +89,7 @@ export class EventDraft {
     this.#emit(`${this.type}_ERROR`, refusal.eventError ?? EVENT_ERRORS[refusal.case] ?? 'invalid_request');
   }
 
-  /** Logs a failure under Keycloak's event error. */
+  /** Logs a failure with this event error of Keycloak. */
   failed(error: string): void {
     this.#emit(`${this.type}_ERROR`, error);
   }

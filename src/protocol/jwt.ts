@@ -3,7 +3,7 @@ import { verifyJws } from '../crypto/index.ts';
 import type { RealmConfiguration } from '../store/index.ts';
 import type { ProtocolContext } from './context.ts';
 
-/** A parsed compact JWS (RFC 7515 §7.1). It is not verified. */
+/** A parsed compact JWS (RFC 7515 §7.1), whose signature is not verified. */
 export interface ParsedJwt {
   header: Readonly<Record<string, unknown>> & { alg: string; kid?: string };
   claims: Readonly<Record<string, unknown>>;
@@ -35,13 +35,13 @@ export function parseJwt(token: string): ParsedJwt | undefined {
   };
 }
 
-/** Returns a claim if it is a string, or undefined. */
+/** Returns a claim if it is a string, otherwise undefined. */
 export function textClaim(claims: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = claims[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns a claim if it is a finite number, or undefined. */
+/** Returns a claim if it is a finite number, otherwise undefined. */
 export function numberClaim(claims: Readonly<Record<string, unknown>>, name: string): number | undefined {
   const value = claims[name];
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
@@ -55,8 +55,8 @@ export function audienceOf(claims: Readonly<Record<string, unknown>>): readonly 
 }
 
 /**
- * Returns the claims of a token that an active or passive key of this realm signed, or undefined for any other token.
- * Does not check issuer, type or times.
+ * Returns the claims of a token if an active or passive key of this realm signed it, otherwise undefined. Does not
+ * check issuer, type or times.
  */
 export function verifyRealmJwt(
   ctx: Pick<ProtocolContext, 'keys'>,

@@ -4,7 +4,7 @@ import type { RealmConfiguration } from '../store/index.ts';
 import type { ProtocolContext, ProtocolRequest } from './context.ts';
 import { Refusal } from './refusal.ts';
 
-/** Addresses from which `sslRequired: external` accepts plain http. */
+/** The addresses from which a realm with `sslRequired: external` accepts plain http. */
 const privateAddresses = new BlockList();
 for (const [network, prefix] of [
   ['10.0.0.0', 8],
@@ -58,7 +58,11 @@ const DISABLED_REALM = {
   account: 'realm-not-enabled',
 } as const;
 
-/** Rejects a disabled realm (docs/keycloak/tokens.md#disabled-realm-or-client). @throws Refusal of `DISABLED_REALM` */
+/**
+ * Rejects a disabled realm (docs/keycloak/tokens.md#disabled-realm-or-client).
+ *
+ * @throws Refusal that `DISABLED_REALM` names
+ */
 export function checkRealmEnabled(
   { realm }: RealmConfiguration,
   endpoint: keyof typeof DISABLED_REALM,
@@ -72,8 +76,8 @@ export function issuerOf(ctx: Pick<ProtocolContext, 'baseUrl'>, configuration: R
 }
 
 /**
- * Maximum number of cached addresses. A match takes a fifth of the time of a signature, and most requests come from few
- * addresses.
+ * Maximum number of cached addresses. The cache exists because a match takes a fifth of the time of a signature, and
+ * most requests come from few addresses.
  */
 const REMEMBERED_ADDRESSES = 4096;
 const known = new Map<string, boolean>();

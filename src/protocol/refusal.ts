@@ -90,8 +90,8 @@ export interface RefusalOptions {
 }
 
 /**
- * The client violated the protocol, or may not do what it requested. A refusal is not a bug, and the operator need not
- * act.
+ * Rejects a request that violates the protocol, or that its client may not send. A refusal is not a bug, and the
+ * operator need not act.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal';

@@ -137,9 +137,9 @@ function refusedLogin(response: ServiceResponse, connection: AdminConnection, re
   );
 }
 
-/** The address and the credentials for an administrative API, of idkit or of Keycloak 26. */
+/** The address of an administrative API, of idkit or of Keycloak 26, and the credentials for it. */
 export interface AdminConnection {
-  /** Without a trailing slash. */
+  /** The base URL of the service, without a trailing slash. */
   baseUrl: string;
   /** Realm of the administrator. Default: `master`. */
   realm?: string;

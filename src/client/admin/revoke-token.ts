@@ -3,7 +3,7 @@ import { callService, pathSegment } from './call-service.ts';
 
 /** A token to revoke, and the credentials of its client. */
 export interface Revocation {
-  /** Without a trailing slash. */
+  /** The base URL of the service, without a trailing slash. */
   baseUrl: string;
   realm: string;
   clientId: string;

@@ -1,7 +1,7 @@
 // Client for applications: `idkit/client`, in browsers and in Node.js.
 // Owns: a user's session (login, renewal, logout) and the cache of machine-to-machine tokens, based on oauth4webapi.
 // Must not know: the service, Node.js, the rest of this package.
-// Start at session.ts; session-state.ts holds the states.
+// Start at session.ts; session-state.ts contains the states.
 export {
   type BrowserSession,
   type BrowserSessionOptions,

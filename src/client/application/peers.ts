@@ -22,7 +22,7 @@ export type PeerMessage =
 
 /** The other tabs of the same application. */
 export interface Peers {
-  /** The name of this tab. */
+  /** The name of this tab, which no other tab has. */
   readonly me: string;
   /** Sets what this tab replies when others ask for tokens, and the handler of their messages. */
   listen(ownTokens: () => TokenSet | undefined, onMessage: (message: PeerMessage) => void): void;

@@ -89,7 +89,7 @@ export interface PendingLogin {
   readonly returnTo?: string;
 }
 
-/** The functions in which a browser differs from other programs. */
+/** The parts of a session that differ between a browser and other programs. */
 export interface Place {
   /** The state of a new session. */
   readonly initial: SessionState;

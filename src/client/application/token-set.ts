@@ -19,7 +19,7 @@ export interface TokenSet {
   readonly user: UserClaims;
 }
 
-/** The lifetime left at which a session renews its access token. */
+/** A session renews an access token with less than this lifetime left. */
 const SESSION_MARGIN_SECONDS = 60;
 
 /** The assumed lifetime of a token without `expires_in`, which is optional (RFC 6749 §5.1). */

@@ -17,7 +17,7 @@ export interface Caller {
   readonly claims: JWTPayload;
 }
 
-/** The roles and scopes that a caller must have, all of them. */
+/** The roles and scopes that a caller needs. The caller must have all of them. */
 export interface Requirement {
   readonly realmRoles?: readonly string[];
   /** Lists of roles, by client ID. */

@@ -1,6 +1,6 @@
 // Resource server: `idkit/resource-server`, for APIs that accept access tokens.
-// Owns: verification of bearer tokens with the service's published keys, of roles and scopes; adapters for Fastify,
-// Express and node:http.
+// Owns: the verification of bearer tokens with the service's published keys, the checks of roles and scopes, and the
+// adapters for Fastify, Express and node:http.
 // Must not know: the service, Node.js, the rest of this package.
 // Start at resource-server.ts.
 export {

@@ -13,7 +13,7 @@ export interface KeySource {
   keysUrl?: string;
   /** Whether plain http is allowed to every host. Default: false, which allows it only to loopback addresses. */
   allowHttp?: boolean;
-  /** Minimum time in seconds between two fetches of the keys because of tokens with unknown keys. Default: 10. */
+  /** Minimum time in seconds between two fetches that tokens with an unknown `kid` cause. Default: 10. */
   keyCooldownSeconds?: number;
 }
 

@@ -9,7 +9,7 @@ export interface GrantedScopes {
   openid: boolean;
   /** The `scope` of the response and of the access token, for example `openid profile email`. */
   visible: string;
-  /** The names of all granted scopes, including those that `visible` omits. The token family stores this text. */
+  /** The names of all granted scopes, including those that `visible` omits. Stored in the token family. */
   all: string;
 }
 
@@ -43,11 +43,11 @@ export interface ClaimsInput {
  */
 export type ClaimsTarget = 'access' | 'lightweight' | 'id' | 'lean-id' | 'userinfo' | 'introspection';
 
-/** The values of one token that do not come from mappers. Times are Unix times in seconds. */
+/** The values of one token that do not come from mappers. All times are Unix times in seconds. */
 export interface TokenStamp {
   /** The issuer, `{base_url}/realms/{realm}`. */
   issuer: string;
-  /** The claim `jti`. `accessTokenId` generates it for access tokens. */
+  /** The claim `jti`. For an access token, `accessTokenId` generates it. */
   jti: string;
   issuedAt: number;
   /** Absent for an offline refresh token that never expires. */

@@ -38,7 +38,9 @@ function stepsFor(target: ClaimsTarget, { client, granted }: ClaimsInput): reado
   return targets[target];
 }
 
-/** A lean ID token leaves the scopes' claims about the person to user info (OpenID Connect Core §5.4). */
+/**
+ * A lean ID token omits the scopes' claims about the person, because user info returns them (OpenID Connect Core §5.4).
+ */
 function scopeMappers(target: ClaimsTarget, granted: GrantedScopes): readonly ProtocolMapper[] {
   const mappers = granted.scopes.flatMap((scope) => scope.protocolMappers);
   return target === 'lean-id' ? mappers.filter((mapper) => personClaim(mapper) === undefined) : mappers;

@@ -67,7 +67,10 @@ export function compileMappers(
     .map(({ step }) => step);
 }
 
-/** Reads the flags of a mapper. Absent flags have Keycloak 26's defaults (OIDCAttributeMapperHelper). */
+/**
+ * Whether the mapper's flags let it write into this kind of document. Absent flags have the defaults of Keycloak 26
+ * (OIDCAttributeMapperHelper).
+ */
 function writesInto({ config }: ProtocolMapper, target: ClaimsTarget, accessByDefault: boolean): boolean {
   const access = config['access.token.claim'] ?? (accessByDefault ? 'true' : 'false');
   const id = config['id.token.claim'] ?? 'false';

@@ -40,7 +40,8 @@ const MEMBERS: Readonly<Partial<Record<ClaimsTarget, string>>> = {
 /**
  * `oidc-claims-param-token-mapper`: writes the standard claims that the parameter `claims` of the authorization request
  * names, if the user has them (OpenID Connect Core §5.5). The realm's client scopes define how each claim is read, even
- * if the scope was not granted. Members of `userinfo` go to user info only, those of `id_token` to ID tokens.
+ * if the scope was not granted. The members of `userinfo` are written only to user info, those of `id_token` only to ID
+ * tokens.
  */
 export function requestedClaims(): MapperStep {
   return (run) => {

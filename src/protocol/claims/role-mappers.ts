@@ -59,7 +59,10 @@ interface RoleName {
   name: string;
 }
 
-/** Parses `client_id.role` or a realm role. A `client_id` may contain dots, so known client ids are tried first. */
+/**
+ * Parses `client_id.role`, or the name of a realm role. A `client_id` can contain dots, so known client ids are tried
+ * first.
+ */
 function parseRole(clients: ReadonlyMap<string, { clientId: string }>, text: string): RoleName {
   for (const { clientId } of clients.values()) {
     if (text.startsWith(`${clientId}.`)) return { clientId, name: text.slice(clientId.length + 1) };
@@ -84,7 +87,10 @@ function withoutRole(roles: TokenRoles, { clientId, name }: RoleName): TokenRole
   return { ...roles, clients };
 }
 
-/** Returns a list. Without `multivalued`, returns the text that Java prints for a list, as Keycloak 26 does. */
+/**
+ * Returns the values as a list. If the mapper is not multivalued, returns the text that Java prints for a list, as
+ * Keycloak 26 does.
+ */
 function roleList(
   mapper: ProtocolMapper,
   names: readonly string[],

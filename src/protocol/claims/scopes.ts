@@ -266,7 +266,7 @@ interface RolesByOwner {
 
 const groupedRoles = new WeakMap<RealmConfiguration, WeakMap<ReadonlySet<string>, RolesByOwner>>();
 
-/** Groups the roles by owner. The result is cached as long as the set of ids exists. */
+/** Groups the roles by owner. Caches the result as long as the set of ids exists. */
 export function rolesByOwner(configuration: RealmConfiguration, roleIds: ReadonlySet<string>): RolesByOwner {
   let sets = groupedRoles.get(configuration);
   if (sets === undefined) {

@@ -42,7 +42,7 @@ export function allowedOrigins(): MapperStep {
   };
 }
 
-/** `oidc-audience-resolve-mapper`: adds every other client that owns a role of the token. */
+/** `oidc-audience-resolve-mapper`: adds every other client that owns a role of the token to the audience. */
 export function audienceResolve(): MapperStep {
   return (run) => {
     for (const clientId of tokenRoles(run).clients.keys()) {
@@ -51,7 +51,7 @@ export function audienceResolve(): MapperStep {
   };
 }
 
-/** `oidc-audience-mapper`: adds a client or a custom name. */
+/** `oidc-audience-mapper`: adds a client or a custom name to the audience. */
 export function audience(mapper: ProtocolMapper): MapperStep {
   const name = mapper.config['included.client.audience'] || mapper.config['included.custom.audience'];
   if (name === undefined || name === '') return () => {};

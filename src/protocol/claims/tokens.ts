@@ -24,7 +24,7 @@ function isIdTokenLean(client: Client): boolean {
 const SESSION = { online: 'on', offline: 'of', transient: 'tr' } as const;
 
 /**
- * Generates a `jti` for an access token: six letters that encode its origin, `:` and a UUID
+ * Generates the `jti` of an access token: six letters that encode the token's origin, `:` and a UUID
  * (docs/keycloak/tokens.md#access-token).
  */
 export function accessTokenId(origin: TokenOrigin, random: Random): string {

@@ -13,7 +13,7 @@ const SIGNING = ['PS384', 'RS384', 'EdDSA', 'ES384', 'HS256', 'HS512', 'ES256', 
 const CLIENT_METHODS = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt'];
 /** Algorithms of `client_secret_jwt`. */
 const CLIENT_SIGNING = ['HS256', 'HS512', 'HS384'];
-/** The table of grants lacks the implicit grant, which does not use the token endpoint. */
+/** The announced grants. The table of grants lacks the implicit grant, which does not use the token endpoint. */
 const GRANT_TYPES = [...GRANTS.keys(), 'implicit'].sort();
 const RESPONSE_TYPES = [
   'code',
@@ -91,10 +91,13 @@ function scopeNames(configuration: RealmConfiguration): string[] {
     .map((scope) => scope.name);
 }
 
-/** The public description of a realm, `GET /realms/{realm}` (docs/keycloak/errors.md#realm-information). */
+/**
+ * The description of a realm that everyone can read at `GET /realms/{realm}`
+ * (docs/keycloak/errors.md#realm-information).
+ */
 export interface RealmInfo {
   realm: string;
-  /** DER SubjectPublicKeyInfo in base64 of the key that signs with the realm's algorithm. */
+  /** The public key for the realm's signature algorithm: DER SubjectPublicKeyInfo in base64. */
   public_key?: string;
   'token-service': string;
   'account-service': string;

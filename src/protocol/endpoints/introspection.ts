@@ -9,7 +9,7 @@ import { checkRealmEnabled, checkTransport, getRealm } from '../realm.ts';
 import { Refusal } from '../refusal.ts';
 import { type ActiveToken, gatherClaims, hashRefreshToken, judgeClaims } from '../token/index.ts';
 
-/** `{"active":false}`, or the token's claims with `active: true` (RFC 7662 §2.2). */
+/** The body of a response: `{"active":false}`, or the token's claims with `active: true` (RFC 7662 §2.2). */
 export type Introspection = Readonly<Record<string, unknown>> & { active: boolean };
 
 const INACTIVE: Introspection = { active: false };
@@ -18,7 +18,7 @@ const INACTIVE: Introspection = { active: false };
 const OWN_CLAIMS = ['exp', 'iat', 'auth_time', 'jti', 'iss', 'sub', 'typ', 'azp', 'nonce', 'sid', 'scope'];
 
 /**
- * Token introspection for confidential clients, bearer-only ones included (RFC 7662;
+ * Introspects a token for a confidential client, which may be bearer-only (RFC 7662;
  * docs/keycloak/tokens.md#introspection). An access token is active only for a client in its audience. A refresh token
  * is active only for its own client, and only if `token_type_hint` is `refresh_token`.
  *

@@ -19,7 +19,7 @@ export async function requestTokens(
   ctx: ProtocolContext,
   request: ProtocolRequest,
 ): Promise<Answer<TokenResponse>> {
-  // 1. The realm and the transport.
+  // 1. The realm, and TLS if the realm requires it.
   const configuration = await getRealm(ctx, request.realm);
   checkTransport(configuration, request);
 
@@ -86,7 +86,7 @@ async function useGrant(request: GrantRequest): Promise<TokenResponse> {
 async function proveAndIssue(request: GrantRequest, granted: GrantedScopes): Promise<TokenResponse> {
   const { grant } = request;
   try {
-    // 6. The proof of the grant.
+    // 6. The proof for whom the grant issues tokens.
     const proof = await grant.prove(request, granted);
 
     // 7. The tokens.

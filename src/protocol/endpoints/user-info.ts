@@ -36,7 +36,7 @@ const EVENT_ERRORS: Readonly<Partial<Record<RefusedToken['reason'], string>>> = 
 
 /** The claims about the user that the client receives. */
 export interface UserInfo extends Answer<Record<string, unknown>> {
-  /** The same claims as a JWT. Present if the client wants a signed response. */
+  /** The same claims as a JWT, if the client wants a signed response. */
   signed?: string;
 }
 
@@ -97,8 +97,8 @@ export async function userInfo(ctx: ProtocolContext, request: ProtocolRequest): 
 }
 
 /**
- * Signs the claims for the client if its `user.info.response.signature.alg` names an algorithm (OpenID Connect Core
- * §5.3.2; docs/keycloak/tokens.md#user-info).
+ * Signs the claims as a JWT if the client's attribute `user.info.response.signature.alg` names an algorithm (OpenID
+ * Connect Core §5.3.2; docs/keycloak/tokens.md#user-info).
  */
 async function sign(
   ctx: ProtocolContext,
@@ -134,7 +134,8 @@ function withoutEmpty(claims: Readonly<Record<string, unknown>>): Record<string,
 }
 
 /**
- * Reads the token from the header or the form, never from the query (RFC 6750 §2; docs/keycloak/tokens.md#user-info).
+ * Reads the token from the header or the form, but never from the query (RFC 6750 §2;
+ * docs/keycloak/tokens.md#user-info).
  */
 function readBearer(request: ProtocolRequest): string {
   const header = /^bearer +(.*)$/i.exec(request.authorization ?? '')?.[1]?.trim();

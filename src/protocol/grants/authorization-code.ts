@@ -116,7 +116,7 @@ function refused(description: string, eventError?: string): Refusal {
   return new Refusal('code-refused', { description, eventError });
 }
 
-/** 43 to 128 unreserved characters (RFC 7636 §4.1). */
+/** A code verifier has 43 to 128 unreserved characters (RFC 7636 §4.1). */
 const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
 
 /**

@@ -45,7 +45,7 @@ export interface Proof {
 
 /** One grant type of the token endpoint. The endpoint does the work that all grants share. */
 export interface Grant {
-  /** Event type of a success, for example `LOGIN`. */
+  /** The type of the event that a success logs, for example `LOGIN`. */
   eventType: string;
   /**
    * Keycloak's two-letter code for the grant, in the `jti` of its access tokens (docs/keycloak/tokens.md#access-token).

@@ -59,7 +59,7 @@ export const refreshTokenGrant: Grant = {
 };
 
 /**
- * Rotates the token with one conditional write, which decides between parallel requests with the same token
+ * Rotates the token with one conditional write, which puts parallel requests with the same token into an order
  * (docs/keycloak/tokens.md#rotation). If the store detects a reuse, it ends the whole user session in the same
  * transaction (docs/keycloak/tokens.md#reuse). The session's clients are then notified (Back-Channel Logout 1.0 §2.5).
  *
@@ -98,8 +98,8 @@ async function rotate(
 }
 
 /**
- * Rejects an offline token if its client no longer has the scope `offline_access`, as Keycloak 26.7.3 does. A refresh
- * that does not request the scope is accepted.
+ * Rejects an offline token if its client no longer has the scope `offline_access`, as Keycloak 26.7.3 does. The refresh
+ * itself need not request the scope.
  *
  * @throws Refusal `refresh-token-refused`
  */

@@ -10,7 +10,7 @@ import type { Client } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import { Refusal } from '../refusal.ts';
 
-/** One realm's keys, prepared once per configuration object. */
+/** One realm's keys, which are prepared once for each configuration object. */
 interface PreparedKeys {
   all: readonly RealmKey[];
   signing: ReadonlyMap<string, JwsKey>;
@@ -73,7 +73,7 @@ function prepare(configuration: RealmConfiguration): PreparedKeys {
   };
 }
 
-/** Two algorithms never share a key (RFC 8725 §3.1). */
+/** Returns the key of a map. It contains the algorithm, because two algorithms must not share a key (RFC 8725 §3.1). */
 function verifyingName(kid: string, algorithm: string): string {
   return `${algorithm} ${kid}`;
 }
@@ -121,13 +121,16 @@ export interface RealmKey {
   validTo?: number;
 }
 
-/** The realm's keys, read from its key components and cached until the realm's configuration changes. */
+/**
+ * Provides the keys of every realm. It reads them from the realm's key components and caches them until the
+ * configuration changes.
+ */
 export interface KeyRing {
   /** Returns the active key with the highest priority for the algorithm. @throws Refusal if the realm has none */
   signingKey(configuration: RealmConfiguration, algorithm: SignatureAlgorithm): JwsKey;
   /** Returns an active or passive key that can verify signatures, or undefined. */
   verificationKey(configuration: RealmConfiguration, kid: string, algorithm: string): JwsKey | undefined;
-  /** Lists all keys by priority, DISABLED ones included. */
+  /** Lists all keys by priority, including disabled ones. */
   list(configuration: RealmConfiguration): readonly RealmKey[];
   /** Returns the published key set (RFC 7517) in Keycloak's field order. */
   publish(configuration: RealmConfiguration): { keys: readonly Readonly<Record<string, unknown>>[] };

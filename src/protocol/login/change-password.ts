@@ -11,9 +11,9 @@ export type PasswordChange =
   | { outcome: 'gone' };
 
 /**
- * Sets a user's new password, completes the required action UPDATE_PASSWORD, and ends all sessions of the user, offline
- * sessions and logins in progress included (docs/keycloak/sessions.md#what-ends-a-session). The clients of the sessions
- * are notified (Back-Channel Logout 1.0 §2.5).
+ * Sets a user's new password and completes the required action UPDATE_PASSWORD. Ends all sessions of the user,
+ * including offline sessions and logins in progress, and notifies their clients
+ * (docs/keycloak/sessions.md#what-ends-a-session; Back-Channel Logout 1.0 §2.5).
  *
  * @param options `provedBy`: id of the verified password, which must still be current
  */

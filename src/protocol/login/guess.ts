@@ -9,7 +9,7 @@ import { findFailures, isLockedForGood, recordFailure, recordNothing } from './f
 /** The user id that is looked up for an unknown name, so that the number of reads does not reveal who exists. */
 const NOBODY = 'nobody';
 
-/** Maximum length of a name in characters. No user has a longer one. */
+/** Maximum length of a user name in characters. */
 const LONGEST_NAME = 255;
 
 /** Returns the lower-case name by which a guess looks up its user. */

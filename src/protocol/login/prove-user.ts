@@ -4,7 +4,7 @@ import type { LoginAttempt } from './attempt.ts';
 import { guessAt, guessedName } from './guess.ts';
 import { describeRefusedCode, listSecondFactors, matchCode, spendCode, takesCode } from './second-factor.ts';
 
-/** A user whose password is correct. */
+/** A user who entered the correct password. */
 export interface ProvenPassword {
   user: User;
   /** The password credential that matched. */

@@ -2,10 +2,10 @@ import type { Credential } from '../../model/index.ts';
 import type { AuthenticatorContext, CodeMatch } from './authenticators/authenticator.ts';
 import { AUTHENTICATORS } from './authenticators/table.ts';
 
-/** Types of credentials that are not a second factor after a password. */
+/** The types of credentials that do not count as a second factor after a password. */
 const FIRST_FACTORS: ReadonlySet<string> = new Set(['password', 'password-history', 'webauthn-passwordless']);
 
-/** Lists a user's second factors. A user who has any must always prove one, even if idkit cannot check it. */
+/** Lists a user's second factors. A user who has any must always prove one, even if idkit cannot check any of them. */
 export function listSecondFactors(credentials: readonly Credential[]): readonly Credential[] {
   return credentials.filter((credential) => !FIRST_FACTORS.has(credential.type));
 }

@@ -4,7 +4,7 @@ import type { ProtocolContext } from '../context.ts';
 
 /**
  * Ends a user session with all its tokens, and notifies its clients (Back-Channel Logout 1.0 §2.5). Returns the session
- * with its clients, or undefined if it had ended before.
+ * with its clients, or undefined if it had already ended.
  */
 export async function endSessionOf(
   ctx: Pick<ProtocolContext, 'store' | 'sessionEndings'>,
@@ -22,7 +22,7 @@ export async function endSessionOf(
   return known;
 }
 
-/** A session and the clients that take part in it. */
+/** A session, and the clients that take part in it. */
 interface ClientsOfSession {
   session: Pick<UserSession, 'id' | 'userId' | 'offline'>;
   clientUuids: readonly string[];

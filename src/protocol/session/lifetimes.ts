@@ -23,8 +23,8 @@ export function userSessionEnds(settings: RealmSettings, session: SessionTimes):
 }
 
 /**
- * Returns the end of a client session. Its idle time is the client's own setting or the realm's, and it never outlives
- * the user session (docs/keycloak/sessions.md#lifetimes).
+ * Returns the end of a client session (docs/keycloak/sessions.md#lifetimes). Its idle time is the client's own setting,
+ * or that of the realm. A client session never outlives the user session.
  */
 export function clientSessionEnds(
   settings: RealmSettings,

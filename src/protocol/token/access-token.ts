@@ -65,7 +65,7 @@ export async function verifyAccessToken(
   return judgeClaims(ctx, configuration, claims);
 }
 
-/** Like `verifyAccessToken`, for claims whose signature and type are already verified. */
+/** Does the same as `verifyAccessToken`, for claims whose signature and type are already verified. */
 export async function judgeClaims(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,

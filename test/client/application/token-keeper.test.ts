@@ -8,7 +8,7 @@ const UNREACHABLE = async () => {
   throw new ClientError('unreachable', 'offline');
 };
 
-test('returns a token with more than 60 seconds left, and renews one with less', async (t) => {
+test('returns a token with more than 60 seconds left, and renews one with fewer', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const [tab] = await openMany(1);
   clock.advance(239_000);

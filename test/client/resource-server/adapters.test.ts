@@ -70,7 +70,7 @@ const FRAMEWORKS: Record<string, (t: TestContext, api: ResourceServer) => Promis
 };
 
 for (const [name, start] of Object.entries(FRAMEWORKS)) {
-  test(`${name}: responds to each kind of token with 200, 401 invalid_token, 403 insufficient_scope or 503`, async (t) => {
+  test(`${name}: responds with 200 to a valid token, otherwise with 401 invalid_token, 403 insufficient_scope or 503`, async (t) => {
     const service = await startIssuingService(t);
     const api = openResourceServer({ issuer: service.issuer, audience: 'orders-api' });
     const address = await start(t, api);

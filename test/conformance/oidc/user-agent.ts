@@ -156,7 +156,7 @@ export function hasElement({ markup }: ShownPage, id: string): boolean {
   return readElements(markup).some(({ attributes }) => attributes['id'] === id);
 }
 
-/** The visible text of a page. */
+/** Returns the visible text of a page. */
 export function textOf({ markup }: ShownPage): string {
   return readElements(markup).find(({ tag }) => tag === 'body')?.text ?? '';
 }

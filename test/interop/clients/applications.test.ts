@@ -11,7 +11,7 @@ import { launchBrowser, missingBrowser } from '../../http/pages/chromium.ts';
 import { APACHE, MODULES, prepareApache } from './apache.ts';
 import { clientOf, listen, SECRET, serveClients } from './served-clients.ts';
 
-// These tests use unmodified web applications, whose login is middleware or an Apache module, in a browser.
+// These tests log in to unmodified web applications in a browser. A middleware or an Apache module handles the login.
 
 /**
  * Checks that a login opens the protected page, that a logout leads to the login page, and that single sign-on needs no

@@ -80,7 +80,7 @@ describe('lean ID tokens (client attribute idkit.lean.id.token)', () => {
     );
   });
 
-  it('an ID token has these claims if the client gets no access token with which to request user info (Core §5.4)', async () => {
+  it('an ID token is not lean if the client gets no access token with which to request user info (Core §5.4)', async () => {
     assert.equal((await claimsFor({ attributes: LEAN })).email, user.email);
   });
 

@@ -28,7 +28,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     assert.match(String(claimsOf(second.access_token)['jti']), /^onrtrt:/);
   });
 
-  it('ends the whole user session if a refresh token is reused, including its newest token', async () => {
+  it('ends the whole user session, including the newest refresh token, if an older one is reused', async () => {
     const first = await realm.login('alice');
     const second = await realm.refresh(first.refresh_token);
     await refusalOfRefresh(first.refresh_token);

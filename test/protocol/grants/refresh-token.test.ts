@@ -66,7 +66,7 @@ describe('the checks of a refresh, in their order (docs/keycloak/tokens.md#refre
     assert.equal((await own.login('alice'))['not-before-policy'], world.clock.now() / 1000);
   });
 
-  it('6: rejects an expired token: "Token is not active" (RFC 6749 §5.2)', async () => {
+  it('6: rejects an expired token with "Token is not active" (RFC 6749 §5.2)', async () => {
     const { own } = await ownRealm({ ssoSessionIdleTimeout: 2 });
     const { refresh_token, refresh_expires_in } = await own.login('alice');
     assert.equal(refresh_expires_in, 2);
@@ -147,7 +147,7 @@ describe('the checks of a refresh, in their order (docs/keycloak/tokens.md#refre
     );
   });
 
-  it('12: rejects a revoked token: "Token is not active", while the session continues', async () => {
+  it('12: rejects a revoked token with "Token is not active", while the session continues', async () => {
     const { refresh_token, session_state } = await realm.login('alice');
     await revokeToken(world.ctx, realm.request({ client_id: 'web', token: refresh_token! }));
     assert.deepEqual(await refusalOfRefresh(refresh_token), refused('Token is not active'));

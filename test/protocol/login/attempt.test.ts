@@ -19,5 +19,5 @@ describe('the sender that an address identifies (RFC 6177)', () => {
     ['unknown', 'unknown'],
   ];
   for (const [address, sender] of cases)
-    it(`is ${sender} for ${address}`, () => assert.equal(senderOf(address), sender));
+    it(`is ${sender} for the address ${address}`, () => assert.equal(senderOf(address), sender));
 });

@@ -203,7 +203,7 @@ describe('guesses at the password of one user', () => {
 });
 
 describe('the work for a guess', () => {
-  it('costs one hash and the same reads and writes for an unknown name and for every user, locked or not', async () => {
+  it('a guess costs one hash and the same reads and writes for an unknown name and for every user, locked or not', async () => {
     const realm = await guardedRealm({ failureFactor: 2 });
     await realm.client('job', { serviceAccountsEnabled: true });
     const locked = await realm.user('locked');

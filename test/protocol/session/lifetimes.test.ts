@@ -29,7 +29,7 @@ describe('lifetimes of a user session (docs/keycloak/sessions.md#lifetimes)', ()
     assert.equal(isAlive(ends, start + 36_000), false);
   });
 
-  it('replaces a limit of the realm that is 0 or negative with 1800 or 36000 seconds', () => {
+  it('uses 1800 and 36000 seconds if the limits of the realm are 0 or negative', () => {
     const ends = userSessionEnds(
       realmSettings({ ssoSessionIdleTimeout: 0, ssoSessionMaxLifespan: -1 }),
       session,

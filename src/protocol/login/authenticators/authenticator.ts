@@ -13,9 +13,8 @@ export interface CodeMatch {
 /** A kind of second factor that a user proves with a code. To add one, add a file and a row to table.ts. */
 export interface Authenticator {
   /**
-   * Compares a code with a stored credential. Takes the same time for every code. Does not mark the code as used,
-   * because the accompanying password may be wrong. Returns undefined for a wrong code, or a credential that it cannot
-   * read.
+   * Compares a code with a stored credential, in the same time for every code. Does not mark the code as used, because
+   * the password in the same form may be wrong. Returns undefined if the code is wrong or the credential is unreadable.
    */
   match(context: AuthenticatorContext, stored: Credential, code: string): CodeMatch | undefined;
 }
