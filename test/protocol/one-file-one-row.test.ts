@@ -96,7 +96,7 @@ const mapper = {
 const { realm } = await realmWithLogin(world, 'acme', {}, { directAccessGrantsEnabled: true, protocolMappers: [mapper] });
 const ada = await realm.user('ada');
 
-test('the added grant issues a token, and discovery lists it', async () => {
+test('a grant that was added issues a token, and discovery lists it', async () => {
   const { access_token } = await realm.tokens({ grant_type: 'urn:example:dummy', client_id: 'web' });
   assert.equal(claimsOf(access_token)['azp'], 'web');
   assert.match(String(claimsOf(access_token)['jti']), /^trrtdu:/);
@@ -104,11 +104,11 @@ test('the added grant issues a token, and discovery lists it', async () => {
   assert.ok((grant_types_supported as string[]).includes('urn:example:dummy'));
 });
 
-test('the added mapper writes its claim', async () => {
+test('a protocol mapper that was added writes its claim', async () => {
   assert.equal(claimsOf((await realm.login('ada')).access_token)['dummy'], 'mapped');
 });
 
-test('the login stops at the added required action', async () => {
+test('a required action that was added interrupts the login', async () => {
   const user = await realm.user('bob', { requiredActions: ['DUMMY'] });
   const browser = new Browser(world, realm);
   const page = await browser.follow(await browser.logIn(await browser.authorize(), user.username));
@@ -116,7 +116,7 @@ test('the login stops at the added required action', async () => {
   assert.ok('code' in clientAnswer(await browser.submit(page, {})));
 });
 
-test('the added authenticator accepts its code, in a form and on the login page', async () => {
+test('an authenticator that was added accepts its code, in a form and on the login page', async () => {
   await realm.credential(ada, 'dummy', {}, {});
   assert.equal((await refusalOf(realm.login('ada', { totp: 'wrong' }))).case, 'user-credentials-wrong');
   assert.ok((await realm.login('ada', { totp: 'open sesame' })).access_token);
@@ -158,5 +158,5 @@ function add({ file, content, table, after: line, row, import: imported }: Addit
 
 for (const name of Object.keys(ADDITIONS))
   test(`adding ${name} takes one file and one row`, () => {
-    assert.match(report, new RegExp(`^ok \\d+ - ${name}$`, 'm'), report);
+    assert.match(report, new RegExp(`^ok \\d+ - ${name} that was added `, 'm'), report);
   });
