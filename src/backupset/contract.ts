@@ -7,14 +7,20 @@ export const SET_FILES = {
   environment: 'env.gpg',
   manifest: 'manifest.json',
   checksums: 'checksums.sha256',
-  /** A symmetric OpenPGP message over the checksums. The checksums do not list it. */
+  /**
+   * An OpenPGP message that holds the hash of the checksums, encrypted with the passphrase. The checksums do not list
+   * it.
+   */
   seal: 'seal.gpg',
 } as const;
 
 /** The parts of a set. `--only` selects some of them. */
 export type SetPart = 'database' | 'realms' | 'config' | 'env';
 
-/** Options of every long call. `onProgress` receives the bytes done and, if it is known, their total. */
+/**
+ * Options of every call that can take long. `onProgress` receives the number of bytes done and, if it is known, their
+ * total.
+ */
 export interface WorkOptions {
   signal?: AbortSignal;
   onProgress?: (done: number, total?: number) => void;
@@ -26,13 +32,13 @@ export interface ListedSet {
   name: string;
   /** Absolute path. */
   dir: string;
-  /** Milliseconds since the Unix epoch, from the name. */
+  /** Unix time in milliseconds, from the name. */
   startedAt: number;
   /** True if the set is dated more than an hour ahead of `now`. */
   future: boolean;
 }
 
-/** The directories in a backup root that belong to idkit. Anything else is not listed. */
+/** The directories in a backup root that belong to idkit. Other entries are not listed. */
 export interface RootListing {
   /** Oldest first. */
   sets: readonly ListedSet[];
@@ -42,14 +48,14 @@ export interface RootListing {
   trash: readonly string[];
 }
 
-/** The plan for the name of a set that begins now. */
+/** The name of a set that begins now. */
 export interface PlannedName {
   name: string;
-  /** The time of the name in milliseconds since the Unix epoch. */
+  /** The time in the name, as Unix time in milliseconds. */
   startedAt: number;
-  /** Wait this long before the set begins, because another set has this second. */
+  /** Time in milliseconds to wait before the set begins, because another set is named after the current second. */
   waitMilliseconds: number;
-  /** The newest set is ahead of the clock, and the name follows it. A backup reports this as a finding. */
+  /** True if the newest set is ahead of the clock, so the name follows that set. A backup reports this as a finding. */
   clockBehind: boolean;
 }
 
@@ -67,52 +73,55 @@ export interface FileDigest {
   sha256: string;
 }
 
-/** A realm in the manifest. */
 export interface ManifestRealm {
   realm: string;
-  /** Users in the snapshot of the dump, without service accounts. Absent if the dump does not contain the realm. */
+  /**
+   * Number of users in the dump's snapshot, without service accounts. Absent if the dump does not contain the realm.
+   */
   users?: number;
-  /** The realm file in the set. Absent if the realm is not in the configured list. */
+  /** Name of the realm file in the set. Absent if the realm is not one of the configured realms. */
   file?: string;
 }
 
 /** `manifest.json` */
 export interface Manifest {
-  /** Format 2 can say that a set is sealed. */
+  /** Format 2 added the member `sealed`. */
   formatVersion: 1 | 2;
   idkitVersion: string;
   /** The time in the set's name, in ISO 8601 and UTC. */
   startedAt: string;
   parts: readonly SetPart[];
-  /** True if there is a `seal.gpg`, because the backup had a passphrase. Absent in format 1. */
+  /** True if the set has a `seal.gpg`, which a backup with a passphrase writes. Absent in format 1. */
   sealed?: boolean;
   service: { kind: 'idkit' | 'keycloak'; version: string };
-  /** Absent in a set without the database. */
+  /** Absent if the set does not contain the database. */
   database?: { kind: 'sqlite' | 'postgres'; version: string; schemaVersion: number; bytes: number };
   realms: readonly ManifestRealm[];
-  /** The source of the realm files. Absent in a set without them. */
+  /** The source of the realm files. Absent if the set has no realm files. */
   realmSource?: 'api' | 'snapshot';
-  /** The size in bytes of every file except this one, the checksums and the seal. */
+  /** Size of each file in bytes by its name, except for the manifest, the checksums and the seal. */
   files: Readonly<Record<string, number>>;
   /** The duration of each step, in order. */
   steps: readonly { id: string; milliseconds: number }[];
 }
 
-/** What a dump contains, known when it was read to its end line. */
+/** The contents of a dump, which are known when it was read to its end line. */
 export interface DumpReport {
   kind: 'sqlite' | 'postgres';
   /** The size of the SQL in bytes. */
   bytes: number;
   /** SQLite: `PRAGMA user_version`. Postgres: idkit's schema version, or Keycloak's version as a number (26.7.3 is 260703). */
   schemaVersion?: number;
-  /** The number of users by realm, without service accounts. Undefined if the tables of the dump are not known. */
+  /**
+   * The number of users by realm, without service accounts. Undefined if idkit does not know the tables of the dump.
+   */
   realms?: readonly { realm: string; users: number }[];
-  /** The short rows of idkit's table `meta`, value by name. They show which master key the dump needs. */
+  /** Values of idkit's table `meta` by name, without long ones. They show which master key the dump needs. */
   meta?: ReadonlyMap<string, string>;
   postgres?: PostgresDumpFacts;
 }
 
-/** The origin of a Postgres dump, and what it needs when it is loaded. */
+/** The origin of a Postgres dump, and what loading it requires. */
 export interface PostgresDumpFacts {
   /** The comments before the first statement. */
   head: string;
@@ -123,14 +132,15 @@ export interface PostgresDumpFacts {
   /** The version that last migrated the schema, such as `26.7.3`. */
   keycloakVersion?: string;
   /**
-   * The rows are INSERTs, as `pg_dump --inserts` writes them. So service, schema and key are unknown until it is loaded.
+   * True if the rows are INSERT statements, as `pg_dump --inserts` writes them. idkit does not read these, so service,
+   * schema and master key are unknown until the dump is loaded.
    */
   unread?: true;
-  /** The roles that own an object in it or have privileges. */
+  /** The roles that own an object in the dump or have privileges on one. */
   roles: readonly string[];
 }
 
-/** A file that the archive of the configuration left out, and why. */
+/** A file that was left out of the configuration archive, and why. */
 export interface LeftOut {
   /** Relative to the configuration directory. */
   path: string;
@@ -147,12 +157,12 @@ export interface LeftOut {
     | 'changed while read';
 }
 
-/** The paths of what `config.tar.gz` contains. A path that is absent or does not exist is left out. */
+/** The paths to archive in `config.tar.gz`. A path that is absent or does not exist is skipped. */
 export interface ArchiveSource {
   configDir?: string;
   idkitYaml?: string;
   composeYaml?: string;
-  /** Left out without a report, under any name and behind any link. */
+  /** This file is left out without a report, even under another name or behind a link. */
   environmentFile?: string;
 }
 
@@ -170,42 +180,42 @@ export interface ArchiveEntry {
   type: 'file' | 'directory' | 'link';
   /** Permission bits, at most 0777. */
   mode: number;
-  /** Seconds since the Unix epoch. */
+  /** Unix time in seconds. */
   mtime: number;
-  /** The size of a file in bytes; 0 for any other entry. */
+  /** The size of a file in bytes; 0 for directories and links. */
   size: number;
   /** The target of a link. */
   target?: string;
 }
 
-/** The result of opening an OpenPGP message. */
+/** The result of decrypting an OpenPGP message. */
 export type MessageOpened =
   /** `filename` is the name inside the message, often empty. */
   | { outcome: 'opened'; bytes: Uint8Array; filename: string }
-  /** The message does not open with this passphrase (12). A changed message gives the same result. */
+  /** This passphrase does not decrypt the message (exit code 12). A modified message has the same result. */
   | { outcome: 'wrong passphrase' }
-  /** The file is not an OpenPGP message, is truncated, or has no integrity protection (13). */
+  /** The file is not an OpenPGP message, is truncated, or has no integrity protection (exit code 13). */
   | { outcome: 'damaged'; why: string }
-  /** idkit does not support the cipher (14). `command` is the gpg command that opens the message. */
+  /** idkit does not support the cipher (exit code 14). `command` is the gpg command that decrypts the message. */
   | { outcome: 'unsupported cipher'; cipher: string; command: string };
 
-/** One fault of a set. */
 export interface SetProblem {
-  /** The file with the fault, or the set's name if no file has it. */
+  /** The faulty file, or the set's name if the fault is not in a file. */
   file: string;
   code: Extract<ErrorCode, 'IDKIT_DAMAGED' | 'IDKIT_CREDENTIALS' | 'IDKIT_VERSION'>;
-  /** What is wrong. The message does not repeat the file's name. */
+  /** Describes the fault without repeating the file's name. */
   message: string;
   hints: readonly string[];
 }
 
 /**
- * `holds`: somebody who knew the passphrase made the checksums for this set. `not checked`: there is a seal, and it was
- * not opened. `unsealed`: there is no seal. `broken`: the seal is wrong, so nothing in the set is trusted.
+ * `holds`: the checksums were written for this set by someone who knew the passphrase. `not checked`: the set has a
+ * seal, which was not decrypted. `unsealed`: the set has no seal. `broken`: the seal is invalid, so idkit trusts
+ * nothing in the set.
  */
 export type SealState = 'holds' | 'not checked' | 'unsealed' | 'broken';
 
-/** The checksums of a set, read once, and the state of its seal. */
+/** The checksums of a set, which are read only once, and the state of its seal. */
 export interface SealedList {
   seal: SealState;
   /** The faults of `checksums.sha256` and the seal. */
@@ -214,18 +224,18 @@ export interface SealedList {
   /** Absent if the checksums cannot be read. */
   list?: {
     entries: readonly ChecksumEntry[];
-    /** The size of the list and the seal in bytes. */
+    /** Size in bytes of the list and the seal together. */
     bytes: number;
     /** The hash of `checksums.sha256`. */
     sha256: string;
   };
 }
 
-/** The result of verifying one set from its bytes alone. */
+/** The result of verifying one set, which depends only on its files. */
 export interface Verdict {
   /**
-   * `damaged` 13, `passphrase` 12, `unreadable` 14. Damage takes precedence over a wrong passphrase, and that over an
-   * unsupported cipher.
+   * The exit codes are 13 for `damaged`, 12 for `passphrase` and 14 for `unreadable`. Damage takes precedence over a
+   * wrong passphrase, which takes precedence over an unsupported cipher.
    */
   verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable';
   /** The error code of the verdict. Absent for a good set. */
@@ -238,23 +248,29 @@ export interface Verdict {
   /** Present if the set has a readable dump. */
   dump?: DumpReport;
   manifest?: Manifest;
-  /** The realms with the users that the dump counts, else the manifest, and with their realm files. */
+  /**
+   * The realms with their realm files and user counts. The counts come from the dump, or from the manifest if the dump
+   * has none.
+   */
   realms: readonly ManifestRealm[];
   /** The number of listed files, plus the checksums and the seal. */
   files: number;
   bytes: number;
-  /** The hash of `checksums.sha256`, which binds a kept verdict to these bytes. Absent if the list cannot be read. */
+  /**
+   * The hash of `checksums.sha256`, which ties a stored verdict to exactly these files. Absent if the list cannot be
+   * read.
+   */
   checksumsSha256?: string;
-  /** The checksums, which later reads are compared with. Empty if the list cannot be read. */
+  /** The checksums with which later reads are compared. Empty if the list cannot be read. */
   entries: readonly ChecksumEntry[];
 }
 
 export interface VerifySetOptions extends WorkOptions {
-  /** If it is absent, env.gpg is inspected but not opened, and a note says so. */
+  /** Without it, env.gpg is inspected but not decrypted, and a note reports that. */
   passphrase?: Secret;
-  /** Checks the decrypted content of env.gpg. A `fault` is damage, a `note` is not. */
+  /** Checks the decrypted content of env.gpg. A `fault` means that the set is damaged, a `note` does not. */
   judgeEnvironment?: (plain: Uint8Array) => { fault?: string; note?: string };
-  /** The earlier result of `checkSeal`. The checksums are then not read again. */
+  /** The result of an earlier `checkSeal`, so that the checksums are not read again. */
   sealed?: SealedList;
 }
 
@@ -274,7 +290,7 @@ export interface SetHandle {
   readonly name: string;
   /** The absolute path without links. */
   readonly dir: string;
-  /** The time in the name, in milliseconds since the Unix epoch. */
+  /** Unix time in milliseconds, from the name. Absent if the name is not a time. */
   readonly startedAt?: number;
   /** The names of all entries in the directory, sorted bytewise. */
   readonly names: readonly string[];
@@ -293,20 +309,22 @@ export interface SetFileWriter {
   close(): Promise<FileDigest>;
 }
 
-/** A set that is being made in `ROOT/.partial-NAME-PID`. The mode of the directory is 0700, of files 0600. */
+/**
+ * A set that is being written in `ROOT/.partial-NAME-PID`. The directory has mode 0700, and its files have mode 0600.
+ */
 export interface SetWriter {
   readonly name: string;
   /** The working directory. */
   readonly dir: string;
-  /** The files that are closed so far. */
+  /** The files that are closed so far, by name. */
   readonly files: ReadonlyMap<string, FileDigest>;
-  /** Begins a file. @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE */
+  /** Creates a file. @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE */
   createFile(name: string): Promise<SetFileWriter>;
-  /** Writes a whole file. */
+  /** Creates a file with this content. */
   putFile(name: string, content: Uint8Array | string): Promise<FileDigest>;
-  /** Writes `checksums.sha256` over the closed files. After it, only the seal may be written. */
+  /** Writes the checksums of the closed files to `checksums.sha256`. After that, only the seal may be written. */
   writeChecksums(): Promise<void>;
-  /** Writes `seal.gpg` over the checksums. @throws IDKIT_BUG before `writeChecksums` */
+  /** Writes `seal.gpg`, which authenticates the checksums. @throws IDKIT_BUG if the checksums are not written yet */
   writeSeal(passphrase: Secret): Promise<void>;
   /** Reads all files back from the disk and verifies them as `verifySet` does. */
   readBack(options?: VerifySetOptions): Promise<Verdict>;
@@ -319,11 +337,11 @@ export interface SetWriter {
   abandon(): Promise<void>;
 }
 
-/** What the retention rule needs to know about a set. */
+/** The properties of a set on which the retention rule depends. */
 export interface PrunableSet extends ListedSet {
   /** True if the set includes the database, so that it can be restored. */
   whole: boolean;
-  /** `bad`: a current verdict says so, or the checksums do not list exactly the files of the set. */
+  /** `bad`: its stored verdict is bad and still current, or the checksums do not list exactly its files. */
   state: 'verified' | 'unverified' | 'bad';
 }
 
@@ -333,10 +351,10 @@ export interface PruneStep {
   reason: string;
 }
 
-/** The result of keeping a version of a component. */
+/** The result of adding a version of the configuration or the environment. */
 export interface VersionResult {
   /** The file of the new version. Absent if the newest version has the same content and is less than a week old. */
   added?: string;
-  /** The files of the versions that were removed. */
+  /** The files of the deleted versions. */
   removed: readonly string[];
 }

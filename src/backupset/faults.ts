@@ -6,7 +6,7 @@ export function damaged(file: string, why: string, cause?: unknown): IdkitError 
   return new IdkitError('IDKIT_DAMAGED', `${file}: ${why}`, cause === undefined ? {} : { cause });
 }
 
-/** Runs a read and turns a system error into an IdkitError that names `path`. */
+/** Runs a read and converts a system error into an IdkitError that names `path`. */
 export async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -24,7 +24,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-/** Renders a name from a hostile file as one short printable word. */
+/** Renders a name from an untrusted file as one short printable word. */
 export function printable(name: string): string {
   return JSON.stringify(name.length > 120 ? `${name.slice(0, 120)}…` : name).replaceAll(
     /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
@@ -32,7 +32,11 @@ export function printable(name: string): string {
   );
 }
 
-/** Turns an error into a problem of one file, without the file's name in the message. @throws any other error as it is */
+/**
+ * Converts an error into a problem of one file, without the file's name in the message.
+ *
+ * @throws any error that does not describe a fault of the set
+ */
 export function problemOf(file: string, error: unknown): SetProblem {
   if (error instanceof IdkitError) {
     const { code, message } = error;

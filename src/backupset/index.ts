@@ -1,4 +1,4 @@
-// Backup set: the format of a backup directory, and what is done with its files alone.
+// Backup set: the format of a backup directory, and all work that needs only its files.
 // Owns: names, manifest and checksums (set/), the configuration archive (archive/), SQL dumps (dump/), compression
 // (gzip/), encryption and the seal (openpgp/), verification (verify/), and what a backup root keeps (retention/).
 // Decides whether a set is good. Reads through read-only handles; only `createSetWriter` writes a set.

@@ -17,8 +17,8 @@ export function lockRoot(root: string, mode: 'exclusive' | 'shared', command: st
 }
 
 /**
- * Locks a backup root. If the root is missing, returns undefined. If it is not writable, also adds a note: the command
- * then runs without a lock.
+ * Locks a backup root. Returns undefined if the root is missing or not writable. An unwritable root also causes a note,
+ * because the command then runs without a lock.
  */
 export async function lockRootIfWritable(
   root: string,
@@ -33,13 +33,16 @@ export async function lockRootIfWritable(
   } catch (error) {
     if (error instanceof IdkitError && error.code !== 'IDKIT_DIRECTORY_NOT_WRITABLE') throw error;
     reporter.note(
-      `${root} is not writable, so ${command} runs without its lock and does not keep the verdict`,
+      `${root} is not writable, so ${command} runs without its lock and does not store the verdict`,
     );
     return undefined;
   }
 }
 
-/** True if idkit uses the directory as a backup root. Only then does it have a lock and a place for verdicts. */
+/**
+ * True if idkit uses the directory as a backup root. Other directories are not locked, and no verdicts are stored in
+ * them.
+ */
 export async function isBackupRoot(dir: string, settings: Settings): Promise<boolean> {
   if (findEntry(join(dir, '.lock')) !== undefined) return true;
   if (findEntry(settings.backup.root) === undefined) return false;
@@ -50,7 +53,7 @@ export async function isBackupRoot(dir: string, settings: Settings): Promise<boo
 export interface RestoreLocks extends HeldLock {
   /** Locks the platform directory and creates its `data/` if necessary. Repeated calls do nothing. */
   lockPlatform(): Promise<void>;
-  /** Adds a lock that is released first. */
+  /** Adds a lock that is released before the others. */
   hold(lock: HeldLock | undefined): void;
 }
 

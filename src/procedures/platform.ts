@@ -11,11 +11,11 @@ export async function checkPlatform(settings: Settings): Promise<void> {
   });
 }
 
-/** A platform in containers needs a compose.yaml. @throws IDKIT_SETTING */
+/** Checks that a platform in containers has a compose.yaml. @throws IDKIT_SETTING */
 export async function checkDefined({ dir, runtime }: Settings): Promise<void> {
   const { compose } = platformPaths(dir);
   if (runtime !== 'compose' || findEntry(compose) !== undefined) return;
-  throw new IdkitError('IDKIT_SETTING', `${compose} is missing, and runtime: compose needs it`, {
+  throw new IdkitError('IDKIT_SETTING', `${compose} is missing, but runtime: compose requires it`, {
     hints: [
       'extract it from a backup set: tar -xzf SET/config.tar.gz compose.yaml',
       'idkit init --runtime compose writes a new one',
@@ -28,7 +28,7 @@ export function backupRoot(settings: Settings, flag: string | undefined): string
   return flag === undefined ? settings.backup.root : resolve(flag);
 }
 
-/** Returns `[user@]host:path` for rsync, or an absolute directory. Undefined: no mirror. */
+/** Returns `[user@]host:path` for rsync, or an absolute directory. Returns undefined if no mirror is configured. */
 export function mirrorTarget(settings: Settings, flag: string | undefined): string | undefined {
   const target = flag ?? settings.backup.mirror ?? undefined;
   if (target === undefined || isRemote(target) || isAbsolute(target)) return target;

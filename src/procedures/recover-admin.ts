@@ -3,12 +3,12 @@ import type { Secret } from '../core/index.ts';
 import { openPlatform } from '../platform/open.ts';
 import { beginRun, type ProcedureOptions, type ProcedureResult, type StepDescription } from './run.ts';
 
-/** The recovery of an administrator in order. */
+/** The steps of the recovery of an administrator, in order. */
 export const RECOVER_ADMIN_STEPS = [
   {
     id: 'reset',
     title: 'Create or reset the administrator in the database',
-    why: 'without an administrator who can log in, no request can do it',
+    why: 'the administrative API requires an administrator who can log in',
   },
   {
     id: 'env',
@@ -19,7 +19,7 @@ export const RECOVER_ADMIN_STEPS = [
 
 export interface RecoverAdminResult extends ProcedureResult {
   username: string;
-  /** The caller shows it once. */
+  /** The caller shows this password once. */
   password: Secret;
   /** True if `.env` contains the password of this administrator. */
   envUpdated: boolean;

@@ -3,7 +3,7 @@ import { IdkitError, renderCount, type Secret } from '../core/index.ts';
 import { openPlatform, serviceRuns } from '../platform/open.ts';
 import { beginRun, type ProcedureOptions, type ProcedureResult, type StepDescription } from './run.ts';
 
-/** The change of the master key in order. A second run completes a killed one. */
+/** The steps of a master key rotation, in order. A second run completes an interrupted rotation. */
 export const ROTATE_STEPS = [
   {
     id: 'check',
@@ -28,7 +28,7 @@ export const ROTATE_STEPS = [
 ] as const satisfies readonly StepDescription[];
 
 export interface RotateMasterKeyResult extends ProcedureResult {
-  /** Number of secrets that were encrypted again. */
+  /** Number of secrets that were encrypted with the new key. */
   records: number;
   /** True if this run completed an interrupted one. */
   resumed: boolean;

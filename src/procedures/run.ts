@@ -1,8 +1,11 @@
 import { type Clock, IdkitError, type Random } from '../core/index.ts';
 
-/** One step of a runbook. `--dry-run`, the documentation and the crash tests print or use it. */
+/**
+ * One step of a runbook. `--dry-run` and the documentation list the steps, and crash tests interrupt a run after each
+ * of them.
+ */
 export interface StepDescription {
-  /** Stable. Events, journals and failpoints contain it. */
+  /** Stable, because events, journals and failpoints contain it. */
   id: string;
   /** Imperative. */
   title: string;
@@ -10,7 +13,7 @@ export interface StepDescription {
   why: string;
 }
 
-/** The options of every procedure. None of them knows a terminal, the environment or an exit code. */
+/** The options of every procedure. They do not depend on a terminal, the environment or exit codes. */
 export interface ProcedureOptions {
   reporter: Reporter;
   clock: Clock;
@@ -23,7 +26,7 @@ export interface ProcedureOptions {
 
 /** The result of every procedure that can finish with findings. */
 export interface ProcedureResult {
-  /** With findings the exit code is 3, unless there is a `failure`. */
+  /** Findings lead to exit code 3, unless the result has a `failure`. */
   findings: readonly Finding[];
   /** An error that leaves the rest of the result valid. Its exit code takes precedence over findings. */
   failure?: IdkitError;
@@ -43,7 +46,7 @@ export interface Run<Id extends string> {
   readonly durations: readonly { id: Id; milliseconds: number }[];
 }
 
-/** Begins a run of a runbook. A step that is not in the list does not compile. */
+/** Begins a run of a runbook. The compiler rejects a step that is not in the runbook. */
 export function beginRun<const Steps extends readonly StepDescription[]>(
   steps: Steps,
   options: ProcedureOptions,
@@ -74,7 +77,7 @@ export function beginRun<const Steps extends readonly StepDescription[]>(
         return value;
       } catch (error) {
         reporter.stepFailed({ id, milliseconds: Math.round(performance.now() - began) });
-        // An interrupted call may throw any error. The reason of the signal counts.
+        // An interrupted call can throw any error, so the signal's reason takes precedence.
         checkInterrupted(options.signal);
         throw error;
       }
@@ -112,8 +115,8 @@ export function withoutSteps(reporter: Reporter): Reporter {
 }
 
 /**
- * Receives the reports of a procedure. The text, JSON and quiet renderers implement it, so no step knows a terminal or a
- * JSON flag. No call blocks.
+ * Receives the reports of a procedure. The text, JSON and quiet renderers implement it, so steps do not depend on the
+ * output format. No call blocks.
  */
 export interface Reporter {
   /** `id` is stable and `title` is imperative. */

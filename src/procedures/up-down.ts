@@ -98,9 +98,9 @@ export const UP_STEPS = [
   },
 ] as const satisfies readonly StepDescription[];
 
-/** The reverse order: no request reaches a part that has stopped. */
+/** The parts stop in reverse order, so that no request reaches a stopped part. */
 export const DOWN_STEPS = [
-  { id: 'application', title: 'Stop the applications', why: 'they need everything else' },
+  { id: 'application', title: 'Stop the applications', why: 'applications need all other parts' },
   { id: 'proxy', title: 'Stop the proxy', why: 'no new request arrives while the service finishes its work' },
   { id: 'service', title: 'Stop the service', why: 'every change that it confirmed must be in the database' },
   { id: 'database', title: 'Stop the database', why: 'it stops last, when every change is written' },

@@ -92,7 +92,7 @@ test('reads the first line of a passphrase file or command, without the newline'
     { IDKIT_BACKUP_PASSPHRASE_COMMAND: `cat ${file}` },
   ]) {
     const { code, stderr } = await run(['verify', set], { cwd: platform.cwd, env });
-    assert.deepEqual([code, /was not opened/.test(stderr)], [0, false], stderr);
+    assert.deepEqual([code, /was not decrypted/.test(stderr)], [0, false], stderr);
   }
   const wrong = await run(['verify', set], { cwd: platform.cwd, env: { IDKIT_BACKUP_PASSPHRASE: 'wrong' } });
   assert.equal(wrong.code, 12, '"Wrong passphrase is 12"');

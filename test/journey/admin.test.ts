@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { freePort } from '../free-port.ts';
 import { makePlace, post, readSecrets, runIdkit, startIdkit } from './idkit.ts';
 
-test('idkit admin uses the administrative API from the first realm to the last session', async (t) => {
+test('idkit admin manages realms, clients, users and sessions through the administrative API', async (t) => {
   const cwd = makePlace(t);
   const service = await startIdkit(t, { cwd });
   const ok = async (argv: string[], more: { stdin?: string; env?: NodeJS.ProcessEnv } = {}) => {

@@ -110,7 +110,7 @@ test('the console shows pages, searches, ends sessions, deletes and reports erro
     const sent: string[] = [];
     page.on('request', (request) => {
       const { pathname } = new URL(request.url());
-      // A renewal of the tokens may occur at any time.
+      // The page can renew its tokens at any time.
       if (request.method() === 'GET' || pathname.endsWith('/protocol/openid-connect/token')) return;
       sent.push(`${request.method()} ${pathname}`);
     });

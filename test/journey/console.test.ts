@@ -9,7 +9,7 @@ import { checkScreen, collectComplaints } from './console-screen.ts';
 import { makePlace, readSecrets, startIdkit } from './idkit.ts';
 
 const PASSWORD = 'correct horse battery staple';
-/** Maximum number of compressed bytes of the first load. */
+/** Maximum compressed size of the first load in bytes. */
 const FIRST_LOAD = 300_000;
 
 test('a new administrator creates a realm, a client and a user in the console, and that user logs in', async (t) => {

@@ -10,7 +10,7 @@ import { waitUntil } from '../wait-until.ts';
 /** The program under test. */
 export const BIN = PROGRAM;
 
-/** The end of a run. */
+/** The result of a run. */
 export interface Ended {
   code: number | null;
   stdout: string;
@@ -26,7 +26,7 @@ interface RunOptions {
   stdin?: string;
 }
 
-/** Additional environment variables of every run. A file that runs the journeys on another database sets them. */
+/** Additional environment variables of every run. Test files set them to run the journeys on another database. */
 export const surroundings: { of(cwd: string): Promise<NodeJS.ProcessEnv> } = { of: async () => ({}) };
 
 /** Runs idkit in a separate process, without a terminal and without the IDKIT_… variables of this process. */
@@ -66,14 +66,17 @@ export interface Service {
   /** Returns the log lines so far. */
   log(): readonly Record<string, unknown>[];
   stderr(): string;
-  /** Resolves once stderr matches. */
+  /** Resolves when stderr matches. */
   printed(pattern: RegExp): Promise<void>;
   run(argv: readonly string[], options?: { env?: NodeJS.ProcessEnv; stdin?: string }): Promise<Ended>;
   /** Sends a signal and returns the exit code. Default: SIGTERM. */
   stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<number | null>;
 }
 
-/** Starts `idkit serve`, on a free port by default, off a terminal and waits for the address in its log. Ends with the test. */
+/**
+ * Starts `idkit serve` without a terminal, on a free port by default, and waits for the address in its log. The service
+ * ends with the test.
+ */
 export async function startIdkit(
   t: TestContext,
   options: {

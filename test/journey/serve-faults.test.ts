@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { writeEnvironmentValue } from '../../src/config/index.ts';
 import { makePlace, runIdkit, startIdkit } from './idkit.ts';
 
-// The faults at the start of serve. Each has its own error and code, and changes nothing.
+// Faults that end serve at its start. Each has its own error and exit code, and serve changes nothing.
 
 /** Returns a platform whose service has run once. */
 async function makeServed(t: TestContext): Promise<{ cwd: string; env: string; database: string }> {
@@ -18,7 +18,7 @@ async function makeServed(t: TestContext): Promise<{ cwd: string; env: string; d
   return { cwd, env: join(cwd, 'idkit', '.env'), database: join(cwd, 'idkit', 'data', 'idkit.db') };
 }
 
-test('serve names each fault with its own code, and changes nothing', async (t) => {
+test('serve reports each fault with its own exit code, and changes nothing', async (t) => {
   const place = await makeServed(t);
   const env = readFileSync(place.env, 'utf8');
   const database = readFileSync(place.database);

@@ -18,13 +18,13 @@ export const REALMS = [
   ['master', 1],
 ] as const;
 
-/** Tokens of sessions that a restore must bring back. */
+/** Tokens of sessions that must exist again after a restore. */
 export interface KeptTokens {
   refresh: readonly string[];
   offline: string;
 }
 
-/** Creates two realms from a real Keycloak's export, with 1,000 users, and an empty one. */
+/** Creates two realms with 1,000 users from the exports of a real Keycloak, and an empty realm. */
 export async function makeRealms(succeed: (argv: readonly string[]) => Promise<Ended>): Promise<void> {
   for (const realm of ['acme', 'globex'])
     await succeed(['admin', 'realm', 'create', '--file', join(EXPORTS, `${realm}-realm.json`)]);
@@ -46,7 +46,7 @@ export async function logInSample(service: TokenService): Promise<void> {
   for (const index of SAMPLE) await logIn(service, index);
 }
 
-/** Refreshes the refresh tokens and the offline token from before the backup. */
+/** Refreshes with the refresh tokens and the offline token that were issued before the backup. */
 export async function renewKept(service: TokenService, kept: KeptTokens): Promise<void> {
   const renew = (realm: string, client: string, token: string) =>
     postTo(service, realm, 'token', { grant_type: 'refresh_token', client_id: client, refresh_token: token });

@@ -15,7 +15,7 @@ const skip = missingPostgres() ?? missingKeycloak() ?? false;
 const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
 /** The base URL of the service that the set came from, as in its tokens. */
 const ISSUER = '127.0.0.1:8080';
-/** Her lockout was only in the server's memory, which no dump contains. */
+/** This user's lockout was only in the server's memory, which no dump contains. */
 const LOCKED = 'mallory-locked';
 
 /** Responses of the same server before the set was created. */
@@ -66,7 +66,7 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
         proxy: 'does not apply',
         discovery: 'done',
         'console-login': 'done',
-        // The set's .env names no client for it.
+        // The .env of the set names no client for this check.
         'm2m-token': 'does not apply',
         'protected-apis': 'does not apply',
         'user-counts': 'done',
@@ -74,7 +74,7 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
     });
 
     await t.test(
-      'if idkit cannot start anything, restore still puts the restored state in place, with findings (3)',
+      'if idkit cannot start anything, restore still puts the restored state in place, with findings (exit code 3)',
       async () => {
         await keycloak.stop();
         const byHand = makeOperatedPlatform(t, keycloak, { commands: false });
@@ -206,7 +206,7 @@ async function endWhileStarting(
     'Keycloak runs, or the restore has ended',
     () => keycloak.runs() || child.exitCode !== null,
   );
-  // Long enough for the command to return, and too short for Keycloak to answer.
+  // Long enough for the command to return, but too short for Keycloak to respond.
   await sleep(1000);
   assert.ok(child.kill(signal));
   return ended;

@@ -20,11 +20,11 @@ import type { PostgresServer } from '../store/postgres-server.ts';
 const run = promisify(execFile);
 
 /**
- * Milliseconds that a start may take on a busy machine. With the creation of the schema it takes half a minute on two
- * free cores.
+ * Timeout in milliseconds for a start on a busy machine. A start that creates the schema takes half a minute on two
+ * idle cores.
  */
 const PATIENCE = 480_000;
-/** These tests are short, and the first stage of the compiler alone starts Keycloak in half the time. */
+/** The tests are short, and Keycloak starts twice as fast with only the first compiler stage. */
 const JAVA = '-XX:TieredStopAtLevel=1';
 
 export const KEYCLOAK_ADMIN = { username: 'admin', password: 'Keycloak-Admin-1' } as const;
@@ -45,13 +45,13 @@ export interface KeycloakServer {
   stopCommand: string;
   /** What the server has written so far. */
   log(): string;
-  /** Whether the start command has created a process, ready or not. */
+  /** True if the start command has created a process, even if Keycloak is not ready. */
   runs(): boolean;
   /** Runs the start command and waits until it is ready. */
   start(): Promise<void>;
   /** Runs the stop command. */
   stop(): Promise<void>;
-  /** Ends it immediately, like a power loss. */
+  /** Kills the process immediately, like a power failure. */
   kill(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ function listCache(pattern: RegExp): string | undefined {
 const findZip = () => listCache(/^keycloak-quarkus-dist-26\..*\.zip$/);
 const findBuilt = () => listCache(/^built-26\./);
 
-/** The distribution, unpacked and built for Postgres. Created once for all tests, and put in place with one rename. */
+/** Returns the directory of the unpacked distribution, built for Postgres. It is created once for all tests. */
 export async function prepareDistribution(): Promise<string> {
   const built = findBuilt();
   if (built !== undefined) return built;
@@ -260,7 +260,7 @@ function isAlive(pidFile: string): boolean {
   }
 }
 
-/** The script and its Java are one process group. */
+/** The script and its Java process are one process group. */
 function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');

@@ -20,7 +20,7 @@ async function backedUp(t: TestContext) {
 }
 
 describe('a set dated more than an hour ahead', () => {
-  it('is a finding for `verify` and `backups`, however the caller names it', async (t) => {
+  it('is reported as a finding by `verify` and `backups`, even if the caller names it', async (t) => {
     const { settings, set } = await backedUp(t);
     const ahead = join(settings.backup.root, '20990101_000000');
     await cp(set.dir, ahead, { recursive: true });
@@ -33,7 +33,7 @@ describe('a set dated more than an hour ahead', () => {
     assert.deepEqual([codes(real.findings), real.deleted], [['SET_IN_FUTURE'], []]);
   });
 
-  it('counts from one hour on, not before', async (t) => {
+  it('is verified like any other set if it is less than an hour ahead', async (t) => {
     const { settings, set } = await backedUp(t);
     const before = { now: () => Date.now() - 3_500_000 };
     const near = await verify(settings, { ...withPassphrase(), ...procedureOptions({ clock: before }) });
@@ -45,14 +45,14 @@ describe('a set dated more than an hour ahead', () => {
   });
 });
 
-describe('env.gpg in a cipher that idkit cannot open', () => {
-  it('makes verify and restore end with 14 and the gpg command to use', async (t) => {
+describe('an env.gpg with a cipher that idkit does not support', () => {
+  it('ends verify and restore with exit code 14 and the gpg command to use', async (t) => {
     const { settings, set } = await backedUp(t);
     const message = await readFile(join(set.dir, SET_FILES.environment));
     // The algorithm of the session key packet (RFC 4880 §5.3): 13 is Camellia with 256 bits.
     message[3] = 13;
     await listAnew(set, { [SET_FILES.environment]: message });
-    const command = 'open it with GnuPG: gpg --decrypt --output .env env.gpg';
+    const command = 'decrypt it with GnuPG: gpg --decrypt --output .env env.gpg';
     const { failure, verdict } = await verify(settings, withPassphrase());
     assert.deepEqual([failure?.exitCode, failure?.hints], [14, [command]]);
     assert.match(verdict, /^unreadable: /);
@@ -68,7 +68,7 @@ describe('env.gpg in a cipher that idkit cannot open', () => {
 });
 
 describe('a dump with a schema newer than this idkit', () => {
-  it('is a note for verify, and ends restore with 14 before any change', async (t) => {
+  it('causes a note from verify, and ends restore with exit code 14 before any change', async (t) => {
     const { settings, set } = await backedUp(t);
     await makeNewer(set, 999);
     const own = withPassphrase();
@@ -121,8 +121,8 @@ describe('the environment file under another name', () => {
   });
 });
 
-describe('places that cannot be used', () => {
-  it('an unreadable root does not hide the rest of status', async (t) => {
+describe('unusable directories', () => {
+  it('status reports all other values if the backup root is unreadable', async (t) => {
     const { settings } = await backedUp(t);
     await rename(settings.backup.root, `${settings.backup.root}.away`);
     await writeFile(settings.backup.root, 'a file');
@@ -131,7 +131,7 @@ describe('places that cannot be used', () => {
     assert.equal(report.service.health, 'stopped');
   });
 
-  it('drill names a missing directory for temporary files', async (t) => {
+  it('drill reports that the directory for temporary files is missing', async (t) => {
     const { settings } = await backedUp(t);
     const before = process.env['TMPDIR'];
     process.env['TMPDIR'] = '/nowhere/at/all';
@@ -155,7 +155,7 @@ describe('places that cannot be used', () => {
 });
 
 describe('a target without idkit.yaml', () => {
-  it('takes the idkit.yaml of the set, even with --keep-config, and becomes embedded if the set has no such file', async (t) => {
+  it('gets the idkit.yaml of the set, even with --keep-config, and becomes an embedded platform if the set has none', async (t) => {
     const { platform, settings, set } = await backedUp(t);
     await writeFile(join(platform.dir, 'idkit.yaml'), 'realms: [master]\n');
     const whole = await backup(settings, withPassphrase());

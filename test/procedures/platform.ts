@@ -27,7 +27,7 @@ export async function makeDirectory(t: TestContext, name: string): Promise<strin
   return dir;
 }
 
-/** Runs `idkit init` with an empty environment. The service imports `realms` of the real exports. */
+/** Runs `idkit init` with an empty environment. The service imports `realms` from the exports of a real Keycloak. */
 export async function makePlatform(t: TestContext, realms: readonly string[] = []): Promise<TestPlatform> {
   const services: { close(): Promise<void> }[] = [];
   // Hooks run in the order of their registration, so the services end before the directory is removed.

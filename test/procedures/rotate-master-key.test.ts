@@ -63,7 +63,7 @@ describe('master-key rotate', () => {
     await checkWell(platform);
   });
 
-  it('needs a stopped service (11) and a key from .env (2)', async (t) => {
+  it('requires a stopped service (exit code 11) and a key from .env (exit code 2)', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const settings = await platform.load();
     const elsewhere = {
@@ -112,7 +112,7 @@ describe('recover-admin', () => {
     assert.equal(login.status, 200);
   });
 
-  it('needs a stopped service (11)', async (t) => {
+  it('requires a stopped service (exit code 11)', async (t) => {
     const { platform } = await changedSinceBackup(t);
     await platform.serve();
     await assert.rejects(

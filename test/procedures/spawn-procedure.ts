@@ -6,7 +6,7 @@ import { PASSPHRASE } from './platform.ts';
 
 const KEPT = ['PATH', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 
-/** The end of a procedure in a separate process. */
+/** The result of a procedure that ran in a separate process. */
 export interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;

@@ -23,8 +23,8 @@ interface Place {
 }
 
 /**
- * Writes files, the checksums and an existing seal again, as only a person with the passphrase can. Undefined removes a
- * file.
+ * Writes files, the checksums and an existing seal again, as only a person with the passphrase can. A file whose
+ * content is undefined is removed.
  */
 export async function listAnew(
   set: Place,
@@ -72,7 +72,7 @@ export async function makeUnsealed(set: Place): Promise<void> {
   await changeManifest(set, ({ sealed: _, ...rest }) => ({ ...rest, formatVersion: 1 }));
 }
 
-/** Seals a set as it is, like the owner of its passphrase. */
+/** Seals a set in its current state, like the owner of its passphrase. */
 export async function sealByHand(set: Place, passphrase: Secret): Promise<void> {
   const list = await readFile(join(set.dir, SET_FILES.checksums));
   const sha256 = createHash('sha256').update(list).digest('hex');

@@ -10,7 +10,11 @@ import { gunzip } from '../gzip/gunzip.ts';
 import { type EntrySink, readArchive } from './reader.ts';
 import { badArchive, type CheckedEntry } from './rules.ts';
 
-/** Walks a set's archive and checks every rule. @throws IDKIT_DAMAGED */
+/**
+ * Reads a set's configuration archive to its end, checks it against every rule and returns its entries.
+ *
+ * @throws IDKIT_DAMAGED
+ */
 export async function listConfigArchive(
   set: SetHandle,
   options: WorkOptions = {},
@@ -35,7 +39,7 @@ export async function readConfigFile(
   let wanted = entries.get(name);
   if (wanted === undefined) return undefined;
   if (wanted.size > maxBytes) throw badArchive(`${name} is longer than ${maxBytes} bytes`);
-  // A hard link has no bytes of its own. The rules checked that it leads to an earlier file.
+  // A hard link has no bytes of its own. The rules ensure that it points to an earlier file.
   while (wanted?.copyOf !== undefined) wanted = entries.get(wanted.copyOf);
   const chunks: Buffer[] = [];
   const sink: EntrySink = {
@@ -47,8 +51,8 @@ export async function readConfigFile(
 }
 
 /**
- * Unpacks a set's archive into `dir`, which must not exist yet, and syncs it to disk. The archive is checked to its end
- * before anything is written, and again while it is written. Links are created last, so that no file is written
+ * Unpacks a set's archive into `dir`, which must not exist yet, and syncs it to disk. The whole archive is checked
+ * before anything is written, and again during the extraction. Links are created last, so that no file is written
  * through one. If the call fails, it removes `dir`.
  *
  * @throws IDKIT_DAMAGED, IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE
@@ -122,7 +126,7 @@ async function settleDirectories(dir: string, entries: readonly CheckedEntry[]):
   syncDirectory(dir);
 }
 
-/** A date, because Node.js reads a negative number as the current time. */
+/** Passed as a Date, because Node.js reads a negative number as the current time. */
 function time(entry: CheckedEntry): Date {
   return new Date(entry.mtime * 1000);
 }

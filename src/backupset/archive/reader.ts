@@ -1,9 +1,9 @@
 import { ARCHIVE_MAX_ENTRIES, ArchiveRules, badArchive, type CheckedEntry } from './rules.ts';
 import { padding, parsePaxRecords, parseTarHeader, TAR_BLOCK, type TarHeader, utf8 } from './tar-header.ts';
 
-/** Limit of a long name or a set of pax records, in bytes. */
+/** Maximum size in bytes of a long name or of one header's pax records. */
 const LONGEST_META = 1024 * 1024;
-/** Limit of the zeros after the end, in bytes. GNU tar fills the archive up to a multiple of 10 KiB. */
+/** Maximum number of zero bytes after the end. GNU tar pads an archive to a multiple of 10 KiB. */
 const LONGEST_TAIL = 1024 * 1024;
 
 /** Receives the bytes of one file of the archive. */
@@ -129,7 +129,7 @@ function whole(text: string | undefined, form: RegExp): number | undefined {
   return Math.floor(Number(text));
 }
 
-/** Reads a stream in portions of any size. */
+/** Reads a stream in portions that are independent of its chunks. */
 class BlockInput {
   readonly #iterator: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);

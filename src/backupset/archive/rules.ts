@@ -3,17 +3,17 @@ import { SET_FILES } from '../contract.ts';
 import { damaged, printable } from '../faults.ts';
 import type { TarHeader } from './tar-header.ts';
 
-/** Limits of the unpacked archive. */
+/** Limits of the unpacked archive in bytes and entries. */
 export const ARCHIVE_MAX_BYTES = 1024 ** 3;
 export const ARCHIVE_MAX_ENTRIES = 100_000;
 
-/** Files next to `config/`. */
+/** Names of the files that an archive may contain next to `config/`. */
 const TOP_FILES = ['idkit.yaml', 'compose.yaml'];
 
-/** Linux follows no more links in one path. */
+/** Linux follows at most this many links in one path. */
 const LINKS_FOLLOWED = 40;
 
-/** An entry that passed the rules. A hard link is a copy of an earlier file, `copyOf`. */
+/** An entry that passed the rules. For a hard link, `copyOf` is the path of the earlier file that it links to. */
 export type CheckedEntry = ArchiveEntry & { copyOf?: string };
 
 /** The error for a damaged archive. */
@@ -21,10 +21,10 @@ export function badArchive(why: string) {
   return damaged(SET_FILES.config, why);
 }
 
-/** Checks every entry by itself; `finish` checks the links against each other. */
+/** Checks each entry by itself with `check`, and all links together with `finish`. */
 export class ArchiveRules {
   readonly #entries = new Map<string, CheckedEntry>();
-  /** Directories that have entries but no entry of their own. */
+  /** Directories that contain entries but are not entries of the archive themselves. */
   readonly #implied = new Set<string>();
   #bytes = 0;
 
@@ -89,7 +89,7 @@ export class ArchiveRules {
       case '6':
         throw badArchive(`${printable(path)} is a FIFO`);
       default:
-        throw badArchive(`${printable(path)} is of the unknown type ${printable(header.type)}`);
+        throw badArchive(`${printable(path)} has the unknown type ${printable(header.type)}`);
     }
   }
 

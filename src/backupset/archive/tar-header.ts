@@ -4,7 +4,6 @@ export const TAR_BLOCK = 512;
 /** Two zero blocks end an archive. */
 export const TAR_END = Buffer.alloc(TAR_BLOCK * 2);
 
-/** The fields of a header block. */
 export interface TarHeader {
   path: string;
   /** `0` file, `5` directory, `2` symbolic link, `1` hard link, `x` and `g` pax records, `L` and `K` GNU names, … */
@@ -42,12 +41,12 @@ export function renderTarHeader(header: TarHeader): Buffer {
   ]);
 }
 
-/** The number of zero bytes that fill the last block after `size` bytes. */
+/** Returns how many zero bytes fill the last block of an entry with `size` bytes. */
 export function padding(size: number): number {
   return (TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK;
 }
 
-/** `LENGTH key=value\n`. The length includes its own digits. */
+/** Renders the pax record `LENGTH key=value\n`. The length includes its own digits. */
 function renderRecord(key: string, value: string): string {
   const rest = ` ${key}=${value}\n`;
   const bytes = Buffer.byteLength(rest);

@@ -17,13 +17,13 @@ export interface SourceEntry {
   target?: string;
 }
 
-/** What is archived, sorted bytewise with parents first, and what is left out. */
+/** The entries to archive, sorted bytewise with parents first, and the files that are left out. */
 export interface Walk {
   entries: SourceEntry[];
   leftOut: LeftOut[];
 }
 
-/** Identifies the environment file, under any name and behind any link. */
+/** Identifies the environment file, even under another name or behind a link. */
 interface Environment {
   device: number;
   inode: number;
@@ -31,8 +31,8 @@ interface Environment {
 }
 
 /**
- * Finds the entries of the configuration archive: `idkit.yaml`, `compose.yaml` and the configuration directory. The
- * environment file, files named `.env*`, sockets, FIFOs, devices and links that point outside are left out.
+ * Finds the entries of the configuration archive: `idkit.yaml`, `compose.yaml` and the configuration directory. Leaves
+ * out the environment file, files named `.env*`, sockets, FIFOs, devices and links that point outside.
  */
 export async function walkSource(source: ArchiveSource): Promise<Walk> {
   const environment = await environmentOf(source.environmentFile);

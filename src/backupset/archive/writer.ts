@@ -16,11 +16,11 @@ const READ_ATTEMPTS = 3;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Writes `config.tar.gz` to the sink: ustar with pax headers, sorted, owned by 0:0, so that equal content and
- * times give equal bytes. Hard links are stored as copies. The report lists what could not be archived. A file that
- * changes while it is read does not damage the others.
+ * Writes `config.tar.gz` to the sink. The archive is ustar with pax headers, sorted and owned by 0:0, so that equal
+ * content and times result in equal bytes. Hard links are stored as copies. The report lists the files that were not
+ * archived. A file that changes while it is read does not damage the others.
  *
- * @throws IDKIT_FAILED if the archive would exceed the limits of a set; what the sink throws
+ * @throws IDKIT_FAILED if the archive would exceed the limits of a set, and any error of the sink
  */
 export async function writeConfigArchive(
   source: ArchiveSource,
@@ -46,7 +46,7 @@ function checkSize(entries: readonly SourceEntry[]): void {
   if (bytes > ARCHIVE_MAX_BYTES || entries.length > ARCHIVE_MAX_ENTRIES)
     throw new IdkitError(
       'IDKIT_FAILED',
-      `the configuration directory holds ${entries.length} entries and ${bytes} bytes; a backup set holds at most ${ARCHIVE_MAX_ENTRIES} entries and ${ARCHIVE_MAX_BYTES} bytes`,
+      `the configuration directory holds ${entries.length} entries and ${bytes} bytes, but a backup set can hold at most ${ARCHIVE_MAX_ENTRIES} entries and ${ARCHIVE_MAX_BYTES} bytes`,
       { hints: ['move files that are not configuration out of config/'] },
     );
 }
@@ -139,7 +139,7 @@ class TarOutput {
     if (later.size !== size || later.mtimeMs !== before.mtimeMs) this.#report(one, 'changed while read');
   }
 
-  /** Does not follow a link and does not wait for a FIFO that has replaced the file. */
+  /** Opens a file without following a link and without waiting for a FIFO that has replaced the file. */
   async #open(one: SourceEntry): Promise<FileHandle | undefined> {
     const isTopFile = !one.path.startsWith('config/');
     const flags = constants.O_RDONLY | constants.O_NONBLOCK | (isTopFile ? 0 : constants.O_NOFOLLOW);
@@ -161,7 +161,7 @@ class TarOutput {
   }
 }
 
-/** Reads a file's content. `steady`: the file did not change while it was read. */
+/** Reads a file's content. `steady` is true if the file did not change in the meantime. */
 async function readSteady(handle: FileHandle): Promise<{ content: Buffer; steady: boolean }> {
   const before = await handle.stat();
   const content = Buffer.alloc(Math.min(before.size, WHOLE_BYTES));

@@ -8,7 +8,7 @@ if (parentPort === null) throw new Error('this module runs in a worker thread');
 const port = parentPort;
 const send = (message: FromInspection) => port.postMessage(message);
 
-/** Yields the chunks in order. Reports a chunk as taken when the consumer requests the next one. */
+/** Yields the chunks in order. Acknowledges a chunk when the consumer requests the next one. */
 async function* receive(): AsyncGenerator<Uint8Array> {
   const waiting: ToInspection[] = [];
   let wake = () => {};

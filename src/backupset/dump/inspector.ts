@@ -6,7 +6,9 @@ import { POSTGRES_START, PostgresDump } from './postgres/dump.ts';
 import { EmbeddedDump } from './sqlite/dump.ts';
 import { badDump } from './window.ts';
 
-/** Bytes that show the kind of a dump. No dump has more comments before its first statement. */
+/**
+ * Number of bytes that are read to detect the kind of a dump. No dump has longer comments before its first statement.
+ */
 const HEAD_BYTES = 64 * 1024;
 
 /** Checks SQL chunk by chunk. */
@@ -17,7 +19,7 @@ export interface DumpInspector {
   end(): DumpReport;
 }
 
-/** Detects the kind of a dump from its first lines and reads it as that kind, in bounded memory. */
+/** Detects the kind of a dump from its first lines and checks it with the reader for that kind, in bounded memory. */
 export function createDumpInspector(): DumpInspector {
   let head: Buffer | undefined = Buffer.alloc(0);
   let inspector: DumpInspector | undefined;
@@ -78,7 +80,7 @@ export async function* readDump(set: SetHandle, options: WorkOptions = {}): Asyn
   if (held !== undefined) yield held;
 }
 
-/** What the first lines of a set's dump claim. Nothing is checked yet. */
+/** Facts from the first lines of a set's dump, which are not verified yet. */
 export interface DumpHead {
   kind: 'sqlite' | 'postgres';
   /** The major version of the Postgres server that was dumped. */

@@ -4,12 +4,12 @@ import type { DumpReport } from '../contract.ts';
 import { gunzip } from '../gzip/gunzip.ts';
 import { createDumpInspector } from './inspector.ts';
 
-/** Size in compressed bytes from which a separate thread is worth its start. */
+/** Compressed size in bytes above which a separate thread saves time. */
 const LARGE_BYTES = 4 * 1024 * 1024;
-/** Limit of the chunks that the thread has not taken yet. */
+/** Maximum number of chunks that wait for the thread. */
 const CHUNKS_AHEAD = 8;
 
-/** A chunk of the gzip file, or the notice that there are no more. */
+/** A chunk of the gzip file, or `end` after the last one. */
 export type ToInspection = Uint8Array<ArrayBuffer> | 'end';
 export type FromInspection = 'taken' | { report: DumpReport } | { damage: string };
 
@@ -17,7 +17,7 @@ export type FromInspection = 'taken' | { report: DumpReport } | { damage: string
  * Reads and checks the gzip file of a dump to its end. A large file is read in a separate thread, while this thread
  * hashes its bytes.
  *
- * @param name the name for errors
+ * @param name the file name in errors
  * @throws IDKIT_DAMAGED
  */
 export async function readSql(name: string, content: AsyncIterable<Uint8Array>): Promise<DumpReport> {
@@ -66,10 +66,10 @@ async function inspectInThread(
     });
     worker.on('error', (error) => end(() => reject(error)));
     worker.on('exit', () =>
-      end(() => reject(new IdkitError('IDKIT_FAILED', `the thread that reads ${name} ended early`))),
+      end(() => reject(new IdkitError('IDKIT_FAILED', `the thread that reads ${name} ended unexpectedly`))),
     );
   });
-  // The await below reports the rejection, unless reading the content fails first.
+  // The await below reports the rejection, unless reading the file fails first.
   report.catch(() => undefined);
   const post = (chunk: Uint8Array) => {
     const own = new Uint8Array(chunk);

@@ -1,14 +1,14 @@
 import { badDump } from './window.ts';
 
-/** Limit of the counted realms, because each takes memory. A service with a tenth of them does not start. */
+/** Maximum number of counted realms, because each takes memory. A service does not start with even a tenth of them. */
 const MOST_REALMS = 200_000;
 
-/** The tables and columns with the realms and their users, in the schemas of idkit and Keycloak. */
+/** The tables and columns that contain the realms and their users, in the schemas of idkit and Keycloak. */
 const REALM_TABLES = ['realm'];
 const USER_TABLES = ['account', 'user_entity'];
 const SERVICE_ACCOUNT_COLUMNS = ['service_account_client', 'service_account_client_link'];
 
-/** The places of the columns that the counter reads in a row of one table. */
+/** The indexes of the columns that the counter needs from a table's rows. */
 export type CountedTable =
   | { counts: 'realm'; id: number; name: number }
   | { counts: 'user'; realm: number; serviceAccount: number };
@@ -55,7 +55,7 @@ export class RealmCounter {
   /**
    * Returns undefined if the dump has no known tables.
    *
-   * @param usersKnown the dump declares a users' table; it has no INSERT or COPY for an empty one
+   * @param usersKnown true if the dump creates a table of users, which has no INSERT or COPY if it is empty
    */
   result(usersKnown: boolean): { realm: string; users: number }[] | undefined {
     if (this.#names.size === 0 || !(this.#sawUsers || usersKnown)) return undefined;

@@ -18,7 +18,7 @@ export function endOfStatement(text: Buffer, start: number): number {
   return INCOMPLETE;
 }
 
-/** Returns the offset after a string, a quoted name, a word or a single character. */
+/** Returns the offset after the token at `start`: a string, a quoted name, a word or one character. */
 function endOfToken(text: Buffer, start: number): number {
   const byte = text[start]!;
   if (byte === 0x27 || byte === 0x22 || byte === 0x60) return endOfQuoted(text, start, byte);

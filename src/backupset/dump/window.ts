@@ -1,13 +1,13 @@
 import { IdkitError } from '../../core/index.ts';
 import { SET_FILES } from '../contract.ts';
 
-/** What a scanner returns if the text ends before the element that it reads. */
+/** Returned by a scanner if the text ends before the element does. */
 export const INCOMPLETE = -1;
 
 /** The error for a damaged dump. */
 export class BadDump extends IdkitError {
   readonly why: string;
-  /** Line breaks between the beginning of the element and the fault. */
+  /** Number of line breaks between the beginning of the element and the fault. */
   readonly linesAfter: number;
 
   constructor(why: string, linesAfter = 0) {
@@ -22,7 +22,7 @@ export class BadDump extends IdkitError {
   }
 }
 
-/** @param linesAfter line breaks between the beginning of the element and the fault */
+/** @param linesAfter number of line breaks between the beginning of the element and the fault */
 export function badDump(why: string, linesAfter?: number): BadDump {
   return new BadDump(why, linesAfter);
 }
@@ -48,7 +48,7 @@ export class DumpWindow {
   /** The number of bytes received so far. */
   bytes = 0;
 
-  /** @param limit the largest element in bytes */
+  /** @param limit maximum size of an element in bytes */
   constructor(limit: number) {
     this.#limit = limit;
   }
@@ -61,7 +61,7 @@ export class DumpWindow {
     if (this.#held >= this.#needed) this.#offer(scan);
   }
 
-  /** Passes the remaining text to `scan` once more, and returns what is still unused. */
+  /** Passes the remaining text to `scan` once more, and returns the bytes that it did not use. */
   rest(scan: (text: Buffer) => number): Buffer {
     if (this.#held > 0) this.#offer(scan);
     return Buffer.concat(this.#chunks);
@@ -73,7 +73,7 @@ export class DumpWindow {
     if (left.length > this.#limit) throw badDump(`a statement or row is longer than ${this.#limit} bytes`);
     this.#chunks = left.length === 0 ? [] : [left];
     this.#held = left.length;
-    // A small rest needs only the next chunk.
+    // After a small remainder, the next chunk is enough to continue.
     this.#needed = left.length < 65_536 ? 0 : left.length * 2;
   }
 
@@ -83,7 +83,7 @@ export class DumpWindow {
       return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
     if (this.#joined.length < this.#held) this.#joined = Buffer.allocUnsafeSlow(2 * this.#held);
     let end = 0;
-    // The first chunk may be in this memory, but never before its new place.
+    // The first chunk may be in this memory, but never before its new offset.
     for (const chunk of this.#chunks) {
       this.#joined.set(chunk, end);
       end += chunk.length;

@@ -1,15 +1,15 @@
 import { constants, deflateRawSync } from 'node:zlib';
 
-/** The distance in bytes that deflate refers back (RFC 1951 §2). */
+/** Maximum distance in bytes of a back-reference in deflate (RFC 1951 §2). */
 export const WINDOW_BYTES = 32 * 1024;
 
-/** One block to compress. Its memory is transferred to the thread and comes back with the output in it. */
+/** One block to compress. Its memory is transferred to the thread and returned with the output. */
 export interface GzipJob {
   id: number;
   level: number;
-  /** The block begins at `WINDOW_BYTES`. The text that precedes it ends there. */
+  /** The block begins at offset `WINDOW_BYTES`. The text before it ends at the same offset. */
   memory: ArrayBuffer;
-  /** Bytes of the preceding text, which the block may refer back to. */
+  /** Number of bytes of preceding text that the block can refer back to. */
   before: number;
   bytes: number;
 }
@@ -17,7 +17,7 @@ export interface GzipJob {
 export interface GzipJobDone {
   id: number;
   memory: ArrayBuffer;
-  /** The output is at the beginning of the memory, or `apart` if it does not fit. */
+  /** The output is at the beginning of the memory, or in `apart` if it does not fit there. */
   output: { bytes: number } | { apart: Uint8Array<ArrayBuffer> };
 }
 

@@ -7,11 +7,11 @@ const OUTPUT_CHUNK = 256 * 1024;
 const OUTPUT_AHEAD = 2 * 1024 * 1024;
 
 /**
- * Decompresses a gzip file to its end and checks its checksum and length. Several members are read as one stream.
- * Zeros after the last member are accepted, as gzip does; any other data there is damage. When the text has ended, the
- * source was read to its end too.
+ * Decompresses a gzip file to its end and checks its checksum and length. Several members are read as one stream. Zeros
+ * after the last member are accepted, as gzip does; any other data there is damage. When the output ends, the source
+ * has been read to its end.
  *
- * @param file the name for errors
+ * @param file the file name in errors
  * @throws IDKIT_DAMAGED
  */
 export async function* gunzip(source: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Buffer> {
@@ -57,7 +57,7 @@ async function feed(
       const last = chunk.findLastIndex((byte) => byte !== 0);
       if (last >= 0) fed.lastNonZero = fed.bytes + last;
       fed.bytes += chunk.length;
-      // After the last member only the remaining bytes are counted.
+      // After the last member, the remaining bytes are only counted.
       if (inflater.destroyed) break;
       if (inflater.readableEnded) continue;
       const room = new Promise<void>((resolve) => {

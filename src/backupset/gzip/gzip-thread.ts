@@ -11,10 +11,10 @@ const NICENESS = 10;
 if (parentPort === null) throw new Error('this module runs in a worker thread');
 const port = parentPort;
 try {
-  // On Linux, which has priorities per thread, process 0 is the calling thread.
+  // Linux has priorities per thread, and process 0 means the calling thread.
   if (process.platform === 'linux') setPriority(0, Math.max(NICENESS, getPriority(0)));
 } catch {
-  // A sandbox may forbid it. The output is the same.
+  // A sandbox can forbid this, which does not change the output.
 }
 port.on('message', (job: GzipJob) => {
   const { id, memory } = job;

@@ -4,9 +4,9 @@ import type { GzipJob, GzipJobDone } from './block.ts';
 
 /** A compressed block. */
 export interface Deflated {
-  /** A view of the memory if the output fits into it. */
+  /** A view into the job's memory, if the output fits there. */
   output: Uint8Array;
-  /** The memory of the job, for reuse. */
+  /** The job's memory, which the caller can reuse. */
   memory: ArrayBuffer;
 }
 
@@ -15,7 +15,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Threads that compress blocks. Each thread gets the next job in turn; jobs may end in any order. */
+/** Threads that compress blocks. They receive the jobs in turn, and jobs can end in any order. */
 export class GzipPool {
   readonly #workers: readonly Worker[];
   readonly #waiting = new Map<number, Waiting>();
@@ -35,7 +35,7 @@ export class GzipPool {
       this.#waiting.delete(id);
     });
     worker.on('error', (error) => this.#fail(error));
-    worker.on('exit', () => this.#fail(new Error('a compression thread ended')));
+    worker.on('exit', () => this.#fail(new Error('a compression thread ended unexpectedly')));
     return worker;
   }
 
@@ -45,7 +45,7 @@ export class GzipPool {
     this.#waiting.clear();
   }
 
-  /** Transfers the memory of the job to a thread. The result returns it. */
+  /** Transfers the job's memory to a thread. The result contains that memory again. */
   deflate(job: Omit<GzipJob, 'id'>): Promise<Deflated> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const id = this.#next++;

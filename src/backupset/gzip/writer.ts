@@ -8,25 +8,28 @@ const BLOCK_BYTES = 512 * 1024;
  * writes 1 to 2 % more bytes.
  */
 const LEVEL = 3;
-/** Deflate, without a name and a time, made on Unix (RFC 1952 §2.3): equal input gives equal bytes. */
+/** The header of a member without name and time (RFC 1952 §2.3), so that equal input results in equal bytes. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3);
-/** An empty last block. */
+/** An empty block that is marked as the last one. */
 const LAST_BLOCK = Uint8Array.of(0x03, 0x00);
 
-/** A gzip stream that is written. After a rejection only `abort` may be called. */
+/** Writes a gzip stream. After a rejection, only `abort` may be called. */
 export interface GzipWriter {
-  /** Resolves when there is room for more. The caller may then reuse the chunk. */
+  /** Resolves when the stream can accept more. The caller may then reuse the chunk. */
   write(chunk: Uint8Array): Promise<void>;
   /** Writes the last block and the trailer. */
   end(): Promise<void>;
-  /** Stops the threads. The sink then has an incomplete gzip file. Idempotent; does nothing after `end`. */
+  /**
+   * Stops the threads and leaves an incomplete gzip file in the sink. Can be repeated, and does nothing after `end`.
+   */
   abort(): Promise<void>;
 }
 
 /**
  * Writes one gzip member that worker threads compress in blocks. Each block refers to the 32 KiB before it, so the
- * result is as small as that of one thread. There is only one member, because nobody would notice if the file were cut
- * off between two. Input below one block is compressed without a thread. `sink` is called in order, one call at a time.
+ * result is as small as that of one thread. All blocks form one member, because a file that is truncated between two
+ * members looks complete. Input that fits into one block is compressed without a thread. `sink` is called in order, one
+ * call at a time.
  */
 export function createGzipWriter(
   sink: (chunk: Uint8Array) => Promise<void>,
@@ -43,13 +46,13 @@ class BlockGzip implements GzipWriter {
   #pool: GzipPool | undefined;
   #memory = new ArrayBuffer(WINDOW_BYTES + BLOCK_BYTES);
   #filled = 0;
-  /** Bytes of the preceding text that the memory holds before the block. */
+  /** Number of bytes of preceding text in the memory before the block. */
   #before = 0;
-  /** Memory of blocks that the sink has received, for reuse. */
+  /** Memory of completed blocks, for reuse. */
   readonly #free: ArrayBuffer[] = [];
   #crc = 0;
   #bytes = 0n;
-  /** The outstanding writes in order. Each resolves when the sink has its block. */
+  /** The outstanding writes in order. Each resolves when the sink has received its block. */
   readonly #pending: Promise<void>[] = [];
   #tail: Promise<void>;
 
@@ -135,7 +138,7 @@ class BlockGzip implements GzipWriter {
   #append(output: Promise<Uint8Array>, before: Promise<void>): Promise<void> {
     output.catch(() => undefined);
     const written = before.then(async () => this.#sink(await output));
-    // The caller that awaits room or the end gets the rejection.
+    // The caller that awaits `write` or `end` receives the rejection.
     written.catch(() => undefined);
     return written;
   }

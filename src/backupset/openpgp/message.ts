@@ -6,9 +6,10 @@ import { gpgCommand, type MessageShape, readMessageShape } from './packets.ts';
 const library = () => import('openpgp');
 
 /**
- * Encrypts so that `gpg --decrypt` of GnuPG 2.2 and 2.4 opens the message. Every choice is explicit, because a default
- * of the library may be newer than gpg. The cipher is AES-256 with the integrity protection of RFC 4880 §5.13. The
- * passphrase is hashed over 65,011,712 bytes (iterated and salted). `filename` is encrypted too; gpg does not show it.
+ * Encrypts bytes so that `gpg --decrypt` of GnuPG 2.2 and 2.4 can read them. Every choice is explicit, because a
+ * default of the library may be newer than gpg. The cipher is AES-256 with the integrity protection of RFC 4880 §5.13.
+ * The passphrase is hashed over 65,011,712 bytes (iterated and salted). `filename` is encrypted too; gpg does not show
+ * it.
  */
 export async function encryptMessage(
   bytes: Uint8Array,
@@ -31,8 +32,8 @@ export async function encryptMessage(
 }
 
 /**
- * Opens a message of `encryptMessage` or `gpg --symmetric`. Returns bytes only if the integrity of the whole message is
- * proven. If a message has several passphrases, any of them opens it.
+ * Decrypts a message of `encryptMessage` or `gpg --symmetric`. Returns bytes only if the integrity of the whole message
+ * is proven. If a message has several passphrases, each of them works.
  *
  * @param file the name of the message's file, for errors
  * @param maxBytes the limit of the decompressed content
@@ -62,12 +63,13 @@ export async function openMessage(
     const filename = opened.filename ?? '';
     return { outcome: 'opened', bytes: await collect(opened.data), filename };
   } catch {
-    // A changed message and a wrong passphrase look the same here. The checksum has detected damage before.
+    // A modified message and a wrong passphrase have the same result here. Damage was already ruled out by the
+    // checksum.
     return shape.opensHere ? { outcome: 'wrong passphrase' } : unsupported(shape, file);
   }
 }
 
-/** Checks what a message shows without its passphrase. */
+/** Checks the parts of a message that are readable without its passphrase. */
 export async function inspectMessage(
   message: Uint8Array,
   file: string,

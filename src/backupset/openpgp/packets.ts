@@ -1,12 +1,12 @@
 import type { MessageOpened } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
 
-/** What the packets of an OpenPGP message show before it is opened. */
+/** Facts about an OpenPGP message that are readable without its passphrase. */
 export interface MessageShape {
   outcome: 'message';
   /** True if idkit supports every cipher of the message. */
   opensHere: boolean;
-  /** The unsupported cipher if there is one, else the cipher of the message. */
+  /** The unsupported cipher if the message has one, else its only cipher. */
   cipher: string;
 }
 
@@ -27,11 +27,11 @@ const CIPHERS: Record<number, string> = {
 /** The ciphers that OpenPGP.js decrypts. It fails with Camellia, even with the correct passphrase. */
 const OPENED_HERE = [2, 3, 4, 7, 8, 9, 10];
 
-/** Limit of the session keys. gpg and idkit write one. */
+/** Maximum number of session keys. gpg and idkit write one. */
 const MOST_SESSION_KEYS = 16;
-/** Limit in KiB × passes. Both settings that RFC 9106 §4 recommends are below it. */
+/** Maximum cost of Argon2 in KiB × passes. Both settings that RFC 9106 §4 recommends are below it. */
 const DEAREST_ARGON2 = 2 * 1024 * 1024;
-/** Bytes of a packet's body that are read, up to Argon2's exponent of the memory. */
+/** Number of bytes that are read from a packet's body. The last one is Argon2's memory exponent. */
 const HEAD_BYTES = 32;
 
 const PUBLIC_KEY_SESSION = 1;
@@ -44,8 +44,8 @@ const PADDING = 21;
 
 /**
  * Reads the outer packets of a message: session keys for passphrases, then one packet of encrypted data with integrity
- * protection that fills the rest. Only lengths, versions and the cost of opening are read. Each session key costs a
- * tenth of a second, and Argon2 the cost that the packet sets.
+ * protection that extends to the end. Only lengths, versions and the cost of decryption are read. Each session key
+ * takes a tenth of a second, or longer if its packet sets a higher cost for Argon2.
  */
 export function readMessageShape(
   message: Uint8Array,
@@ -64,7 +64,7 @@ export function readMessageShape(
         if (ciphers.length > MOST_SESSION_KEYS)
           return damagedBy(`it has more than ${MOST_SESSION_KEYS} passphrases`);
         if (argon2Cost(packet.first) > DEAREST_ARGON2)
-          return damagedBy('its passphrase is hashed with more than 2 GiB of memory × passes');
+          return damagedBy('hashing its passphrase would need more than 2 GiB of memory × passes');
         break;
       case PUBLIC_KEY_SESSION:
         publicKey = true;
@@ -109,15 +109,15 @@ function shapeOf(
   } as const;
 }
 
-/** The cipher follows the version of a session key packet, in version 6 after a length. */
+/** The cipher follows the version of a session key packet. In version 6, a length is between them. */
 function cipherOf(first: Uint8Array): number {
   return (first[0] === 6 ? first[2] : first[1]) ?? 0;
 }
 
 /**
- * The cost of Argon2 for a session key packet in KiB × passes, or 0 for another hash of the passphrase. The type of the
- * hash follows the cipher in version 4. In version 6 it follows a length, the cipher, the mode and a length (RFC 9580
- * §5.3, §3.7.1.4: salt of 16 bytes, passes, lanes, exponent of the memory).
+ * Returns the cost of Argon2 for a session key packet in KiB × passes, or 0 if the passphrase is hashed otherwise. The
+ * type of the hash follows the cipher in version 4. In version 6 it follows a length, the cipher, the mode and a length
+ * (RFC 9580 §5.3, §3.7.1.4: salt of 16 bytes, passes, lanes, exponent of the memory).
  */
 function argon2Cost(first: Uint8Array): number {
   const type = first[0] === 4 ? 2 : 5;
@@ -125,7 +125,7 @@ function argon2Cost(first: Uint8Array): number {
   return (first[type + 17] ?? 0) * 2 ** (first[type + 19] ?? 0);
 }
 
-/** The command that opens a message without idkit. */
+/** Returns the command that decrypts a message without idkit. */
 export function gpgCommand(file: string): string {
   return file === SET_FILES.environment ? `gpg --decrypt --output .env ${file}` : `gpg --decrypt ${file}`;
 }
@@ -136,7 +136,7 @@ function damagedBy(why: string) {
 
 interface Packet {
   tag: number;
-  /** The first bytes of its body. */
+  /** The first bytes of the packet's body. */
   first: Uint8Array;
   end: number;
 }

@@ -10,12 +10,12 @@ import { encryptMessage, inspectMessage, openMessage } from './message.ts';
 
 const FILE = SET_FILES.seal;
 
-/** Limit in bytes. A seal is two encrypted lines. */
+/** Maximum size in bytes. A seal has two lines before encryption. */
 const SEAL_MAX_BYTES = 64 * 1024;
 
 /**
- * Creates the seal of a set. `gpg --decrypt seal.gpg | sha256sum -c` checks it. The set's name is in a comment, so that
- * nobody can present one set under the name of another.
+ * Creates the seal of a set. `gpg --decrypt seal.gpg | sha256sum -c` checks it. A comment in it holds the set's name,
+ * so that one set cannot be passed off as another.
  */
 export async function makeSeal(name: string, sha256: string, passphrase: Secret): Promise<Uint8Array> {
   const text = `# set ${name}\n${renderChecksums([{ name: SET_FILES.checksums, sha256 }])}`;
@@ -26,7 +26,7 @@ export async function makeSeal(name: string, sha256: string, passphrase: Secret)
  * Reads the checksums of a set once and checks its seal, before any other file of the set is trusted. The other files
  * show whether a set without a seal should have one.
  *
- * @param passphrase if it is absent, the seal is not opened
+ * @param passphrase without it, the seal is not decrypted
  */
 export async function checkSeal(set: SetHandle, passphrase: Secret | undefined): Promise<SealedList> {
   const problems: SetProblem[] = [];
@@ -38,7 +38,7 @@ export async function checkSeal(set: SetHandle, passphrase: Secret | undefined):
   });
   const read = { problems, notes, ...(list === undefined ? {} : { list }) };
   if (!set.names.includes(FILE)) {
-    notes.push('the set is unsealed: idkit cannot check whether somebody changed it');
+    notes.push('the set is unsealed, so idkit cannot detect whether someone changed it');
     return { ...read, seal: 'unsealed' };
   }
   const message = await attempt(FILE, problems, () => set.read(FILE, SEAL_MAX_BYTES));
@@ -46,7 +46,7 @@ export async function checkSeal(set: SetHandle, passphrase: Secret | undefined):
   if (list !== undefined) list.bytes += message.length;
   if (passphrase === undefined) {
     const shape = await inspectMessage(message, FILE);
-    if (shape.outcome === 'message') notes.push(`${FILE} was not opened: no passphrase was given`);
+    if (shape.outcome === 'message') notes.push(`${FILE} was not decrypted because no passphrase was given`);
     else problems.push(problemOf(FILE, messageFault(FILE, shape)));
     return { ...read, seal: shape.outcome === 'damaged' ? 'broken' : 'not checked' };
   }
@@ -64,11 +64,11 @@ async function openSeal(set: SetHandle, message: Uint8Array, passphrase: Secret)
   const opened = await openMessage(message, passphrase, FILE, SEAL_MAX_BYTES);
   if (opened.outcome === 'opened') return opened.bytes;
   if (opened.outcome !== 'damaged' && (await opensEnvironment(set, passphrase)))
-    throw damaged(FILE, `it does not open with the passphrase that opens ${SET_FILES.environment}`);
+    throw damaged(FILE, `it cannot be decrypted with the passphrase that decrypts ${SET_FILES.environment}`);
   throw messageFault(FILE, opened);
 }
 
-/** The checksums do not list the seal, so env.gpg distinguishes a wrong passphrase from a changed seal. */
+/** Returns true if the passphrase decrypts env.gpg. Then it is correct, and a seal that it does not decrypt was changed. */
 async function opensEnvironment(set: SetHandle, passphrase: Secret): Promise<boolean> {
   if (!set.names.includes(SET_FILES.environment)) return false;
   const problems: SetProblem[] = [];
@@ -81,10 +81,10 @@ async function opensEnvironment(set: SetHandle, passphrase: Secret): Promise<boo
 /** @throws IDKIT_DAMAGED if it is not a seal, or not the seal of this set */
 function compareSeal(text: Uint8Array, sha256: string, name: string): { name: string } {
   const sealed = parseSeal(text);
-  // A directory that was not named by a backup may have any name.
+  // The operator can give the directory a name that is not a time.
   if (parseSetName(name) !== undefined && sealed.name !== name)
     throw new IdkitError('IDKIT_DAMAGED', `${FILE}: it is the seal of the set ${printable(sealed.name)}`, {
-      hints: ['if you renamed the directory of the set, give it its old name'],
+      hints: ['if you renamed the set’s directory, restore its old name'],
     });
   if (sealed.sha256 !== sha256)
     throw damaged(
@@ -97,7 +97,7 @@ function compareSeal(text: Uint8Array, sha256: string, name: string): { name: st
 const HASH_LINE = /^([0-9A-Fa-f]{64}) [ *]?(?:\.\/)?checksums\.sha256$/;
 const NAME_LINE = /^# set ([^/\0]+)$/;
 
-/** Accepts both orders of the lines and both kinds of line ends, because a set can be sealed with other tools. */
+/** Accepts the lines in either order and with either kind of line end, because a set can be sealed with other tools. */
 function parseSeal(text: Uint8Array): { name: string; sha256: string } {
   const lines = Buffer.from(text)
     .toString('utf8')

@@ -15,8 +15,8 @@ import { findVerdict, removeVerdict } from '../verify/kept-verdicts.ts';
 const DAY_MILLISECONDS = 86_400_000;
 
 /**
- * Collects what the retention rule needs to know about each set: the kept verdict, whether the checksums list exactly
- * its files, and whether the files have the sizes in its manifest. No content is read.
+ * Collects what the retention rule needs to know about each set: the stored verdict, whether the checksums list exactly
+ * its files, and whether the files have the sizes in its manifest. It does not read the content of files.
  */
 export async function judgeSets(root: string, sets: readonly ListedSet[]): Promise<readonly PrunableSet[]> {
   return Promise.all(
@@ -70,7 +70,8 @@ async function sizesHold(set: SetHandle, manifest: Manifest): Promise<boolean> {
 
 /**
  * Applies the retention rule by the time in the names. The newest good set and sets dated in the future always stay. If
- * the newest good set was never verified, the newest verified set stays too. The steps are in order, oldest set first.
+ * the newest good set was never verified, the newest verified set stays too. The steps are sorted by set, the oldest
+ * first.
  */
 export function planPrune(
   sets: readonly PrunableSet[],
@@ -96,7 +97,7 @@ export function planPrune(
 }
 
 /**
- * Deletes a set and its kept verdict. The set is renamed to `.trash-NAME` first, so that an unfinished deletion never
+ * Deletes a set and its stored verdict. The set is renamed to `.trash-NAME` first, so that an unfinished deletion never
  * looks like a set. Only a real directory with a set's name is deleted.
  *
  * @throws IDKIT_NOT_FOUND, IDKIT_DIRECTORY_NOT_WRITABLE

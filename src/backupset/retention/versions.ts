@@ -13,12 +13,12 @@ import { renderChecksums } from '../set/checksums.ts';
 import { parseSetName } from '../set/names.ts';
 import { readRegular, streamRegular } from '../set/regular-file.ts';
 
-/** Limit of a checksum line in bytes. */
+/** Maximum length of a checksum line in bytes. */
 const LONGEST_LINE = 1024;
 
 const WEEK_MILLISECONDS = 7 * 86_400_000;
 
-/** A directory next to the sets that keeps versions of one component. */
+/** A directory next to the sets that holds versions of the configuration or the environment. */
 interface Component {
   dir: string;
   extension: 'tar.gz' | 'gpg';
@@ -48,7 +48,10 @@ export async function addConfigVersion(
   return addVersion({ dir: join(resolve(root), 'config'), extension: 'tar.gz', same }, stamp, file, options);
 }
 
-/** Does the same for `ROOT/env/STAMP.gpg`. A version with another passphrase counts as changed. */
+/**
+ * Keeps a version of the environment as `ROOT/env/STAMP.gpg` by the same rules. A version with another passphrase
+ * counts as changed.
+ */
 export async function addEnvironmentVersion(
   root: string,
   stamp: string,
@@ -156,7 +159,9 @@ async function hashOf(path: string): Promise<string> {
   return hashAll(streamRegular(dirname(path), basename(path)), Number.POSITIVE_INFINITY);
 }
 
-/** Hashes the archive inside. Returns undefined if it does not decompress, so that it equals nothing. */
+/**
+ * Hashes the decompressed archive. Returns undefined if it cannot be decompressed, so that it never counts as equal.
+ */
 async function archiveHash(path: string): Promise<string | undefined> {
   try {
     const source = streamRegular(dirname(path), basename(path));
@@ -167,7 +172,7 @@ async function archiveHash(path: string): Promise<string | undefined> {
   }
 }
 
-/** Decrypts a version. Returns undefined if it does not open, so that it equals nothing. */
+/** Decrypts a version. Returns undefined if that fails, so that it never counts as equal. */
 async function openVersion(path: string, passphrase: Secret): Promise<Uint8Array | undefined> {
   try {
     const message = await readRegular(dirname(path), basename(path), LONGEST_MESSAGE);

@@ -4,12 +4,12 @@ import { damaged, printable } from '../faults.ts';
 
 const FILE = SET_FILES.checksums;
 
-/** Limit in bytes, far above any real list. A list is read as a whole. */
+/** Maximum size in bytes, far above any real list, because a list is read as a whole. */
 export const CHECKSUMS_MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * Renders the list in the form of coreutils: hash, two spaces, name; sorted bytewise. Names have no line end and no
- * backslash.
+ * Renders the list as `sha256sum` does: hash, two spaces, name. The lines are sorted bytewise. The names have no line
+ * ends and no backslashes.
  */
 export function renderChecksums(entries: readonly ChecksumEntry[]): string {
   return [...entries]

@@ -10,11 +10,11 @@ import { openRegular, readRegular, streamRegular } from './regular-file.ts';
 const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Opens a set for reading. The directory may have any name and be a link. In it, only regular files are opened, and
- * links are not followed.
+ * Opens a set for reading. The directory can have any name and can be a link. Inside it, only regular files are opened,
+ * and links are not followed.
  *
- * @throws IDKIT_NOT_FOUND if the directory does not exist; IDKIT_DAMAGED for a `.partial-…` directory, which is never a
- *   set
+ * @throws IDKIT_NOT_FOUND if the directory does not exist; IDKIT_DAMAGED for a `.partial-…` directory, which is never
+ *   a set
  */
 export async function openSet(dir: string): Promise<SetHandle> {
   const real = await realDirectory(dir);
@@ -23,7 +23,7 @@ export async function openSet(dir: string): Promise<SetHandle> {
   return openDirectory(real);
 }
 
-/** Opens the working directory of a set, which will have another name. */
+/** Opens a set's working directory under the name that the set will have. */
 export async function openDirectory(dir: string, name = basename(dir)): Promise<SetHandle> {
   const names = (await reading(dir, () => readdir(dir))).sort((a, b) =>
     Buffer.compare(Buffer.from(a), Buffer.from(b)),
@@ -61,7 +61,7 @@ async function realDirectory(dir: string): Promise<string> {
 /**
  * Binds a set to the checksums that were verified, so that later reads return the verified content even if the
  * directory changes in the meantime. The last bytes of a file are passed on only if the whole file has the listed hash.
- * So the caller must not use a file before it has read it to its end. A file that is not listed is not read.
+ * So the caller must not use a file before reading it to its end. A file that is not listed cannot be read.
  */
 export function pinSet(set: SetHandle, entries: readonly ChecksumEntry[]): SetHandle {
   const hashes = new Map(entries.map(({ name, sha256 }) => [name, sha256]));

@@ -5,14 +5,14 @@ import type { ListedSet, PlannedName, RootListing } from '../contract.ts';
 import { reading } from '../faults.ts';
 import { formatSetName, parseSetName } from './names.ts';
 
-/** A set that is further ahead of the clock was dated by a wrong clock. */
+/** A set that is further ahead of the current time was created with a wrong clock. */
 const FUTURE_MILLISECONDS = 3_600_000;
 
 /**
- * Lists what a backup root holds. Links are not followed, and only directories are sets. A root that does not exist is
- * empty.
+ * Lists the contents of a backup root. Links are not followed, and only directories are sets. A root that does not
+ * exist is empty.
  *
- * @param now milliseconds since the Unix epoch
+ * @param now Unix time in milliseconds
  * @throws IDKIT_FAILED if the root cannot be read
  */
 export async function listSets(root: string, now: number): Promise<RootListing> {
@@ -51,9 +51,9 @@ async function readRoot(root: string) {
 }
 
 /**
- * Plans the name for a set that begins now. Names are unique and increase. If the newest set has the current second, the
- * caller waits for the next second. If the newest set is ahead of the clock, the name follows that set. Sets dated more
- * than an hour ahead are ignored; the plan never gets as far as their names.
+ * Plans the name for a set that begins now. Names are unique and increase. If the newest set has the current second,
+ * the caller waits for the next second. If the newest set is ahead of the clock, the name follows that set. Sets dated
+ * more than an hour ahead are ignored, because the planned name is never that far ahead.
  */
 export function planSetName(sets: readonly ListedSet[], now: number): PlannedName {
   const newest = sets.filter((set) => !set.future).at(-1)?.startedAt;

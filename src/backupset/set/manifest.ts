@@ -6,10 +6,10 @@ import { damaged } from '../faults.ts';
 
 const FILE = SET_FILES.manifest;
 
-/** The newest format, which this version writes. It also reads the first one. */
+/** The newest format, which this version writes. It also reads format 1. */
 const FORMAT_VERSION = 2;
 
-/** Limit in bytes. A manifest of a thousand realms has about 100 KiB and is read as a whole. */
+/** Maximum size in bytes, because a manifest is read as a whole. With a thousand realms it has about 100 KiB. */
 export const MANIFEST_MAX_BYTES = 64 * 1024 * 1024;
 
 const count = z.number().int().nonnegative();
@@ -56,7 +56,7 @@ export function parseManifest(text: Uint8Array): Manifest {
     throw new IdkitError(
       'IDKIT_VERSION',
       `${FILE}: format version ${version} is newer than ${FORMAT_VERSION}, the newest version that this idkit reads`,
-      { hints: ['use the idkit version that made the set, or a newer version'] },
+      { hints: ['use the idkit version that created the set, or a newer version'] },
     );
   const parsed = schema.safeParse(value);
   if (!parsed.success) {

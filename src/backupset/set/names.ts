@@ -5,7 +5,7 @@ const SET_NAME = /^(\d{4})(\d{2})(\d{2})_(\d{2})(\d{2})(\d{2})$/;
 /** The longest file name in bytes that every common file system accepts. */
 const LONGEST_FILE_NAME = 255;
 
-/** Renders a time as `YYYYMMDD_HHMMSS` in UTC. @param ms milliseconds since the Unix epoch */
+/** Renders a time as `YYYYMMDD_HHMMSS` in UTC. @param ms Unix time in milliseconds */
 export function formatSetName(ms: number): string {
   return new Date(ms)
     .toISOString()
@@ -15,8 +15,8 @@ export function formatSetName(ms: number): string {
 }
 
 /**
- * Returns the time of a set's name in milliseconds since the Unix epoch. Returns undefined for any other name,
- * including one with an impossible date.
+ * Returns the time in a set's name as Unix time in milliseconds. Returns undefined for any other name, including one
+ * with an impossible date.
  */
 export function parseSetName(name: string): number | undefined {
   const match = SET_NAME.exec(name);
@@ -56,7 +56,7 @@ export function parseRealmFileName(file: string): string | undefined {
   }
 }
 
-/** True for a file name of the realm: the one of idkit, or the plain name as other tools write it. */
+/** True if the file name belongs to the realm: the one that idkit writes, or the plain name that other tools write. */
 export function isRealmFileOf(file: string, realm: string): boolean {
   return (
     file === realmFileName(realm) || file === `realm-${realm}.json` || parseRealmFileName(file) === realm

@@ -4,7 +4,7 @@ import { systemErrorCode } from '../../core/index.ts';
 import type { WorkOptions } from '../contract.ts';
 import { damaged, reading } from '../faults.ts';
 
-// Somebody else may write to a backup root. So idkit reads only regular files there and follows no link.
+// Other users may be able to write to a backup root. So idkit reads only regular files there and follows no link.
 
 const CHUNK_BYTES = 256 * 1024;
 

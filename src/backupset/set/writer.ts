@@ -15,8 +15,8 @@ import { partialName } from './list-sets.ts';
 import { parseSetName } from './names.ts';
 
 /**
- * Begins a set in `ROOT/.partial-NAME-PID`. The final name does not exist before `publish`. The call creates the root if
- * it is missing.
+ * Creates a set in `ROOT/.partial-NAME-PID`, and the root if it is missing. The final name does not exist before
+ * `publish`.
  *
  * @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE
  */

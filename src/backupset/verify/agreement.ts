@@ -6,7 +6,7 @@ import { isRealmFileOf } from '../set/names.ts';
 import type { Findings } from './content.ts';
 
 /**
- * Checks that the files of a set agree with each other. A damaged file is left out, because its fault is already
+ * Checks that the files of a set agree with each other. Damaged files are skipped, because their faults are already
  * reported.
  */
 export function judgeAgreement(
@@ -31,8 +31,8 @@ export function judgeAgreement(
 }
 
 /**
- * Reports a missing seal. A set should have one if its manifest says so, or if it has an env.gpg in a format that seals
- * every such set, or if env.gpg says so. Nobody can change env.gpg without the passphrase.
+ * Reports a missing seal. A set should have one if its manifest or its env.gpg says so, or if it has an env.gpg and a
+ * format that seals every such set. env.gpg cannot be changed without the passphrase.
  */
 export function judgeUnsealed(findings: Findings, listed: readonly string[]): SetProblem[] {
   const { manifest, sealedSet } = findings;
@@ -57,14 +57,15 @@ const PART_FILES = [
   ['env', SET_FILES.environment],
 ] as const satisfies [SetPart, string][];
 
-/** A set made by ordinary tools must have all five kinds of files. */
+/** A set that was not created by idkit must have all five kinds of files. */
 function judgeWithoutManifest(findings: Findings, listed: readonly string[], report: Report): void {
   if (listed.includes(SET_FILES.manifest)) return;
-  findings.notes.push(`the set has no ${SET_FILES.manifest}; idkit did not make it`);
+  findings.notes.push(`the set has no ${SET_FILES.manifest}, so idkit did not create it`);
   for (const [, file] of PART_FILES)
-    if (!listed.includes(file)) report(file, 'it is missing, and no manifest allows that');
+    if (!listed.includes(file))
+      report(file, 'it is missing, although a set without a manifest must contain it');
   if (!listed.some((name) => /^realm-.+\.json$/s.test(name)))
-    report('realm-*.json', 'the set has no realm file, and no manifest allows that');
+    report('realm-*.json', 'it is missing, although a set without a manifest must contain a realm file');
   for (const [file, realm] of findings.realmFiles) {
     if (!isRealmFileOf(file, realm)) report(file, `it belongs to the realm ${printable(realm)}`);
     if (findings.dump?.realms !== undefined && !findings.dump.realms.some((one) => one.realm === realm))

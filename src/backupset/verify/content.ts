@@ -17,14 +17,14 @@ import { parseRealmFileName } from '../set/names.ts';
 
 const REALM_FILE_MAX_BYTES = 256 * 1024 * 1024;
 
-/** What was learned from the files of a set. */
+/** Facts that are collected from the files of a set. */
 export interface Findings {
   notes: string[];
   manifest?: Manifest;
   dump?: DumpReport;
-  /** The realm of each realm file, by file name. */
+  /** Realm names by the name of their realm file. */
   realmFiles: Map<string, string>;
-  /** The sealed set that env.gpg was encrypted for; known when env.gpg was opened. */
+  /** Name of the sealed set that env.gpg was encrypted for. Known only if env.gpg was decrypted. */
   sealedSet?: string;
   /** The size of every file in bytes. */
   sizes: Map<string, number>;
@@ -33,7 +33,7 @@ export interface Findings {
 type EnvironmentOptions = Pick<VerifySetOptions, 'passphrase' | 'judgeEnvironment'>;
 
 /**
- * Reads one file of a set to its end, as the kind that its name says.
+ * Reads one file of a set to its end and checks its content, whose kind follows from its name.
  *
  * @throws IDKIT_DAMAGED, IDKIT_CREDENTIALS, IDKIT_VERSION
  */
@@ -63,7 +63,8 @@ async function readEnvironment(
     passphrase === undefined
       ? await inspectEnvironment(message)
       : await decryptEnvironment(message, passphrase);
-  if (opened.outcome === 'message') findings.notes.push(`${name} was not opened: no passphrase was given`);
+  if (opened.outcome === 'message')
+    findings.notes.push(`${name} was not decrypted because no passphrase was given`);
   else if (opened.outcome !== 'opened') throw messageFault(name, opened);
   else {
     const sealedSet = sealedSetOf(opened);

@@ -12,7 +12,7 @@ import { readRegular } from '../set/regular-file.ts';
 
 const STATE_DIRECTORY = '.state';
 
-/** Limit in bytes. A verdict lists every problem of a set. */
+/** Maximum size in bytes. A verdict lists every problem of a set. */
 const VERDICT_MAX_BYTES = 16 * 1024 * 1024;
 
 const schema = z.object({
@@ -24,8 +24,8 @@ const schema = z.object({
 });
 
 /**
- * Finds the kept verdict of a set. Returns undefined if there is none, if it cannot be read, or if the checksums of the
- * set have changed since.
+ * Finds the stored verdict of a set. Returns undefined if there is none, if it is unreadable, or if the set's checksums
+ * have changed since.
  */
 export async function findVerdict(root: string, name: string): Promise<KeptVerdict | undefined> {
   const kept = schema.safeParse(await readJson(stateFile(root, name)));
@@ -35,7 +35,7 @@ export async function findVerdict(root: string, name: string): Promise<KeptVerdi
 }
 
 /**
- * Keeps a verdict in `ROOT/.state/NAME.json`, never inside the set.
+ * Stores a verdict in `ROOT/.state/NAME.json`, never inside the set.
  *
  * @throws IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_NO_SPACE
  */
@@ -45,7 +45,7 @@ export async function putVerdict(root: string, name: string, verdict: KeptVerdic
   replaceFile(file, `${JSON.stringify(verdict, null, 2)}\n`);
 }
 
-/** Removes the verdict of a set, if there is one. */
+/** Removes the stored verdict of a set, if it has one. */
 export async function removeVerdict(root: string, name: string): Promise<void> {
   const file = stateFile(root, name);
   await writing(file, () => rm(file, { force: true }));

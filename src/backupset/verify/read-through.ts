@@ -9,10 +9,10 @@ export interface ReadThrough<T> {
 }
 
 /**
- * Reads a file once from its first byte to its last, hashes it and passes it to `reader`. The hash covers the whole file
- * even if the reader stops early.
+ * Reads a file once from its first byte to its last, hashes it and passes it to `reader`. The hash covers the whole
+ * file even if the reader stops early.
  *
- * @throws IDKIT_DAMAGED if the file itself cannot be read; the reason of the signal
+ * @throws IDKIT_DAMAGED if the file cannot be read, and the reason of an aborted signal
  */
 export async function readThrough<T>(
   set: SetHandle,
@@ -37,7 +37,7 @@ export async function readThrough<T>(
       throw error;
     }
   };
-  // There is no return(): if the reader stops, the reading must continue.
+  // The iterator has no return(), because reading must continue after the reader has stopped.
   const content: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => ({ next }) };
   const read = await outcomeOf(reader(content));
   if (fault !== undefined) throw fault.error;

@@ -8,11 +8,12 @@ import { type Findings, readContent } from './content.ts';
 import { readThrough } from './read-through.ts';
 
 /**
- * Verifies a set from its bytes alone, and reads every file once. It checks the seal, that the checksums list exactly the
- * files, every hash, that gzip and SQL are complete, that manifest and dump agree, the realm files and the archive. With
- * a passphrase it opens env.gpg.
+ * Verifies a set from its files alone, and reads each file once. The seal must hold, the checksums must list exactly the
+ * set's files, and every hash must match. The gzip and SQL data must be complete, the manifest and the dump must agree,
+ * and the realm files and the archive must be valid. With a passphrase, env.gpg is decrypted too. Damage is a verdict,
+ * not an error.
  *
- * @throws the reason of the signal; IDKIT_FAILED if the system cannot read a file. Damage is a verdict, not an error
+ * @throws the reason of an aborted signal; IDKIT_FAILED if the system cannot read a file
  */
 export async function verifySet(set: SetHandle, options: VerifySetOptions = {}): Promise<Verdict> {
   const sealed = options.sealed ?? (await checkSeal(set, options.passphrase));
@@ -67,7 +68,7 @@ function checkSameFiles(set: SetHandle, entries: readonly ChecksumEntry[], probl
     problems.push(
       problemOf(
         SET_FILES.seal,
-        damaged(SET_FILES.seal, `${SET_FILES.checksums} lists it, but the seal is made after the list`),
+        damaged(SET_FILES.seal, `${SET_FILES.checksums} lists it, but the seal is written after the list`),
       ),
     );
   for (const name of listed)
@@ -98,7 +99,7 @@ async function judgeFile(
 ): Promise<number> {
   try {
     const { digest, read } = await readThrough(set, entry.name, reader, options);
-    // The content of a file is worthless if its bytes are not the ones that were written.
+    // The content does not count if the file is not the one that was written.
     if (digest.sha256 !== entry.sha256)
       problems.push(problemOf(entry.name, damaged(entry.name, 'its checksum is wrong')));
     else if (read.outcome === 'failed') problems.push(problemOf(entry.name, read.error));
@@ -130,7 +131,10 @@ function partsOf(entries: readonly ChecksumEntry[]): Verdict['parts'] {
   ];
 }
 
-/** The realms with the users that the dump counts, else the manifest, and with their realm files. */
+/**
+ * Combines realms, realm files and user counts. The counts come from the dump, or from the manifest if the dump has
+ * none.
+ */
 function realmsOf(findings: Findings): Verdict['realms'] {
   const counted = findings.dump?.realms ?? findings.manifest?.realms ?? [];
   const users = new Map(counted.map((one) => [one.realm, one.users]));

@@ -73,8 +73,8 @@ async function dumpDatabase({ platform, writer, options, run }: BackupWork): Pro
 }
 
 /**
- * Returns the fault if the master key does not open the database. A set without a part of the database needs no key, so
- * an unreachable database is only a note and a rejected password a finding.
+ * Returns the fault if the master key does not open the database. A set without data from the database needs no key.
+ * For such a set, an unreachable database is only a note, and a rejected password a finding.
  */
 async function findKeyFault({ parts, platform, run, options }: BackupWork): Promise<string | undefined> {
   if (!parts.includes('env') && !parts.includes('realms')) return undefined;

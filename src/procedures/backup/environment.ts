@@ -23,7 +23,10 @@ export async function encryptEnv(work: BackupWork, passphrase: Secret): Promise<
   return 'encrypted';
 }
 
-/** Lists the required settings that `.env` does not contain: `IDKIT_MASTER_KEY comes from the environment`. */
+/**
+ * Describes each required setting that `.env` does not contain, for example `IDKIT_MASTER_KEY comes from the
+ * environment`.
+ */
 export function listSettingsFromElsewhere(settings: Settings): readonly string[] {
   const needed = ['IDKIT_ADMIN_USERNAME', 'IDKIT_ADMIN_PASSWORD'];
   if (settings.service === 'idkit') needed.unshift('IDKIT_MASTER_KEY');
@@ -39,7 +42,7 @@ export function listSettingsFromElsewhere(settings: Settings): readonly string[]
     : elsewhere;
 }
 
-/** True if no setting contains the password and libpq's password file does. Containers do not use that file. */
+/** True if the password comes from libpq's password file and not from a setting. Containers do not use that file. */
 function usesPasswordFile({ database, databasePassword, runtime }: Settings): boolean {
   if (database.kind !== 'postgres' || databasePassword !== undefined || runtime === 'compose') return false;
   const address = parsePostgresUrl(database.url);
@@ -47,7 +50,7 @@ function usesPasswordFile({ database, databasePassword, runtime }: Settings): bo
   return address.hosts.some((host) => findPostgresPassword(address, host) !== undefined);
 }
 
-/** Returns the fault if the present master key does not open the database. Other errors are thrown. */
+/** Returns the fault if the present master key does not open the database. Throws any other error. */
 export async function findMasterKeyFault(platform: Platform): Promise<string | undefined> {
   try {
     await platform.database.checkMasterKey();

@@ -9,7 +9,7 @@ import { call } from '../smoke/call.ts';
 import type { BackupOptions } from './options.ts';
 import type { BackupWork, RealmFiles } from './work.ts';
 
-/** A realm from one of the two sources. */
+/** A realm as the administrative API or the snapshot returned it. */
 interface FetchedRealm {
   realm: string;
   representation: unknown;
@@ -82,9 +82,9 @@ async function fetchFromSource(
 }
 
 /**
- * Returns the base URL from the flag or from the record of the running service. Without a record idkit's service does
- * not run, and no other program may receive the administrator's password. Keycloak writes no record, so its settings
- * count.
+ * Returns the base URL from the flag or from the record of the running service. Without a record, idkit's service is
+ * not running, and no other program may receive the administrator's password. Keycloak writes no record, so its URL
+ * comes from the settings.
  */
 async function findAddress(work: BackupWork): Promise<string | undefined> {
   const { settings, options, platform } = work;
@@ -177,12 +177,12 @@ function noteChanges(
   }
 }
 
-/** Keycloak writes this instead of a secret. */
+/** Keycloak writes this mask instead of a secret. */
 const MASK = '**********';
 
 /**
- * Notes what Keycloak leaves out of its representations, because the realm files are not a copy of the realms. The dump
- * contains everything.
+ * Adds notes about what Keycloak omits from the realm files, because they are not a complete copy of the realms. The
+ * dump contains everything.
  */
 function noteMissingParts(
   realms: readonly { realm: string; representation: unknown }[],

@@ -18,7 +18,7 @@ export interface OpenedSet {
   writer: SetWriter;
   /** Unix time in milliseconds. The name of the set contains it. */
   startedAt: number;
-  /** The newest set has a later time than the clock. */
+  /** True if the newest set is ahead of the clock. */
   clockBehind: boolean;
 }
 

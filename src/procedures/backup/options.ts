@@ -30,7 +30,7 @@ export interface BackupResult extends ProcedureResult {
   parts: readonly BackupPart[];
   /** Source of the realm files. Absent if the set has none. */
   realmSource?: 'api' | 'snapshot';
-  /** Size of all files of the set. */
+  /** Total size of the set's files in bytes. */
   bytes: number;
   milliseconds: number;
   steps: readonly { id: string; milliseconds: number }[];
@@ -38,7 +38,7 @@ export interface BackupResult extends ProcedureResult {
   pruned: readonly string[];
 }
 
-/** The backup procedure in order. */
+/** The steps of a backup, in order. */
 export const BACKUP_STEPS = [
   {
     id: 'open',

@@ -35,7 +35,10 @@ export async function keepVersions(
   return { added };
 }
 
-/** Deletes expired sets. After a backup that can be restored, also deletes what an earlier restore kept. Returns names. */
+/**
+ * Deletes expired sets and returns their names. After a backup that can be restored, also deletes the previous state
+ * that an earlier restore kept.
+ */
 export async function pruneRoot(work: BackupWork, contents: BackupContents): Promise<readonly string[]> {
   const { root, settings, options } = work;
   const keepDays = options.keepDays ?? settings.backup.keepDays;

@@ -19,10 +19,10 @@ import { copyToMirror, keepVersions, pruneRoot } from './retention.ts';
 import type { BackupContents, BackupWork } from './work.ts';
 
 /**
- * Makes one backup set. One rename publishes it after every step that can fail. Pruning and mirroring follow.
+ * Creates one backup set. A rename publishes it after all steps that can prevent it. Pruning and mirroring follow. If
+ * the call throws one of these errors, it has published no set and deleted none.
  *
- * @throws IDKIT_SETTING without a passphrase, IDKIT_LOCKED, IDKIT_UNREACHABLE, IDKIT_DAMAGED, IDKIT_NO_SPACE; then no
- *   set is published and none is deleted
+ * @throws IDKIT_SETTING without a passphrase, IDKIT_LOCKED, IDKIT_UNREACHABLE, IDKIT_DAMAGED, IDKIT_NO_SPACE
  */
 export async function backup(settings: Settings, options: BackupOptions): Promise<BackupResult> {
   const began = performance.now();

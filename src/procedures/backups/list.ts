@@ -30,7 +30,7 @@ export async function listBackups(
   return { root, sets, findings };
 }
 
-/** Only a wrong clock can have dated such a set. */
+/** Such a set was created with a wrong clock. */
 export function futureFinding(name: string): Finding {
   return { code: 'SET_IN_FUTURE', message: `${name} is dated more than an hour ahead of the clock` };
 }
@@ -76,7 +76,7 @@ async function readParts(dir: string): Promise<readonly string[]> {
     if (!set.names.includes(SET_FILES.manifest)) return ['unknown'];
     return parseManifest(await set.read(SET_FILES.manifest)).parts;
   } catch (error) {
-    // The list does not report damage. `verify` does.
+    // `verify` reports damage, the list does not.
     if (error instanceof IdkitError) return ['unknown'];
     throw error;
   }
@@ -92,11 +92,11 @@ export interface BackupEntry {
   bytes: number;
   /** `unknown` without a manifest. */
   parts: readonly string[];
-  /** The set has a seal. `verify` checks whether it holds. */
+  /** True if the set has a seal. Only `verify` checks that seal. */
   sealed: boolean;
-  /** The set contains the database, so it can be restored. */
+  /** True if the set contains the database, so that it can be restored. */
   whole: boolean;
-  /** The name is more than an hour ahead of the clock. */
+  /** True if the set is dated more than an hour ahead of the clock. */
   future: boolean;
   verified?: { at: string; verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable'; seal?: SealState };
 }

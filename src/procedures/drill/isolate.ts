@@ -7,10 +7,10 @@ import { findEntry, writeFault } from '../../files/index.ts';
 import { hasEnded, type Scratch } from '../../platform/open.ts';
 
 const PREFIX = 'idkit-drill-';
-/** A kept drill must not look like the leftover of a killed one. */
+/** Prefix of the directories that `--keep` keeps. Later drills remove only directories that begin with `PREFIX`. */
 const KEPT_PREFIX = 'idkit-kept-drill-';
 
-/** Variables that an isolated platform may read: the secrets that a real restore would read too. */
+/** Environment variables that an isolated platform may read, because a real restore reads them too. */
 const SECRETS = [
   'IDKIT_MASTER_KEY',
   'IDKIT_MASTER_KEY_OLD',
@@ -21,9 +21,9 @@ const SECRETS = [
   'IDKIT_SMOKE_REALM',
 ] as const;
 
-/** A platform directory that no other program knows. */
+/** A temporary platform directory that no other program uses. */
 export interface IsolatedPlace {
-  /** The caller removes it at the end. Mode 0700. */
+  /** Has mode 0700. The caller removes it at the end. */
   dir: string;
   /** The settings of the empty platform in `dir`. */
   settings: Settings;

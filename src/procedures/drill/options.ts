@@ -9,9 +9,9 @@ export interface DrillOptions extends ProcedureOptions {
   /** Default: `settings.backup.root`. */
   root?: string;
   passphrase?: Secret;
-  /** Default: the environment variables of this process. */
+  /** Environment variables of the isolated platform. Default: those of this process. */
   env?: NodeJS.ProcessEnv;
-  /** The operator vouches for a set without a seal. */
+  /** Trusts a set without a seal, because the operator vouches for it. */
   trustUnsealed?: boolean;
   /** Keeps the isolated platform directory and reports its path. */
   keep?: boolean;
@@ -33,7 +33,7 @@ export interface DrillResult extends ProcedureResult {
   dir?: string;
 }
 
-/** The drill in order: a test restore in an isolated platform. */
+/** The steps of a drill, in order. A drill is a test restore in an isolated platform. */
 export const DRILL_STEPS = [
   {
     id: 'isolate',

@@ -57,7 +57,7 @@ export async function keepReport(
     return { ...result, reportFile };
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
-    reporter.note(`the report is not kept: ${error.message}`);
+    reporter.note(`the report could not be stored: ${error.message}`);
     return result;
   }
 }

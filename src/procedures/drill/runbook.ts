@@ -14,8 +14,8 @@ import { DRILL_STEPS, type DrillOptions, type DrillResult } from './options.ts';
 import { keepReport } from './report.ts';
 
 /**
- * Restores a set into a temporary platform directory, runs the smoke tests there and removes it again. A failed restore
- * becomes the `failure` of the result, and the report is written anyway. Nothing else stays behind.
+ * Restores a set into a temporary platform directory, runs the smoke tests there and removes the directory. A failed
+ * restore becomes the `failure` of the result, and the report is written anyway. Nothing else stays behind.
  *
  * @throws IDKIT_SETTING without a passphrase, IDKIT_NOT_FOUND without a set, IDKIT_UNSEALED for an untrusted set
  */
@@ -56,7 +56,7 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
       await place.scratch.close();
       await rm(place.dir, { recursive: true, force: true });
     };
-    // An interrupted run starts no step, but it cleans up.
+    // An interrupted run starts no further step, but it still cleans up.
     if (signal.aborted) await clean();
     else if (options.keep !== true) await run.step('clean', clean);
     else await place.scratch.close();

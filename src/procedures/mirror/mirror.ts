@@ -15,7 +15,7 @@ export interface MirrorOptions {
 
 /** The result of one run. */
 export interface MirrorReport {
-  /** Names of the sets and versions that this run copied. rsync does not report names, so it copies none here. */
+  /** Names of the sets and versions that this run copied. Empty with rsync, which does not report names. */
   copied: readonly string[];
   /** One sentence for each item that was not copied. Empty: the mirror contains every set. */
   faults: readonly string[];
@@ -23,8 +23,8 @@ export interface MirrorReport {
 
 /**
  * Copies every set and every kept version to the target. Checksums are copied last, so an interrupted copy never
- * verifies. Existing files of the target are neither changed nor deleted, and a damaged set is not copied. The report
- * contains every fault: only an interrupt is thrown.
+ * verifies. Existing files of the target are neither changed nor deleted, and a damaged set is not copied. Every fault
+ * is in the report, and only an interrupt is thrown.
  */
 export async function mirrorRoot(options: MirrorOptions): Promise<MirrorReport> {
   try {

@@ -14,7 +14,7 @@ export const VERSION_FOLDERS = ['config', 'env'] as const;
 /** Names of versions. The mirror ignores every other file in these folders. */
 const VERSION = /^\d{8}_\d{6}\.(?:tar\.gz|gpg)(?:\.sha256)?$/;
 
-/** Copies sets and versions into another directory. A target without space or permission ends the run. */
+/** Copies sets and versions into another directory. The run ends if the target has no space or denies permission. */
 export async function mirrorToDirectory(
   options: MirrorOptions,
   sets: readonly string[],
@@ -66,11 +66,11 @@ async function copySet(from: string, to: string): Promise<'copied' | 'present'> 
   const checksums = await readFile(join(from, SET_FILES.checksums));
   if (findEntry(join(to, SET_FILES.checksums)) !== undefined) {
     if (checksums.equals(await readFile(join(to, SET_FILES.checksums)))) {
-      // The set may have been sealed since.
+      // The set may have been sealed after it was mirrored.
       await copySeal(from, to);
       return 'present';
     }
-    throw new Error('the mirror has another set with this name, which stays as it is');
+    throw new Error('the mirror has a different set with this name, which is not overwritten');
   }
   await mkdir(to, { recursive: true, mode: 0o700 });
   for (const { name, sha256 } of parseChecksums(checksums)) {
@@ -114,7 +114,7 @@ function rank(name: string): number {
   return name.endsWith('.sha256') ? 1 : 0;
 }
 
-/** Copies one file. It gets its name once it is complete and on the disk. */
+/** Copies one file. It gets its final name when it is complete and on the disk. */
 async function copyOne(from: string, to: string): Promise<void> {
   await checkRegular(from);
   const draft = `${to}.partial`;

@@ -5,7 +5,7 @@ import { findEntry } from '../../files/index.ts';
 import type { MirrorOptions, MirrorReport } from './mirror.ts';
 import { VERSION_FOLDERS } from './to-directory.ts';
 
-/** rsync gives up after this time without a transfer, in seconds. */
+/** Timeout in seconds after which rsync gives up without a transfer. */
 const STALL_SECONDS = 120;
 
 /**

@@ -11,9 +11,9 @@ import { startAgain } from './services.ts';
 import { dataDirectory } from './settings-after.ts';
 
 /**
- * Rolls back the newest restore for which that is possible.
+ * Rolls back the newest restore that allows it.
  *
- * @throws IDKIT_NOT_FOUND without such a restore, IDKIT_SERVICE_RUNNING, IDKIT_RESTORE_BROKEN if the roll back fails
+ * @throws IDKIT_NOT_FOUND without such a restore, IDKIT_SERVICE_RUNNING, IDKIT_RESTORE_BROKEN if the rollback fails
  */
 export async function abortRestore(settings: Settings, options: RestoreOptions): Promise<RestoreResult> {
   const began = performance.now();
@@ -55,7 +55,7 @@ async function getAbortable(dataDir: string): Promise<Journal> {
   throw new IdkitError('IDKIT_NOT_FOUND', `there is no restore to abort in ${dataDir}`);
 }
 
-/** A set that has been deleted is still known by its name. */
+/** A deleted set is still identified by its name. */
 async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -9,7 +9,7 @@ interface Row {
   title: string;
   /** Ids of smoke checks. Each one that applies must have passed. */
   provenBy: readonly string[];
-  /** Roles of parts. Each role must have a part, and every part must be UP. */
+  /** Roles of the platform's parts. Each role must have at least one part, and all of them must be UP. */
   provenByParts?: readonly ComponentRole[];
   /** The reason why the row does not apply to a kind of platform. */
   absentOn?: Partial<Record<PlatformInfo['runtime'], string>>;
@@ -23,7 +23,7 @@ const ROWS: readonly Row[] = [
     provenByParts: ['database', 'service'],
     absentOn: { embedded: 'the embedded platform has no containers; readiness covers service and database' },
   },
-  { id: 'readiness', title: 'readiness answers status UP', provenBy: ['readiness'] },
+  { id: 'readiness', title: 'readiness reports status UP', provenBy: ['readiness'] },
   {
     id: 'proxy',
     title: 'the proxy is up',
@@ -36,7 +36,7 @@ const ROWS: readonly Row[] = [
   { id: 'm2m-token', title: 'an M2M token is obtained', provenBy: ['client-credentials'] },
   {
     id: 'protected-apis',
-    title: 'protected APIs answer with a valid token',
+    title: 'protected APIs accept a valid token',
     provenBy: ['application-protected'],
   },
   { id: 'user-counts', title: 'user counts per realm match expectations', provenBy: ['user-count'] },

@@ -12,13 +12,13 @@ import type { NextPlatform, Restore } from './work.ts';
 /** A loaded database has indexes and a log, so it is larger than its SQL. */
 const DATABASE_PER_SQL_BYTE = 2;
 
-/** A file takes whole blocks of this many bytes. */
+/** Block size in bytes. A file occupies whole blocks. */
 const FILE_BLOCK = 4096;
 
-/** Bytes of one block in the result of `stat`. */
+/** Size in bytes of the blocks that `stat` counts. */
 const STAT_BLOCK = 512;
 
-/** The space of one file system. */
+/** The needed and the free space of one file system. */
 export interface DiskSpace {
   /** A directory on it, for messages. */
   place: string;
@@ -26,18 +26,18 @@ export interface DiskSpace {
   freeBytes: number;
 }
 
-/** A number of bytes on the file system of a directory. */
+/** Space that is needed on the file system of `path`. */
 interface Share {
   path: string;
   bytes: number;
 }
 
 /**
- * Checks the space for the staged database and the staged files, on every file system that takes some of them. The
- * leftovers of killed restores count as free, because `stage` removes them first.
+ * Checks that every file system has enough space for the staged database and the staged files. The leftovers of killed
+ * restores count as free, because `stage` removes them first.
  *
- * @param asks false: the database server is not contacted
- * @returns the space of the tightest file system
+ * @param asks if false, the database server is not contacted
+ * @returns the space of the file system with the least space left
  * @throws IDKIT_NO_SPACE
  */
 export async function checkDiskSpace(
@@ -81,7 +81,7 @@ function databaseBytes({ dump, manifest }: Verdict): number {
   return Math.max((dump?.bytes ?? 0) * DATABASE_PER_SQL_BYTE, manifest?.database?.bytes ?? 0);
 }
 
-/** Returns the bytes that the step `stage` unpacks. */
+/** Returns the size in bytes of the files that the step `stage` unpacks. */
 async function stagedBytes({ set, options, settings }: Restore): Promise<number> {
   const unpacks = set.names.includes(SET_FILES.config) && !(options.keepConfig === true && settings.exists);
   const entries = unpacks ? await listConfigArchive(set, { signal: options.signal }) : [];

@@ -13,7 +13,7 @@ import type { RestoreOptions } from './options.ts';
 /** An item of a set that decides which program runs, which address is contacted or what is served after a restore. */
 export interface Effect {
   kind: 'data' | 'command' | 'address' | 'image' | 'file';
-  /** Its place in the set, for example `idkit.yaml: keycloak.start`. */
+  /** Its location in the set, for example `idkit.yaml: keycloak.start`. */
   from: string;
   /** Printable, without credentials. */
   what: string;
@@ -158,7 +158,7 @@ async function readYaml(
   if (bytes === undefined) return undefined;
   try {
     const document: unknown = parse(bytes.toString('utf8'));
-    // An alias can make a value contain itself. Such a value cannot be printed.
+    // A YAML alias can make a value contain itself, and such a value cannot be printed.
     JSON.stringify(document);
     return document;
   } catch (error) {

@@ -5,7 +5,7 @@ import { startAgain } from './services.ts';
 import { databasePasswords } from './settings-after.ts';
 import type { Restore, RestoreStepId } from './work.ts';
 
-/** Errors that keep their code after a roll back, because it says more than IDKIT_RESTORE_UNDONE. */
+/** Errors that keep their code after a rollback, because it is more specific than IDKIT_RESTORE_UNDONE. */
 const OWN_CODES: readonly ErrorCode[] = [
   'IDKIT_USAGE',
   'IDKIT_DAMAGED',
@@ -21,7 +21,7 @@ const OWN_CODES: readonly ErrorCode[] = [
   'IDKIT_TERMINATED',
 ];
 
-/** Those of them that are also sufficient after the swap. */
+/** Errors that keep their code even if the rollback follows the swap. */
 const OWN_CODES_AFTER_SWAP: readonly ErrorCode[] = [
   'IDKIT_NO_SPACE',
   'IDKIT_INTERRUPTED',
@@ -29,9 +29,9 @@ const OWN_CODES_AFTER_SWAP: readonly ErrorCode[] = [
 ];
 
 /**
- * Rolls the restore back after `error` and returns the error to end with. That is the error itself if its code says
- * more, else IDKIT_RESTORE_UNDONE (16). If the roll back fails too, it is IDKIT_RESTORE_BROKEN (17). Afterwards the
- * services that the restore stopped run again.
+ * Rolls the restore back after `error`, starts the services that the restore stopped, and returns the final error. This
+ * is `error` itself if its code is more specific, otherwise IDKIT_RESTORE_UNDONE (exit code 16). If the rollback fails
+ * too, it is IDKIT_RESTORE_BROKEN (exit code 17).
  */
 export async function rollBackAfter(
   error: unknown,
@@ -57,8 +57,8 @@ export async function rollBackAfter(
     const file = journalFile(dataDir, journal.id);
     return new IdkitError(
       'IDKIT_RESTORE_BROKEN',
-      `the restore failed at "${step}" (${messageOf(error)}), and the roll back failed too (${messageOf(rollBackError)}); the journal is ${file}`,
-      { cause: error, hints: ['idkit restore --abort repeats the roll back'] },
+      `the restore failed at "${step}" (${messageOf(error)}), and the rollback failed too (${messageOf(rollBackError)}); the journal is ${file}`,
+      { cause: error, hints: ['idkit restore --abort repeats the rollback'] },
     );
   }
   const hints = [
@@ -79,7 +79,10 @@ export async function rollBackAfter(
   );
 }
 
-/** The restored state stays after an interrupt of the last checks. Adds how to continue or roll back. */
+/**
+ * Returns the error for an interrupt of the last checks. The restored state stays, and hints explain how to continue or
+ * roll back.
+ */
 export function keepRestored(error: unknown): unknown {
   if (!(error instanceof IdkitError)) return error;
   return new IdkitError(error.code, `${error.message}; the restored state is in place`, {
@@ -105,7 +108,7 @@ function leftBehind(error: unknown, step: RestoreStepId, unreachable: IdkitError
       cause: error,
       hints: [
         `the staged database could not be removed: ${unreachable.message}`,
-        'idkit restore --abort or the next restore removes it once the server is reachable',
+        'idkit restore --abort or the next restore removes it when the server is reachable',
       ],
     },
   );

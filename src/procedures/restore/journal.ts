@@ -9,8 +9,8 @@ import { replaceFile, syncDirectory } from '../../files/index.ts';
  * `staging`: the previous state is complete and in place.
  * `swapping`: each item in place may be the previous or the restored one.
  * `swapped`: the restored state is in place, and its checks have not ended.
- * `kept`: the restored state is in place for good, but a late check failed, so the previous state is kept too.
- * `undoing`: a roll back is running. It can only be repeated, and the restore cannot be resumed.
+ * `kept`: the restored state stays in place, but a late check failed, so the previous state is kept as well.
+ * `undoing`: a rollback is running. It can only be repeated, and the restore cannot be resumed.
  * `done`: the restored state is in place and proven. The previous state is being removed.
  */
 export type JournalState = 'staging' | 'swapping' | 'swapped' | 'kept' | 'undoing' | 'done';
@@ -22,11 +22,14 @@ export const REPLACEABLE: readonly string[] = ['.env', 'config', 'idkit.yaml', '
 export interface ReplacedItem {
   /** Its name in the platform directory, one of `REPLACEABLE`. */
   name: string;
-  /** The platform had this item before the restore. */
+  /** True if the platform had this item before the restore. */
   had: boolean;
 }
 
-/** The content of `data/restore-ID.json`: everything that a later process needs to resume or roll back. No secrets. */
+/**
+ * The content of `data/restore-ID.json`: everything that a later process needs to resume or roll back. It contains no
+ * secrets.
+ */
 export interface Journal {
   format: 1;
   id: string;
@@ -41,14 +44,18 @@ export interface Journal {
   database: string;
   keepEnv: boolean;
   keepConfig: boolean;
-  /** Name of the live database if it is loaded directly. Then no roll back is possible from `swapping` on. */
+  /**
+   * Name of the live database if the dump is loaded directly into it. Then no rollback is possible from `swapping` on.
+   */
   inPlace?: string;
   /** SHA-256 of the checksums that the seal or the operator vouched for. Journals of older versions have none. */
   accepted?: string;
   items: readonly ReplacedItem[];
-  /** The database may contain data of this restore. Journals of older versions have no value, which means true. */
+  /**
+   * False if the database contains no data of this restore. Absent in journals of older versions, which counts as true.
+   */
   touched?: boolean;
-  /** The service or the proxy ran when the restore began, and the restore stopped it. */
+  /** True if the restore stopped a running service or proxy. */
   ran?: boolean;
   expectation: readonly { realm: string; users: number }[];
 }
@@ -63,7 +70,7 @@ export function progressOf(journal: Journal | undefined): Progress {
   return isLoaded ? 'swap begun' : 'database emptied';
 }
 
-/** True if the live database was emptied, or may have been. Then no roll back is possible. */
+/** True if the live database was emptied, or may have been. Then no rollback is possible. */
 export function isEmptied(journal: Journal): boolean {
   return journal.inPlace !== undefined && (journal.state === 'swapping' || journal.state === 'swapped');
 }
@@ -83,8 +90,8 @@ export async function putJournal(dataDir: string, journal: Journal): Promise<voi
 }
 
 /**
- * Also removes the drafts of journals, which remain if a process is killed while it writes one. The caller holds the lock
- * of the platform, so no other restore writes a draft.
+ * Removes a restore's journal. Also removes drafts of journals that killed processes left behind. The caller holds the
+ * lock of the platform, so no other restore is writing a draft.
  */
 export async function removeJournal(dataDir: string, id: string): Promise<void> {
   await rm(journalFile(dataDir, id), { force: true });
@@ -114,8 +121,8 @@ async function listNames(dir: string): Promise<readonly string[]> {
 }
 
 /**
- * A journal decides which files are moved and removed, even by the next backup. So it counts only if no other user can
- * have written it: it must belong to this user, to root or to the owner of the directory.
+ * A journal decides which files are moved and removed, even by the next backup. So it is trusted only if no other user
+ * can have written it. It must belong to this user, to root or to the owner of the directory.
  */
 async function readTrusted(dataDir: string, file: string): Promise<string> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -127,7 +134,7 @@ async function readTrusted(dataDir: string, file: string): Promise<string> {
     const entry = await handle.stat();
     if (!entry.isFile()) throw untrusted(file, 'it is not a regular file');
     if (!owners.includes(entry.uid)) throw untrusted(file, `it belongs to another user (${entry.uid})`);
-    if ((entry.mode & 0o022) !== 0) throw untrusted(file, 'others can write it');
+    if ((entry.mode & 0o022) !== 0) throw untrusted(file, 'other users can write it');
     return await handle.readFile('utf8');
   } finally {
     await handle.close();

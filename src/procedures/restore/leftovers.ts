@@ -96,7 +96,7 @@ export function checkNothingHalfDone(
 }
 
 /**
- * Removes the traces of earlier restores that changed nothing, and finishes interrupted roll backs and removals. `own`
+ * Removes the traces of earlier restores that changed nothing, and finishes interrupted rollbacks and removals. `own`
  * is the id of the present restore.
  */
 export async function clearLeftovers(

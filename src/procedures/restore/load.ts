@@ -13,10 +13,11 @@ export async function loadDump(restore: Restore): Promise<undefined> {
   await stopServices(restore);
   const { inPlace } = restore.journal;
   if (inPlace !== undefined) {
-    // The last chance to find that the dump changed since its verification. The load verifies it again.
+    // Verifies the dump again before the live database is emptied, because it may have changed in the meantime. The
+    // load itself verifies it once more.
     await readToEnd(set.stream(SET_FILES.dump, { signal }));
     await record(restore, { state: 'swapping' });
-    reporter.note(`the database ${inPlace} is emptied now; its previous content cannot be brought back`);
+    reporter.note(`the database ${inPlace} is emptied now; its previous content cannot be recovered`);
   }
   const { notes = [] } = await next.platform.database.load(readDump(set, { signal }), {
     id: restore.journal.id,

@@ -19,7 +19,7 @@ export interface OldState {
 
 /**
  * Opens the state before the restore of a journal, with the database that the journal names. If the platform had no
- * definition, the staged or restored one counts.
+ * definition, the staged or restored one is used.
  */
 export async function openOldState(
   settings: Settings,
@@ -38,8 +38,8 @@ export async function openOldState(
 }
 
 /**
- * Rolls a restore back: the previous state is in place again and every other trace is removed. The journal says so
- * first, so an interrupted roll back can only be repeated.
+ * Rolls a restore back: puts the previous state into place again and removes every other trace. The journal records the
+ * rollback first, so an interrupted rollback can only be repeated.
  */
 export async function rollBack({
   dir,
@@ -63,13 +63,13 @@ export async function rollBack({
   if (touched) await platform.database.discard(journal.id, { previous: false });
   // Without a definition the operator could not stop the parts that the restore started.
   if (journal.items.some(({ name, had }) => name === 'compose.yaml' && !had)) await removeStarted(platform);
-  // Once the staged files are removed, a repeated roll back could not reach the database.
+  // After the staged files are removed, a repeated rollback could not reach the database.
   if (touched) await putJournal(dataDir, { ...undoing, touched: false });
   await removeStaging(places);
   await removeJournal(dataDir, journal.id);
 }
 
-/** Rolls back the files alone, because another restore empties the same database again. */
+/** Rolls back only the files, because another restore empties the same database again. */
 export async function rollBackFiles({ dir, dataDir, journal }: OldState): Promise<void> {
   const places = { dir, id: journal.id };
   await putItemsBack(places, journal.items);
@@ -78,8 +78,8 @@ export async function rollBackFiles({ dir, dataDir, journal }: OldState): Promis
 }
 
 /**
- * Removes the previous state. The journal first says that the restored state is proven, so an interrupted removal
- * cannot lead to a roll back with half a state.
+ * Removes the previous state. The journal first records that the restored state is proven, so an interrupted removal
+ * cannot lead to a rollback to an incomplete state.
  */
 export async function discardOldState(
   { dir, dataDir, journal, platform }: OldState,

@@ -15,12 +15,12 @@ export interface RestoreOptions extends ProcedureOptions {
   /** Rolls back the restore that the journal records. */
   abort?: boolean;
   keepEnv?: boolean;
-  /** The operator vouches for a set whose seal is missing or was not checked. */
+  /** Trusts a set whose seal is missing or was not checked, because the operator vouches for it. */
   trustUnsealed?: boolean;
   keepConfig?: boolean;
   /**
    * Name of the live database, which is emptied and loaded directly because there is no space for a second one. The
-   * operator confirms the name. No roll back is possible once the database is empty.
+   * operator confirms the name. No rollback is possible once the database is empty.
    */
   inPlace?: string;
   /** Environment variables of the restored platform. Default: those of this process. */
@@ -38,7 +38,7 @@ export interface RestorePlan {
   /** Bytes that the staged database and the staged files need. */
   neededBytes: number;
   freeBytes: number;
-  /** The live database is emptied before the load. */
+  /** True if the live database is emptied before the load. */
   inPlace: boolean;
   /** Everything in the set that decides which programs run, which addresses are contacted and what is served. */
   brings: readonly Effect[];
@@ -72,7 +72,11 @@ export interface RestoreResult extends ProcedureResult {
   kept: readonly string[];
 }
 
-/** Reads no file. @throws IDKIT_USAGE or IDKIT_SETTING for options that contradict each other */
+/**
+ * Checks the options without reading a file.
+ *
+ * @throws IDKIT_USAGE or IDKIT_SETTING for options that contradict each other
+ */
 export function checkOptions(options: RestoreOptions): void {
   const { from, resume, abort, dryRun, keepEnv, passphrase, inPlace } = options;
   if (inPlace !== undefined && (resume === true || abort === true)) {

@@ -11,10 +11,10 @@ import { databasePasswords, loadSettingsAfter, nextFilesOfSet } from './settings
 import type { NextPlatform, Restore } from './work.ts';
 
 /**
- * Checks everything else that can be known before any change, in this order: the service is stopped; kind, version and
- * master key of the dump fit the restored platform; the disks have space. Then it makes the plan.
+ * Performs the remaining checks before any change. First, the service must be stopped. Then the dump's kind, version
+ * and master key must fit the restored platform, and the disks must have space. Finally it creates the plan.
  *
- * @throws IDKIT_SERVICE_RUNNING; IDKIT_SETTING if the set does not make a valid platform; IDKIT_VERSION;
+ * @throws IDKIT_SERVICE_RUNNING; IDKIT_SETTING if the set does not result in a valid platform; IDKIT_VERSION;
  *   IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG; IDKIT_NO_SPACE
  */
 export async function preflight(restore: Restore): Promise<undefined> {
@@ -88,7 +88,8 @@ async function checkDump(
   asks: boolean,
 ): Promise<void> {
   const { dump } = verified.verdict;
-  if (dump === undefined) throw new IdkitError('IDKIT_BUG', `${set.name} is complete without a dump`);
+  if (dump === undefined)
+    throw new IdkitError('IDKIT_BUG', `${set.name} was verified, but its dump is missing`);
   try {
     await next.platform.database.checkDump(dump, { inPlace: options.inPlace !== undefined, asks });
   } catch (error) {
@@ -101,7 +102,7 @@ async function checkDump(
   }
 }
 
-/** Names the source of the present key and the place of the right one. */
+/** Returns a hint that names the source of the present key and the place for the right one. */
 function keyHints({ sources }: Settings, { keepEnv }: RestoreOptions): readonly string[] {
   if (sources['IDKIT_MASTER_KEY'] === 'environment')
     return ['IDKIT_MASTER_KEY of the process environment overrides .env; unset it there'];
@@ -112,7 +113,7 @@ function keyHints({ sources }: Settings, { keepEnv }: RestoreOptions): readonly 
   ];
 }
 
-/** Adds the hint that nothing was touched to the errors of `work`. */
+/** Runs `work` and adds the hint that nothing was touched to its errors. */
 async function untouched<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -150,6 +151,11 @@ async function checkDefinition(settings: Settings, set: SetHandle, signal: Abort
   throw new IdkitError(
     'IDKIT_SETTING',
     `idkit.yaml says runtime: compose, and neither ${settings.dir} nor ${set.name} has a compose.yaml`,
-    { hints: ['idkit init --runtime compose writes one', 'another set may hold one: idkit backups list'] },
+    {
+      hints: [
+        'idkit init --runtime compose writes one',
+        'another set may contain one; idkit backups list shows the sets',
+      ],
+    },
   );
 }

@@ -46,7 +46,7 @@ export async function restoreInto(
   const named = options.resume === true ? await findUnfinished(dataDir) : undefined;
   const set = await openRestoreSet(options, named);
   const sealed = await checkSeal(set, options.passphrase);
-  // The manifest counts only if the seal holds. The step `verify` reports a seal that does not hold.
+  // The manifest is trusted only if the seal holds. The step `verify` reports a seal that does not hold.
   if (progressOf(named) === 'nothing replaced' && sealed.problems.length === 0)
     await checkComplete(pinSet(set, sealed.list?.entries ?? []), (named ?? options).keepEnv === true);
   const mode = options.rootLock ?? 'exclusive';
@@ -100,7 +100,7 @@ async function followSteps(restore: Restore): Promise<Outcome> {
   return { outcome: 'restored', id: journal.id, set: set.dir, ...proof, kept };
 }
 
-/** Runs steps in order, keeps the journal, and handles the first failure as the row of its step says. */
+/** Runs steps in order, updates the journal, and handles the first failure as the failed step specifies. */
 async function drive(restore: Restore, steps: readonly RestoreStep[]): Promise<void> {
   for (const step of steps) {
     if (step.applies?.(restore) === false) continue;
@@ -109,7 +109,8 @@ async function drive(restore: Restore, steps: readonly RestoreStep[]): Promise<v
         step.id,
         async () => {
           if (step.journal?.before !== undefined) {
-            // Memory first: if the write fails, the disk may hold either journal, and a roll back suits both.
+            // Memory is updated first. If the write fails, the disk holds the old or the new journal, and a rollback
+            // works with both.
             restore.journal = { ...restore.journal, ...step.journal.before };
             await putJournal(restore.dataDir, restore.journal);
           }
@@ -125,14 +126,14 @@ async function drive(restore: Restore, steps: readonly RestoreStep[]): Promise<v
   }
 }
 
-/** Returns the error to end with, after the roll back if the row of the step requires one. */
+/** Returns the final error, after the rollback if the step requires one. */
 async function endAfter(error: unknown, step: RestoreStep, restore: Restore): Promise<unknown> {
   if (step.undo === 'keep the restored state') return keepRestored(error);
   if (step.undo === 'nothing to undo' && !isEmptied(restore.journal)) return error;
   return rollBackAfter(error, step.id, restore);
 }
 
-/** Asks the operator for confirmation, keeps other services off the database, and writes the journal. */
+/** Asks the operator for confirmation, prevents other services from using the database, and writes the journal. */
 async function openJournal(restore: Restore): Promise<void> {
   const { options, next, locks, dataDir, verified } = restore;
   if (options.confirm !== undefined && !(await options.confirm(planOf(restore))))
@@ -143,13 +144,13 @@ async function openJournal(restore: Restore): Promise<void> {
     record(restore, {
       startedAt: new Date(options.clock.now()).toISOString(),
       ...(accepted === undefined ? {} : { accepted }),
-      // If an interrupted restore stopped the service, this one starts it again after a roll back.
+      // If an interrupted restore stopped the service, this one starts it again after a rollback.
       ...((await stoppedEarlier(dataDir)) ? { ran: true } : {}),
     }),
   );
 }
 
-/** Adds the titles of the steps. The other columns of the runbook are for the driver. */
+/** Adds the id, title and reason of each step. The plan needs no other column of the runbook. */
 function planOf({ plan }: Restore): RestorePlan {
   return { ...plan, steps: RESTORE_STEPS.map(({ id, title, why }) => ({ id, title, why })) };
 }

@@ -43,7 +43,7 @@ export async function removeStarted(platform: Platform): Promise<void> {
   await platform.service.removeNetworks({ signal });
 }
 
-/** Stops the proxy and the service of the restored state before a roll back. */
+/** Stops the proxy and the service of the restored state before a rollback. */
 export async function stopRestored(platform: Platform): Promise<void> {
   const { signal } = new AbortController();
   for (const role of STOPPED) await platform.service.stopComponents(role, { signal });
@@ -70,7 +70,7 @@ export async function startRestored(restore: Restore): Promise<undefined> {
   restore.isServing = true;
 }
 
-/** Starts the proxy and the service again after a roll back, with the previous files. */
+/** Starts the proxy and the service again after a rollback, with the previous files. */
 export async function startAgain(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> {
   const { signal } = new AbortController();
   const platform = await openPlatform(await loadSettingsAfter(settings, {}, env));

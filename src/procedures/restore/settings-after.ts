@@ -12,7 +12,7 @@ import type { Secret } from '../../core/index.ts';
 import { findEntry } from '../../files/index.ts';
 import { type Places, previousPath, stagingDirectory } from './files-in-place.ts';
 
-/** In bytes. idkit does not read a longer idkit.yaml. */
+/** Maximum size of an idkit.yaml in bytes. */
 const LONGEST_YAML = 1024 * 1024;
 
 /** Files that the restore will put into the target. The target keeps its own file for each absent one. */

@@ -35,7 +35,7 @@ export async function stageFiles(restore: Restore): Promise<undefined> {
 
 async function unpackConfig({ set, options, settings }: Restore, staging: string): Promise<void> {
   await rm(staging, { recursive: true, force: true });
-  // A target without a definition takes the one of the set, even with --keep-config.
+  // A target without a definition uses the one of the set, even with --keep-config.
   if (!set.names.includes(SET_FILES.config) || (options.keepConfig === true && settings.exists)) {
     await mkdir(staging, { mode: 0o700 });
     return;
@@ -45,7 +45,7 @@ async function unpackConfig({ set, options, settings }: Restore, staging: string
   await handle.chmod(0o700).finally(() => handle.close());
   if (options.keepConfig === true) await rm(join(staging, 'config'), { recursive: true, force: true });
   if (!settings.exists) return;
-  // The target keeps its own definition. The one of the set is only compared.
+  // The target keeps its own definition, which is only compared with that of the set.
   for (const name of ['idkit.yaml', 'compose.yaml']) {
     const staged = join(staging, name);
     if (findEntry(staged) === undefined) continue;
@@ -62,7 +62,7 @@ async function compareDefinition(name: string, own: string, staged: string): Pro
   return `${name} differs from the one of the set; the platform keeps its own`;
 }
 
-/** A set without a definition makes an embedded platform, and the restored `idkit.yaml` says so. */
+/** A set without a definition is restored as an embedded platform, and the new `idkit.yaml` says so. */
 async function defineEmbedded({ settings }: Restore, staging: string): Promise<void> {
   const file = join(staging, 'idkit.yaml');
   if (settings.exists || findEntry(file) !== undefined) return;

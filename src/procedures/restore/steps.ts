@@ -18,15 +18,15 @@ export interface RestoreStep extends StepDescription {
   applies?(restore: Restore): boolean;
   /** What the driver does if the step fails or is interrupted. */
   undo: 'nothing to undo' | 'roll back' | 'keep the restored state';
-  /** No failure of this step, and of no later one, leads back to the previous state. */
+  /** After a failure of this step or a later one, the restore cannot be rolled back. */
   pointOfNoReturn?: 'always' | 'with --in-place';
   /** `--resume` runs the step again if the interrupted restore had come this far. */
   resumesAfter: readonly Progress[];
-  /** Changes of the journal that the driver writes before and after the work. */
+  /** Changes of the journal that the driver makes before and after the step. */
   journal?: { before?: Partial<Journal>; after?: Partial<Journal> };
 }
 
-/** The restore procedure in order. `runbook.ts` drives it. */
+/** The steps of a restore, in order. `runbook.ts` drives them. */
 export const RESTORE_STEPS: readonly RestoreStep[] = [
   {
     id: 'verify',

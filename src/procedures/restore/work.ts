@@ -27,9 +27,9 @@ export type RestoreStepId =
 export interface RestoreInternals {
   /** Changes the settings of the restored platform. Default: no change. */
   adjust?: (settings: Settings) => Settings;
-  /** A database that exists for this restore alone. */
+  /** A database that is used only for this restore. */
   scratch?: Scratch;
-  /** No service runs on the restored database. The steps that need one are skipped with a note. */
+  /** True if no service runs on the restored database. The steps that need one are skipped with a note. */
   withoutService?: boolean;
   /** Lock mode of the backup root. Default: exclusive. */
   rootLock?: 'shared' | 'exclusive';
@@ -54,11 +54,11 @@ export interface Proof {
   checklist: readonly ChecklistRow[];
 }
 
-/** One restore on its way through the steps. A step reads it and replaces the values that it determines. */
+/** The values that the steps of one restore share. Each step reads them and replaces those that it determines. */
 export interface Restore {
   /** The target platform before the restore. */
   readonly settings: Settings;
-  /** With `--resume` they include the choices of the interrupted restore. */
+  /** With `--resume`, the options include the choices of the interrupted restore. */
   readonly options: RestoreOptions & RestoreInternals;
   readonly run: Run<RestoreStepId>;
   readonly locks: RestoreLocks;
@@ -67,7 +67,7 @@ export interface Restore {
   readonly sealed: SealedList;
   /** The interrupted restore that `--resume` continues. */
   readonly earlier: Journal | undefined;
-  /** After `verify` it returns only content that was verified. */
+  /** After the step `verify`, the handle returns only content that was verified. */
   set: SetHandle;
   /** Determined by `verify`. */
   verified: VerifiedSet;
@@ -75,7 +75,7 @@ export interface Restore {
   plan: Omit<RestorePlan, 'steps'>;
   /** The target platform after the restore. Determined by `preflight`. */
   next: NextPlatform;
-  /** It is on the disk from the step `stage` on. */
+  /** The journal is on the disk from the step `stage` on. */
   journal: Journal;
   /** False if only the operator can start the service. */
   isServing: boolean;

@@ -35,7 +35,7 @@ export async function checkAdministrator(service: ServiceUnderTest): Promise<Smo
       }),
     ];
     if (options.deep !== true) return checks;
-    const reuse = await row('reuse', 'a used refresh token is refused', () =>
+    const reuse = await row('reuse', 'a used refresh token is rejected', () =>
       presentUsed(service, first, current),
     );
     return [...checks, reuse];
@@ -75,7 +75,7 @@ async function presentUsed(
 }
 
 /**
- * Keycloak rotates only if the realm says so, and idkit rotates by default. Without an answer of the administrative API,
+ * Keycloak rotates only if the realm says so, and idkit rotates by default. If the administrative API does not respond,
  * rotation is expected.
  */
 async function rotates(service: ServiceUnderTest): Promise<boolean> {

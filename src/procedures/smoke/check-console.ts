@@ -5,12 +5,12 @@ import type { SmokeCheck } from './options.ts';
 import { realmUrl, type ServiceUnderTest } from './service.ts';
 
 const REALM = 'master';
-/** The client of the console, on idkit and on Keycloak 26. */
+/** Client ID of the admin console, on idkit and on Keycloak 26. */
 const CLIENT = 'security-admin-console';
 
 /**
- * Logs in to the admin console like a browser: the console's page, the login form, the code, its exchange with PKCE and
- * one call of the administrative API. Then it logs out.
+ * Logs in to the admin console like a browser: it loads the console's page, submits the login form and exchanges the
+ * code with PKCE. Then it calls the administrative API once and logs out.
  */
 export async function checkConsole(service: ServiceUnderTest): Promise<SmokeCheck[]> {
   const check = {
@@ -76,7 +76,7 @@ async function logIn(service: ServiceUnderTest): Promise<string> {
     const realms = await service.call(`${service.baseUrl}/admin/realms?briefRepresentation=true`, {
       bearer: String(accessToken),
     });
-    if (realms.status !== 200) throw new Error(`the administrative API answered ${realms.status}`);
+    if (realms.status !== 200) throw new Error(`the administrative API responded ${realms.status}`);
     return `${username} through the login form, with the code flow and PKCE of ${CLIENT}`;
   } finally {
     if (typeof refreshToken === 'string')
@@ -87,7 +87,7 @@ async function logIn(service: ServiceUnderTest): Promise<string> {
   }
 }
 
-/** Returns the base URL of browsers, which the issuer contains. */
+/** Returns the base URL that browsers use, which is the beginning of the issuer. */
 async function findPublicBase(service: ServiceUnderTest): Promise<string> {
   const answer = await service.call(`${realmUrl(service, REALM)}/.well-known/openid-configuration`);
   const { issuer } = parseObject(answer, 'discovery');
@@ -97,7 +97,7 @@ async function findPublicBase(service: ServiceUnderTest): Promise<string> {
   return issuer.slice(0, -suffix.length);
 }
 
-/** Keeps cookies like one browser. Does not follow redirects. */
+/** Sends requests with cookies like a browser. Does not follow redirects. */
 function openBrowser(service: ServiceUnderTest) {
   const jar = new Map<string, string>();
   const send = async (url: string, form?: Record<string, string>): Promise<ServiceResponse> => {

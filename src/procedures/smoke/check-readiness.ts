@@ -23,7 +23,7 @@ export async function checkReadiness(service: ServiceUnderTest): Promise<SmokeCh
 }
 
 /**
- * Returns the address of the short health: idkit's base URL, or Keycloak's management listener.
+ * Returns the base address of the health endpoint: idkit's base URL, or Keycloak's management listener.
  *
  * @throws DoesNotApply for a Keycloak whose management address is unknown
  */

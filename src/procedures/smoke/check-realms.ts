@@ -45,7 +45,9 @@ export async function checkUsers(service: ServiceUnderTest): Promise<SmokeCheck[
   const { expectation, signal } = service.options;
   const row = { id: 'user-count', title: 'the realm has as many users as expected', signal };
   if (expectation === undefined) {
-    return [await runCheck(row, async () => Promise.reject(new DoesNotApply('there is no expectation')))];
+    return [
+      await runCheck(row, async () => Promise.reject(new DoesNotApply('no expected user counts are given'))),
+    ];
   }
   return Promise.all(
     expectation.map(({ realm, users }) =>

@@ -5,7 +5,7 @@ import { readIssuer } from './check-realms.ts';
 import type { SmokeCheck } from './options.ts';
 import { realmUrl, type ServiceUnderTest } from './service.ts';
 
-/** The checks of one client credentials token. The applications are checked with the token. */
+/** The results of the checks of a client credentials token, and the token itself for the checks of the applications. */
 export interface TokenChecks {
   checks: SmokeCheck[];
   accessToken: string | undefined;

@@ -23,7 +23,7 @@ export interface SmokeOptions extends ProcedureOptions {
   deep?: boolean;
   /** Expected user counts. Without them the counts are not checked. */
   expectation?: readonly RealmCount[];
-  /** Timeout of one call. Default: 10,000. */
+  /** Timeout of one call in milliseconds. Default: 10,000. */
   timeoutMilliseconds?: number;
 }
 
@@ -35,7 +35,7 @@ export interface SmokeResult extends ProcedureResult {
   notApplicable: number;
 }
 
-/** The smoke tests in order. */
+/** The smoke tests, in order. */
 export const SMOKE_STEPS = [
   {
     id: 'find',
@@ -65,7 +65,7 @@ export const SMOKE_STEPS = [
   {
     id: 'console',
     title: 'Log in to the admin console through its login form, and log out',
-    why: 'people use it, and the page, the form, the code and PKCE have their own faults',
+    why: 'administrators use it, and its page, form, code and PKCE can each fail',
   },
   {
     id: 'users',

@@ -7,12 +7,15 @@ import type { StatusReport } from './report.ts';
 
 type Renewals = NonNullable<StatusReport['realms'][number]['renewals']>;
 
-/** The limit of failed renewals within 5 minutes. */
+/** Maximum share of renewals that may fail within 5 minutes. */
 const ALERT_SHARE = 0.05;
 
 const SERIES = /^idkit_renewals_recent\{realm="((?:[^"\\]|\\.)*)",outcome="(good|failed)"\} (\d+)$/gm;
 
-/** Reads the refreshes of the last five minutes per realm from the metrics. Empty, with a note, if they are unavailable. */
+/**
+ * Reads the refreshes of the last five minutes per realm from the metrics. Returns none and adds a note if the metrics
+ * are unavailable.
+ */
 export async function findRenewals(
   settings: Settings,
   baseUrl: string,

@@ -27,7 +27,7 @@ export async function findWildcards(
   }
 }
 
-/** A wildcard below the service's own address, as its consoles have one, leads to no other site. */
+/** A wildcard below the service's own address, as in its consoles, cannot lead to another site. */
 function wildcardsOf(client: Record<string, unknown>): { clientId: string; redirectUri: string }[] {
   const { clientId, enabled, redirectUris } = client;
   if (enabled === false || !Array.isArray(redirectUris)) return [];

@@ -1,7 +1,7 @@
 import type { Component } from '../../platform/index.ts';
 import type { ProcedureResult } from '../run.ts';
 
-/** One screen about the platform. Times are ISO 8601, UTC. */
+/** The report of `idkit status`, which fits on one screen. Times are ISO 8601, UTC. */
 export interface StatusReport extends ProcedureResult {
   dir: string;
   runtime: string;

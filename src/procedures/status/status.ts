@@ -17,7 +17,7 @@ import type { StatusReport } from './report.ts';
 /** Timeout of one call in milliseconds. A hanging service must not delay the screen. */
 const TIMEOUT = 5_000;
 
-/** Reports the platform on one screen. Unknown values are left out. */
+/** Reports the state of the platform. Values that are unknown are absent. */
 export async function status(settings: Settings, options: ProcedureOptions): Promise<StatusReport> {
   await checkPlatform(settings);
   await checkDefined(settings);
@@ -74,7 +74,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
   };
 }
 
-/** An unreadable backup root must not hide the rest, so it is a finding. */
+/** An unreadable backup root must not hide the other values, so it is a finding. */
 async function findBackups(
   settings: Settings,
   { clock }: ProcedureOptions,
@@ -87,7 +87,10 @@ async function findBackups(
   }
 }
 
-/** Returns no demands, with a note, if the database is unreadable. */
+/**
+ * Lists the settings of realms that idkit does not enforce. If the database is unreadable, returns none and adds a
+ * note.
+ */
 async function findUnenforced(platform: Platform, options: ProcedureOptions): Promise<readonly Demand[]> {
   try {
     return await platform.database.listUnenforced();

@@ -20,7 +20,7 @@ export interface FoundSets {
   newest?: { name: string; startedAt: number };
   /** Names of sets that are dated more than an hour ahead. */
   future: readonly string[];
-  /** The operator named the set. */
+  /** True if the operator named the set. */
   explicit: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function findSets(settings: Settings, options: VerifyOptions): Prom
 }
 
 /**
- * Returns the name of the newest sealed set before the newest one, if there is one. An unsealed set after it does not
+ * Returns the name of the newest sealed set before the newest one, if there is one. A newer set without a seal cannot
  * come from an older idkit.
  */
 export async function findSealedBefore({ root, newest, explicit }: FoundSets): Promise<string | undefined> {

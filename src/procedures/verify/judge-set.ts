@@ -5,7 +5,7 @@ import { newestSchemaVersion } from '../../platform/open.ts';
 import type { Run } from '../run.ts';
 import type { SetVerdict, VERIFY_STEPS, VerifyOptions } from './options.ts';
 
-/** Reads every byte of one set and returns its verdict. If `keptIn` is a backup root, the verdict is kept there. */
+/** Reads every byte of one set and returns its verdict. If `keptIn` is a backup root, the verdict is stored there. */
 export async function judgeSet(
   set: SetHandle,
   options: VerifyOptions,
@@ -50,7 +50,7 @@ async function notesOnSchema({ dump }: Verdict): Promise<readonly string[]> {
     : [];
 }
 
-/** Keeps the verdict in `ROOT/.state/NAME.json`, never inside the set. */
+/** Stores the verdict in `ROOT/.state/NAME.json`, never inside the set. */
 export async function keepVerdict(
   root: string,
   name: string,
@@ -68,7 +68,7 @@ export async function keepVerdict(
     });
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
-    options.reporter.note(`the verdict of ${name} is not kept: ${error.message}`);
+    options.reporter.note(`the verdict of ${name} could not be stored: ${error.message}`);
   }
 }
 

@@ -28,7 +28,7 @@ export interface SetVerdict {
   /** Absent for a good set. */
   code?: ErrorCode;
   problems: readonly string[];
-  /** Advice on these problems. General advice is in the failure of the result. */
+  /** Hints for these problems. General hints are in the failure of the result. */
   hints: readonly string[];
   notes: readonly string[];
   /** Undefined if the name of the set is not a time. */
@@ -44,7 +44,7 @@ export interface VerifyResult extends ProcedureResult {
   drill?: DrillResult;
 }
 
-/** The verification in order. */
+/** The steps of a verification, in order. */
 export const VERIFY_STEPS = [
   {
     id: 'find',
@@ -54,7 +54,7 @@ export const VERIFY_STEPS = [
   {
     id: 'read',
     title: 'Read every byte of each set and compare it with checksums and manifest',
-    why: 'a decaying disk reports no error until it is read',
+    why: 'a failing disk reports no error until it is read',
   },
   {
     id: 'drill',

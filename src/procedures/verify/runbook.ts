@@ -14,11 +14,11 @@ import { VERIFY_STEPS } from './options.ts';
 import { renderVerdict, worstFault } from './verdict.ts';
 
 /**
- * Verifies sets from their bytes alone. A bad set becomes the failure of the result, so the others are still read. A
- * missing or outdated backup is a finding.
+ * Verifies sets from their bytes alone. A bad set becomes the failure of the result, so the other sets are still read.
+ * A missing or outdated backup is a finding.
  *
- * @throws IDKIT_NOT_FOUND for an explicit set that does not exist, IDKIT_LOCKED, IDKIT_SETTING for a drill without
- *   a passphrase
+ * @throws IDKIT_NOT_FOUND for an explicit set that does not exist, IDKIT_LOCKED, IDKIT_SETTING for a drill without a
+ *   passphrase
  */
 export async function verify(settings: Settings, options: VerifyOptions): Promise<VerifyResult> {
   const { passphrase } = options;
@@ -84,7 +84,7 @@ async function checkSealed(
   if (before === undefined) return;
   run.finding(
     'SET_UNSEALED',
-    `the newest backup, ${latest.name}, is unsealed although the earlier ${before} is sealed: it was made without a passphrase or by another person`,
+    `the newest backup, ${latest.name}, is unsealed although the earlier ${before} is sealed: it was created without a passphrase or by another person`,
   );
 }
 

@@ -45,7 +45,7 @@ export function renderVerdict(found: FoundSets, sets: readonly SetVerdict[]): st
   return renderGood(sets);
 }
 
-/** Also says whether the seals prove the origin of the sets. */
+/** Renders good sets, and whether their seals prove their origin. */
 function renderGood(sets: readonly SetVerdict[]): string {
   const [first, last] = [sets[0], sets.at(-1)];
   const unsealed = sets.filter(({ seal }) => seal === 'unsealed').length;

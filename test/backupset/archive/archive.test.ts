@@ -93,7 +93,7 @@ test('restores files, directories, links, modes and times unchanged', async (t) 
   assert.ok((await lstat(join(target, 'config/proxy/empty'))).isDirectory());
 });
 
-test('archives with equal content and times are equal byte for byte', async (t) => {
+test('archives with equal content and times are identical', async (t) => {
   const { dir, config } = await platform(t);
   for (const name of ['b', 'a', 'Z']) await writeFile(join(config, name), name);
   assert.ok((await archive(dir)).bytes.equals((await archive(dir)).bytes));
@@ -106,7 +106,7 @@ test('creates a valid, empty archive for a platform without configuration', asyn
   assert.deepEqual((await unpack(t, bytes)).paths, []);
 });
 
-test('leaves out the environment file without a report, under any name and behind any link', async (t) => {
+test('leaves out the environment file without reporting it, even under another name or behind a link', async (t) => {
   const { dir, config } = await platform(t);
   await link(join(dir, '.env'), join(config, 'hard-copy'));
   await symlink('../.env', join(config, 'soft'));

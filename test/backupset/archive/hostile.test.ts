@@ -22,7 +22,7 @@ async function setWith(t: TestContext, archive: Buffer) {
 const isDamage = (error: unknown, message = /./) =>
   error instanceof IdkitError && error.code === 'IDKIT_DAMAGED' && message.test(error.message);
 
-/** Asserts damage, and that nothing was written inside or next to the target. */
+/** Asserts that the archive is rejected as damaged, and that nothing was written inside or next to the target. */
 async function refused(t: TestContext, archive: Buffer, message?: RegExp): Promise<void> {
   const { root, set, target } = await setWith(t, archive);
   await assert.rejects(extractConfigArchive(set, target), (error) => isDamage(error, message));
@@ -78,26 +78,26 @@ const HOSTILE: Record<string, readonly Entry[]> = {
 };
 
 for (const [what, entries] of Object.entries(HOSTILE))
-  test(`rejects an archive with ${what} as damage, and writes nothing`, async (t) => {
+  test(`rejects an archive with ${what} as damaged, and writes nothing`, async (t) => {
     await refused(t, await tarGz(entries[0] === GOOD ? entries : [GOOD, ...entries]));
   });
 
-test('rejects a truncated archive in a complete gzip stream as damage', async (t) => {
+test('rejects a truncated archive in a complete gzip stream as damaged', async (t) => {
   const whole = tar([GOOD, { path: 'config/second', content: 'x'.repeat(2000) }]);
   for (const end of [0, 100, 512, 600, 1024, 1536, 3000, whole.length - 1024, whole.length - 512])
     await refused(t, await gzipped(whole.subarray(0, end)));
 });
 
-test('rejects data after the end of the archive as damage', async (t) => {
+test('rejects an archive with data after its end as damaged', async (t) => {
   await refused(t, await gzipped(Buffer.concat([tar([GOOD]), Buffer.alloc(512), Buffer.from('x')])));
 });
 
-test('rejects more than 100,000 entries as damage', async (t) => {
+test('rejects an archive with more than 100,000 entries as damaged', async (t) => {
   const entries = Array.from({ length: 100_001 }, (_, i) => ({ path: `config/${i}`, type: '5' }));
   await refused(t, await tarGz(entries));
 });
 
-test('rejects a decompression bomb by its headers, before it unpacks anything', async (t) => {
+test('rejects a decompression bomb because of its headers, before it unpacks anything', async (t) => {
   // The content is short; only the header claims this size.
   const header = tar([{ path: 'config/bomb', size: 10 * 1024 ** 3 }], Buffer.alloc(0));
   const gzip = createGzip();
@@ -110,11 +110,11 @@ test('rejects a decompression bomb by its headers, before it unpacks anything', 
   await refused(t, Buffer.concat(parts), /larger than 1 GiB when unpacked/);
 });
 
-test('rejects endless zeros after the end of the archive', async (t) => {
+test('rejects an archive with endless zeros after its end', async (t) => {
   await refused(t, await gzipped(Buffer.concat([tar([GOOD]), Buffer.alloc(3 * 1024 * 1024)])));
 });
 
-test('reads a mutated archive or rejects it as damage, and never writes outside the target directory', async (t) => {
+test('reads a mutated archive or rejects it as damaged, and never writes outside the target directory', async (t) => {
   const root = await temporaryDirectory(t);
   const bytes = tar([
     { path: 'config/', type: '5', mode: 0o755 },

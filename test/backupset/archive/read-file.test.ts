@@ -25,7 +25,7 @@ test('reads a file next to config/ without unpacking the archive', async (t) => 
   assert.equal(await readConfigFile(set, 'compose.yaml', 1 << 20), undefined);
 });
 
-test('reads an empty file, and a hard link with the bytes of its first name', async (t) => {
+test('reads an empty file, and reads a hard link as the file that it links to', async (t) => {
   const set = await setWith(t, [
     ...CONFIG,
     { path: 'compose.yaml', content: '' },
@@ -35,7 +35,7 @@ test('reads an empty file, and a hard link with the bytes of its first name', as
   assert.equal(String(await readConfigFile(set, 'idkit.yaml', 10)), 'another\n');
 });
 
-test('rejects a file above the limit, or an archive that breaks a rule after the file, as damage', async (t) => {
+test('rejects a file above the size limit, and an archive that breaks a rule after the file', async (t) => {
   const damaged = { code: 'IDKIT_DAMAGED' };
   const long = await setWith(t, [{ path: 'idkit.yaml', content: 'x'.repeat(11) }]);
   await assert.rejects(readConfigFile(long, 'idkit.yaml', 10), damaged);

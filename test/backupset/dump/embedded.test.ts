@@ -20,7 +20,7 @@ function damaged(text: string | Buffer, what: string): void {
   );
 }
 
-/** The sample with one more statement among the others. */
+/** Returns the sample with an additional statement. */
 function withStatement(statement: string): string {
   return DUMP.replace('PRAGMA application_id', `${statement}\nPRAGMA application_id`);
 }
@@ -70,7 +70,7 @@ test('reports the short rows of the table meta, wherever they are and wherever t
   for (const chunk of [1, 7, 1 << 20]) assert.deepEqual(inspect(text, chunk).meta, meta);
 });
 
-test('keeps only a limited part of an endless table meta', () => {
+test('keeps only a limited number of rows of an endless table meta', () => {
   const many = Array.from({ length: 5000 }, (_, index) => `('${index}','x')`).join(',');
   const table = 'CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;';
   const text = withStatement(`${table}\nINSERT INTO meta(name,value) VALUES${many};`);
@@ -82,7 +82,7 @@ test('rejects a dump that is truncated anywhere', () => {
   damaged(DUMP.slice(0, -1), 'without its last line end');
 });
 
-test('accepts only what idkit writes', () => {
+test('accepts only statements that idkit writes', () => {
   const strange = [
     'DROP TABLE realm;',
     'DELETE FROM realm;',
@@ -184,7 +184,7 @@ test('rejects text that does not begin like a dump', () => {
     damaged(text, text.slice(0, 20));
 });
 
-test('reads a mutated dump or rejects it as damage', () => {
+test('reads a mutated dump or rejects it as damaged', () => {
   const bytes = Buffer.from(DUMP);
   fc.assert(
     fc.property(

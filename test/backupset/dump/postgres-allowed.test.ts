@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { damaged, inspect, refused, withStatement } from './postgres-sample.ts';
 
-test('rejects a statement that reaches beyond the database, and names its line', () => {
+test('rejects a statement that reaches beyond the database, and reports its line', () => {
   refused([
     'DROP DATABASE keycloak;',
     'CREATE DATABASE x;',
@@ -75,7 +75,7 @@ test('rejects a statement that reaches beyond the database, and names its line',
   ]);
 });
 
-test('rejects settings and values of settings that pg_dump does not write', () => {
+test('rejects settings and setting values that pg_dump does not write', () => {
   refused([
     'SET ROLE postgres;',
     'SET role = postgres;',
@@ -98,7 +98,7 @@ test('rejects settings and values of settings that pg_dump does not write', () =
     'SET LOCAL lock_timeout = 0;',
     "SET NAMES 'SJIS';",
     "SET client_encoding = 'SJIS';",
-    // Other names for SJIS, GBK, UHC and BIG5. In these, psql skips a quote after the first byte of a character.
+    // Aliases of SJIS, GBK, UHC and BIG5. In these encodings, psql skips a quote after the first byte of a character.
     "SET client_encoding = 'WIN932';",
     "SET client_encoding = 'WIN936';",
     "SET client_encoding = 'WIN949';",
@@ -269,7 +269,7 @@ test('accepts the calls in the schemas of idkit and Keycloak only as part of a c
   for (const statement of bent) damaged(withStatement(statement), statement);
 });
 
-test('reads what pg_dump 15 to 18 writes for the schemas of idkit and Keycloak', () => {
+test('reads the dumps that pg_dump 15 to 18 writes for the schemas of idkit and Keycloak', () => {
   const usual = [
     "SELECT pg_catalog.setval('public.\"odd ''name\"_seq', 12, true);".replace('"_seq', '_seq"'),
     "SELECT pg_catalog.setval('public.event_seq_seq', 1, false);",

@@ -115,7 +115,7 @@ test('finds every command that psql would run', () => {
   );
   damaged(SMALL.replaceAll('\n', '\r\n'), 'CRLF everywhere');
   damaged(withStatement('\r'), 'a carriage return between statements');
-  // Inside rows the same text is data.
+  // Inside rows, the same text is data.
   inspect(
     withStatement(
       'COPY public.x (a) FROM stdin;\nDROP TABLE public.t;\n\\\\! id\n-- PostgreSQL database dump complete\n\\.\n',
@@ -160,7 +160,7 @@ test('rejects a row with too few values for the counted columns', () => {
   damaged(SMALL.replace('u2\tr1\tc1', 'u2\tr1'), 'short row');
 });
 
-test('reads a mutated dump or rejects it as damage', () => {
+test('reads a mutated dump or rejects it as damaged', () => {
   const bytes = Buffer.from(SMALL);
   fc.assert(
     fc.property(

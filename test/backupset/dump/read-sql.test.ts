@@ -24,7 +24,7 @@ test('reads a large dump like a small one, wherever the chunks begin', async () 
     assert.deepEqual(await readSql('dump', chunked(zipped, size)), { ...small, bytes: sql.length });
 });
 
-test('reports damage anywhere in a large dump as in a small one', async () => {
+test('reports damage in a large dump exactly as in a small one', async () => {
   const sql = largeDump();
   const zipped = gzipSync(sql, { level: 1 });
   const flipped = (at: number) => {

@@ -5,7 +5,7 @@ import { checkSqliteDump, dumpSqlite } from '../../../src/store/open.ts';
 import { aClient, aRealm, aUser } from '../../conformance/store/records.ts';
 import { newMasterKey, newStore } from '../../store/files.ts';
 
-test('reads from a dump of the store which master key it needs, before the load', async (t) => {
+test('determines before the load which master key a dump of the store needs', async (t) => {
   const { file, masterKey } = await newStore(t);
   const inspector = createDumpInspector();
   await dumpSqlite(file, async (chunk) => inspector.write(Buffer.from(chunk)));

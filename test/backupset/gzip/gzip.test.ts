@@ -92,7 +92,7 @@ test('accepts zeros after the last member, as gzip does', async () => {
     assert.equal((await inflate(Buffer.concat([gzipSync('x'), Buffer.alloc(100)]), chunk)).toString(), 'x');
 });
 
-test('rejects other data after the last member as damage', async () => {
+test('rejects other data after the last member as damaged', async () => {
   for (const tail of [
     Buffer.from('garbage'),
     Buffer.of(0, 0, 1),
@@ -134,7 +134,7 @@ test('reading fails with the error of the source', async () => {
   }, /the disk is gone/);
 });
 
-test('decompresses arbitrary bytes or rejects them as damage', async () => {
+test('decompresses arbitrary bytes or rejects them as damaged', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uint8Array({ maxLength: 200 }),

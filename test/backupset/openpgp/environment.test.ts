@@ -77,7 +77,7 @@ test('reports a file that is not an encrypted message as damage', async () => {
   assert.equal((await decryptEnvironment(literal, PASSPHRASE)).outcome, 'damaged');
 });
 
-test('rejects a message without integrity protection as damage', async () => {
+test('rejects a message without integrity protection as damaged', async () => {
   const bare = Buffer.from(message);
   bare[48] = 0xc9;
   assert.deepEqual(await decryptEnvironment(bare, PASSPHRASE), {

@@ -54,7 +54,7 @@ async function changeManifest(dir: string, change: (manifest: Manifest) => objec
   await relist(dir);
 }
 
-/** Asserts that the verdict is 13 and reports a problem with the seal. */
+/** Asserts that the verdict has exit code 13 and reports a problem with the seal. */
 function sealIsBad(verdict: Verdict, why: RegExp): void {
   assert.equal(verdict.code, 'IDKIT_DAMAGED', JSON.stringify(verdict.problems));
   const messages = verdict.problems.filter(({ file }) => file === 'seal.gpg').map(({ message }) => message);
@@ -69,12 +69,12 @@ test('the seal of a set covers its checksums, which do not list the seal', async
   assert.doesNotMatch(await readFile(join(dir, 'checksums.sha256'), 'utf8'), /seal/);
 });
 
-test('does not open the seal without a passphrase, and the verdict reports that', async (t) => {
+test('does not decrypt the seal without a passphrase, and reports that', async (t) => {
   const verdict = await judgeShut(await published(t));
   assert.deepEqual([verdict.verdict, verdict.seal], ['good', 'not checked']);
 });
 
-test('reports any change under new checksums as damage of the seal, and trusts no content', async (t) => {
+test('reports changed files with recomputed checksums as damage of the seal, and trusts no content', async (t) => {
   const dir = await published(t);
   const whole = join(await temporaryDirectory(t), 'whole');
   await cp(dir, whole, { recursive: true });
@@ -99,7 +99,7 @@ test('reports a removed seal as damage, with and without a passphrase', async (t
   sealIsBad(await judgeShut(dir), /missing/);
 });
 
-test('a sealed set with a changed manifest does not pass as a set of an older idkit (13)', async (t) => {
+test('rejects a sealed set whose manifest was changed to that of an older idkit (exit code 13)', async (t) => {
   const changes: ((manifest: Manifest) => object)[] = [
     ({ sealed: _, ...rest }) => rest,
     (manifest) => ({ ...manifest, sealed: false }),
@@ -180,11 +180,11 @@ test('rejects the seal of another set, and a set under the name of another one',
   assert.match(moved.notes.join(), new RegExp(`the set was created with the name ${SET_NAME}`));
 });
 
-test('reports a seal with another passphrase as damage if env.gpg opens, otherwise as a wrong passphrase', async (t) => {
+test('reports a seal with another passphrase as damage if env.gpg can be decrypted, otherwise as a wrong passphrase', async (t) => {
   const dir = await published(t);
   const list = sha256(await readFile(join(dir, 'checksums.sha256')));
   await writeFile(join(dir, 'seal.gpg'), await makeSeal(SET_NAME, list, new Secret('of a thief')));
-  sealIsBad(await judge(dir), /does not open with the passphrase that opens env\.gpg/);
+  sealIsBad(await judge(dir), /cannot be decrypted with the passphrase that decrypts env\.gpg/);
   assert.equal((await judge(dir, new Secret('neither'))).code, 'IDKIT_CREDENTIALS');
   const partial = await published(t, { parts: ['config'] });
   assert.equal((await judge(partial, new Secret('wrong'))).code, 'IDKIT_CREDENTIALS');
@@ -215,10 +215,10 @@ test('rejects checksums that list the seal', async (t) => {
   sealIsBad(await judgeShut(dir), /checksums\.sha256 lists it/);
 });
 
-test('rejects a seal that would take too long to open, without opening it', async (t) => {
+test('rejects a seal that would take too long to decrypt, without decrypting it', async (t) => {
   const dir = await published(t);
   const seal = await readFile(join(dir, 'seal.gpg'));
-  // The session key packet comes first: a byte for the tag, a byte for the length, the body.
+  // The session key packet comes first. It consists of a byte for the tag, a byte for the length and the body.
   const session = seal.subarray(0, 2 + seal[1]!);
   const many = Buffer.concat([...Array.from({ length: 40 }, () => session), seal.subarray(session.length)]);
   const argon = Buffer.from([0xc3, 23, 4, 9, 4, ...new Array(16).fill(7), 255, 1, 31]);
@@ -244,7 +244,7 @@ test('the seal is written after the checksums', async (t) => {
   await assert.rejects(writer.writeSeal(PASSPHRASE), (error) => (error as IdkitError).code === 'IDKIT_BUG');
 });
 
-test('later reads return the verified content, or they fail', async (t) => {
+test('later reads return the verified content or fail', async (t) => {
   const dir = await published(t);
   const set = await openSet(dir);
   const { entries } = await verifySet(set);

@@ -66,7 +66,7 @@ test('never deletes a set dated in the future and never counts it as the newest'
   assert.deepEqual(deleted([set(30), set(20), set(-365)]), [set(30).name]);
 });
 
-test('deletes partial sets by age alone and does not count them as good', () => {
+test('deletes partial sets only because of their age, and does not count them as good', () => {
   const sets = [set(40), set(9, { whole: false }), set(1, { whole: false })];
   assert.deepEqual(deleted(sets), [sets[1]!.name]);
 });

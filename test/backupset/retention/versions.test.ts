@@ -84,7 +84,7 @@ test('keeps foreign files next to the versions', async (t) => {
   );
 });
 
-test('adds no version if the file of the set was replaced in the meantime', async (t) => {
+test('adds no version if the set’s file was replaced in the meantime', async (t) => {
   const root = await temporaryDirectory(t);
   const file = join(root, 'source');
   await writeFile(file, await config('one'));

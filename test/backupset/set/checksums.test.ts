@@ -71,7 +71,7 @@ test('rejects a list that contains itself', () => {
   refused(`${A}  checksums.sha256\n`, /lists checksums\.sha256 itself/);
 });
 
-test('parses arbitrary bytes or rejects them as damage', () => {
+test('parses arbitrary bytes or rejects them as damaged', () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -43,7 +43,7 @@ test('accepts members that a later version adds', () => {
   assert.equal(codeOf({ ...MANIFEST, hostname: 'a' }), 'read');
 });
 
-test('rejects a newer format version with 14, not as damage', () => {
+test('rejects a newer format version with exit code 14, not as damage', () => {
   assert.equal(codeOf({ ...MANIFEST, formatVersion: 3, parts: 'other' }), 'IDKIT_VERSION');
 });
 

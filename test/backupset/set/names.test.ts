@@ -119,7 +119,7 @@ test('ignores a set that is dated more than an hour ahead', () => {
   assert.equal(planSetName(listed(NOON + 3_600_001), NOON).name, '20261101_120000');
 });
 
-test('percent-encodes a leading dot and all but letters, digits, dots, dashes and underscores in the name of a realm file', () => {
+test('percent-encodes the realm name in a file name, except for letters, digits, dashes, underscores and inner dots', () => {
   assert.equal(realmFileName('acme-1.2_x'), 'realm-acme-1.2_x.json');
   assert.equal(realmFileName('../../x'), 'realm-%2E.%2F..%2Fx.json');
   assert.equal(realmFileName('Söhne 100%'), 'realm-S%C3%B6hne%20100%25.json');

@@ -16,7 +16,7 @@ import { makeSet, PASSPHRASE, SET_NAME, temporaryDirectory } from '../sample-set
 
 const fails = (code: string) => (error: unknown) => error instanceof IdkitError && error.code === code;
 
-test('a complete set appears under its name with one rename', async (t) => {
+test('a complete set appears under its final name with one rename', async (t) => {
   const root = join(await temporaryDirectory(t), 'not/yet');
   const writer = await makeSet(root);
   assert.deepEqual((await listSets(root, Date.now())).sets, []);
@@ -58,7 +58,7 @@ test('does not publish a set without its checksums or over another set', async (
   await assert.rejects(writer.publish(), fails('IDKIT_FAILED'));
 });
 
-test('the read-back checks the content of the disk, not the intended content', async (t) => {
+test('the read-back checks the content on the disk, not the intended content', async (t) => {
   const writer = await makeSet(await temporaryDirectory(t));
   await writeFile(join(writer.dir, 'env.gpg'), 'rot');
   const verdict = await writer.readBack();

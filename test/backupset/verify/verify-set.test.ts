@@ -27,7 +27,7 @@ async function published(t: TestContext, options?: SampleOptions): Promise<strin
   return (await makeSet(await temporaryDirectory(t), options)).publish();
 }
 
-/** @param passphrase null for none */
+/** @param passphrase null to verify without a passphrase */
 async function judge(dir: string, passphrase: Secret | null = PASSPHRASE): Promise<Verdict> {
   return verifySet(await openSet(dir), passphrase === null ? {} : { passphrase });
 }
@@ -74,8 +74,8 @@ test('accepts a set that ordinary tools created from a real Keycloak, with a not
   const verdict = await judge(REAL, REAL_PASSPHRASE);
   assert.equal(verdict.verdict, 'good');
   assert.deepEqual(verdict.notes, [
-    'the set is unsealed: idkit cannot check whether somebody changed it',
-    'the set has no manifest.json; idkit did not make it',
+    'the set is unsealed, so idkit cannot detect whether someone changed it',
+    'the set has no manifest.json, so idkit did not create it',
   ]);
   assert.equal(verdict.dump?.kind, 'postgres');
   assert.deepEqual(
@@ -84,16 +84,16 @@ test('accepts a set that ordinary tools created from a real Keycloak, with a not
   );
 });
 
-test('does not open env.gpg without a passphrase, and reports that in a note', async (t) => {
+test('does not decrypt env.gpg without a passphrase, and reports that in a note', async (t) => {
   const verdict = await verifySet(await openSet(await published(t)));
   assert.equal(verdict.verdict, 'good');
   assert.deepEqual(verdict.notes, [
-    'seal.gpg was not opened: no passphrase was given',
-    'env.gpg was not opened: no passphrase was given',
+    'seal.gpg was not decrypted because no passphrase was given',
+    'env.gpg was not decrypted because no passphrase was given',
   ]);
 });
 
-test('reports a fault that the caller finds in env.gpg as damage, and passes on its note', async (t) => {
+test('reports a fault that the caller finds in env.gpg as damage, and passes on the caller’s note', async (t) => {
   const set = await openSet(await published(t));
   const seen: string[] = [];
   const judgeEnvironment = (plain: Uint8Array) => {
@@ -113,7 +113,7 @@ test('reports a fault that the caller finds in env.gpg as damage, and passes on 
   assert.equal(seen.length, 1, 'nothing to judge without a passphrase');
 });
 
-test('reports a wrong passphrase with 12, unless another file is damaged', async (t) => {
+test('reports a wrong passphrase with exit code 12, unless another file is damaged', async (t) => {
   const dir = await published(t);
   assert.deepEqual(
     [(await judge(dir, new Secret('other'))).verdict, (await judge(dir, new Secret('other'))).code],
@@ -137,7 +137,7 @@ for (const [what, source] of [
         const bent = Buffer.from(whole);
         bent[at]! ^= 1 << (round % 8);
         await writeFile(join(dir, file), bent);
-        // The checksums do not list the seal, so only opening it shows the change.
+        // The checksums do not list the seal, so only its decryption reveals the change.
         const verdict = await judge(dir, file === 'seal.gpg' ? PASSPHRASE : null);
         // A flipped bit in the list changes one line, so the file of that line no longer matches.
         damagedIn(verdict, file === 'checksums.sha256' ? /./ : file);

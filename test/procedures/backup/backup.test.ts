@@ -77,7 +77,7 @@ describe('backup', () => {
     assert.deepEqual(await fingerprint(platform.dir), before);
   });
 
-  it('reports the files of config/ that must be left out as findings, and archives the rest', async (t) => {
+  it('reports the files of config/ that must be left out as findings, and archives the others', async (t) => {
     if (!hasProgram(t, 'mkfifo')) return;
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
@@ -227,7 +227,7 @@ describe('backup', () => {
     assert.deepEqual([await count('config', '.tar.gz'), await count('env', '.gpg')], [2, 2]);
   });
 
-  it('immediately rejects a root that another procedure has locked (11)', async (t) => {
+  it('immediately rejects a root that another procedure has locked (exit code 11)', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const settings = await platform.load();
@@ -237,7 +237,7 @@ describe('backup', () => {
     await backup(settings, { ...procedureOptions(), only: ['config'] });
   });
 
-  it('ends with IDKIT_NO_SPACE on a full disk, and leaves the root unchanged (19)', async (t) => {
+  it('ends with IDKIT_NO_SPACE on a full disk, and leaves the root unchanged (exit code 19)', async (t) => {
     const platform = await makePlatform(t, ['acme']);
     await (await platform.serve()).close();
     const settings = await platform.load();
@@ -251,7 +251,7 @@ describe('backup', () => {
     });
   });
 
-  it('leaves nothing behind when it is interrupted between two steps (143)', async (t) => {
+  it('leaves nothing behind when it is interrupted between two steps (exit code 143)', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     for (const step of ['database', 'env', 'read-back']) {
@@ -269,7 +269,7 @@ describe('backup', () => {
     }
   });
 
-  it('killed after any step, publishes a complete set or none, and the next run cleans up', async (t) => {
+  it('publishes a complete set or none if it is killed after any step, and the next run cleans up', async (t) => {
     if (!hasProgram(t, 'sha256sum')) return;
     const platform = await makePlatform(t);
     await (await platform.serve()).close();

@@ -39,8 +39,8 @@ async function changeModes(dir: string, mode: number): Promise<void> {
   }
 }
 
-describe('a root that is not writable: verify and restore run without its lock and verdict, with a note', () => {
-  it('verify, restore and drill from a root that is not writable', async (t) => {
+describe('a backup root that is not writable', () => {
+  it('verify, restore and drill run without a lock, store no verdict and report that in notes', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const root = join(await makeDirectory(t, 'disc'), 'root');
     await cp(join(platform.dir, 'backups'), root, { recursive: true });
@@ -61,7 +61,7 @@ describe('a root that is not writable: verify and restore run without its lock a
       const drilled = options();
       const report = await drill(await platform.load(), { ...drilled, set: copy });
       assert.deepEqual([report.outcome, report.reportFile], ['passed', undefined]);
-      assert.ok(drilled.reported.notes.some((note) => note.startsWith('the report is not kept: ')));
+      assert.ok(drilled.reported.notes.some((note) => note.startsWith('the report could not be stored: ')));
 
       const restored = options();
       await restore(await platform.load(), { ...restored, from: copy });
@@ -70,7 +70,7 @@ describe('a root that is not writable: verify and restore run without its lock a
     });
   });
 
-  it('a platform’s own root that is not writable', async (t) => {
+  it('verify and restore also work if it is the root of the platform itself', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const root = join(platform.dir, 'backups');
     await whileReadOnly(t, root, async () => {

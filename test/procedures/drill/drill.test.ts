@@ -138,7 +138,7 @@ describe('drill', () => {
     assert.deepEqual(await listDrills(), drills);
   });
 
-  it('rejects a dump of another kind (14) and a missing passphrase (2)', async (t) => {
+  it('rejects a dump of another kind (exit code 14) and a missing passphrase (exit code 2)', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const { root, dir, passphrase } = await copyKeycloakSet(t);
     const before = await fingerprint(root);
@@ -153,7 +153,7 @@ describe('drill', () => {
     await assert.rejects(drill(await platform.load(), procedureOptions()), { code: 'IDKIT_SETTING' });
   });
 
-  it('leaves nothing behind after SIGTERM (143), and removes the leftovers of a killed drill', async (t) => {
+  it('leaves nothing behind after SIGTERM (exit code 143), and removes the leftovers of a killed drill', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const drills = await listDrills();
     const ended = await spawnProcedure(['drill', platform.dir], (step, kill) => {

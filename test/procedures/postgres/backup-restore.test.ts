@@ -66,7 +66,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     );
   });
 
-  it('is not restored while a replica on another machine holds its lock in the database (11)', async (t) => {
+  it('is not restored while a replica on another machine holds its lock in the database (exit code 11)', async (t) => {
     const platform = await platforms.fresh(t);
     const elsewhere = await platforms.fresh(t);
     const service = await startService(await elsewhere.load());
@@ -82,7 +82,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     }
   });
 
-  it('a restore in place needs the name of the database, empties it, and keeps its settings', async (t) => {
+  it('a restore in place requires the name of the database, empties it, and keeps its settings', async (t) => {
     const platform = await platforms.fresh(t);
     const { set: from } = platform;
     await assert.rejects(restore(await platform.load(), restoreOptions({ from, inPlace: 'other' })), {
@@ -174,7 +174,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     ]);
   });
 
-  it('backs up its .env while the database is stopped (0, a note) or rejects the password (3)', async (t) => {
+  it('backs up its .env with a note if the database is stopped, and with a finding if it rejects the password', async (t) => {
     const { dir } = await platforms.fresh(t);
     const findings = async () => {
       const options = { ...procedureOptions(), passphrase: PASSPHRASE, only: ['config', 'env'] as const };
@@ -213,7 +213,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     await (await openPlatform(await platform.load())).database.checkMasterKey();
   });
 
-  it('rejects a set whose dump has no realms, users or schema version, even with correct checksums (13)', async (t) => {
+  it('rejects a set whose dump has no realms, users or schema version, even with correct checksums (exit code 13)', async (t) => {
     const { set, load } = await platforms.fresh(t);
     const whole = gunzipSync(await readFile(join(set, 'keycloak-db.sql.gz'))).toString('latin1');
     const messages = {
@@ -247,7 +247,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     await assert.rejects(restore(await platform.load(), wrong), { exitCode: 12 });
     assert.deepEqual(await platform.readState(), OLD);
     assert.deepEqual(await platform.databases(), ['idkit']);
-    // In place the check would come too late.
+    // With --in-place, this check would come too late.
     const inPlace = restoreOptions({ from: platform.set, inPlace: 'idkit' });
     await assert.rejects(restore(await platform.load(), inPlace), { exitCode: 14, message: /INSERT/ });
     assert.deepEqual(await platform.readState(), OLD);
@@ -259,7 +259,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     assert.equal(await platform.password(), 'new');
   });
 
-  it('backup names the line of a foreign object in the live database, and publishes no set (13)', async (t) => {
+  it('backup names the line of a foreign object in the live database, and publishes no set (exit code 13)', async (t) => {
     const platform = await platforms.fresh(t);
     await runSql(
       platforms.server,

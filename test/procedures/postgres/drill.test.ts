@@ -94,7 +94,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
       );
   });
 
-  it('ends with 19 on a disk without space for a server, and leaves nothing behind', async (t) => {
+  it('exits with 19 on a disk without space for a server, and leaves nothing behind', async (t) => {
     const platform = await platforms.fresh(t);
     await onSmallDisk(t, '8m', async (dir) => {
       process.env['TMPDIR'] = dir;
@@ -117,7 +117,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     });
   });
 
-  it('without the programs of a server uses a new database on the live server, and drops it', async (t) => {
+  it('uses a new database on the live server and drops it if the programs of a server are missing', async (t) => {
     const platform = await platforms.fresh(t);
     const settings = await platform.load();
     const scratch = await openScratchBeside(settings, systemRandom);
@@ -147,7 +147,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     assert.deepEqual(await platform.databases(), ['idkit']);
   });
 
-  it('does not use a server that is older than the dump’s', async (t) => {
+  it('does not use server programs that are older than the dumped server', async (t) => {
     assert.equal(
       await openScratchCluster(join(await makeDirectory(t, 'drill')), 99, systemRandom),
       undefined,

@@ -71,7 +71,7 @@ describeOnPostgres('how work on a postgres:// database ends', (platforms) => {
     await waitUntil('both have ended', () => !programs.some(isThere), { seconds: 20 });
   });
 
-  it('commands and serve give up on a primary that drops every packet after connect_timeout (15)', async (t) => {
+  it('commands and serve give up after connect_timeout if the primary drops every packet (exit code 15)', async (t) => {
     const platform = await platforms.fresh(t);
     const yaml = join(platform.dir, 'idkit.yaml');
     const port = await startBlackHole(t);
@@ -92,7 +92,7 @@ describeOnPostgres('how work on a postgres:// database ends', (platforms) => {
     assert.deepEqual((await backup(await platform.load(), restoreOptions())).findings, []);
   });
 
-  it('a restore with findings (3) leaves only what --abort needs, until the next good backup', async (t) => {
+  it('a restore with findings (exit code 3) leaves only what --abort needs, until the next good backup', async (t) => {
     const platform = await platforms.fresh(t);
     const env = join(platform.dir, '.env');
     const text = await readFile(env, 'utf8');

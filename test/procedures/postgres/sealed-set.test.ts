@@ -17,7 +17,7 @@ async function plant(dir: string): Promise<void> {
 }
 
 describeOnPostgres('the seal of a set of Postgres', (platforms) => {
-  it('is invalid if the dump was changed with new checksums (13), and restore changes nothing', async (t) => {
+  it('is invalid if the dump and its checksum were changed (exit code 13), and restore changes nothing', async (t) => {
     const platform = await platforms.fresh(t);
     await plant(platform.set);
     const settings = await platform.load();
@@ -52,7 +52,7 @@ describeOnPostgres('the seal of a set of Postgres', (platforms) => {
     assert.deepEqual(await platform.readState(), NEW);
   });
 
-  it('covers the load, because a dump that changes after its verification is damaged (13), even in place', async (t) => {
+  it('also protects the load: a dump that changes after its verification is damaged (exit code 13), even in place', async (t) => {
     for (const inPlace of [undefined, 'idkit']) {
       const platform = await platforms.fresh(t);
       const other = join(await makeDirectory(t, 'other'), basename(platform.set));

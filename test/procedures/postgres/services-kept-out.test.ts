@@ -16,7 +16,7 @@ import { NEW } from '../restored-state.ts';
 
 describeOnPostgres('programs that are kept out of a postgres:// database', (platforms) => {
   for (const inPlace of [false, true])
-    it(`serve that starts during a restore${inPlace ? ' in place' : ''} is rejected (11), and the restore succeeds`, async (t) => {
+    it(`serve that starts during a restore${inPlace ? ' in place' : ''} is rejected (exit code 11), and the restore succeeds`, async (t) => {
       const platform = await platforms.fresh(t);
       // A role whose password the restore does not change.
       const replica = 'CREATE ROLE replica LOGIN PASSWORD $$Replica-Role-1$$ IN ROLE idkit';
@@ -73,7 +73,7 @@ describeOnPostgres('programs that are kept out of a postgres:// database', (plat
       await (await startService(elsewhere)).close();
     });
 
-  it('serve with workers is rejected like a single process (11)', async (t) => {
+  it('serve with workers is rejected like a single process (exit code 11)', async (t) => {
     const { dir } = await platforms.fresh(t);
     const { port, user, password } = platforms.server;
     const url = `postgres://${user}@127.0.0.1:${port}/idkit`;
@@ -87,7 +87,7 @@ describeOnPostgres('programs that are kept out of a postgres:// database', (plat
     }
   });
 
-  it('rejects a container platform before any change if neither it nor the set has a compose.yaml (2)', async (t) => {
+  it('rejects a container platform before any change if neither it nor the set has a compose.yaml (exit code 2)', async (t) => {
     const platform = await platforms.fresh(t);
     await writeFile(
       join(platform.dir, 'idkit.yaml'),
@@ -100,7 +100,7 @@ describeOnPostgres('programs that are kept out of a postgres:// database', (plat
     assert.deepEqual((await platform.readState()).database, 'old');
   });
 
-  it('no command sends the password to a server that requests it in plain text (12)', async (t) => {
+  it('no command sends the password to a server that requests it in plain text (exit code 12)', async (t) => {
     const platform = await platforms.fresh(t);
     const { dir, set } = platform;
     const server = await startHostile(t, ({ say }) => say('R', CLEARTEXT));

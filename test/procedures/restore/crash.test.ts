@@ -21,12 +21,12 @@ async function checkNoTrace(dir: string, when: string): Promise<void> {
   assert.deepEqual(left, [], when);
 }
 
-describe('a restore killed after any step', () => {
+describe('a killed restore', () => {
   const swapped = RESTORE_STEPS.findIndex(({ id }) => id === 'swap');
   const finished = RESTORE_STEPS.findIndex(({ id }) => id === 'finish');
 
   for (const [index, { id }] of RESTORE_STEPS.entries()) {
-    it(`"${id}": a rerun succeeds, or exits 17 and --resume and --abort each succeed`, async (t) => {
+    it(`after "${id}": a rerun succeeds, or exits with 17 and both --resume and --abort succeed`, async (t) => {
       const { platform, set } = await changedSinceBackup(t);
       const { dir } = platform;
       const ended = await spawnProcedure(['restore', dir, '--from', set.dir, '--after', id]);
@@ -64,7 +64,7 @@ describe('a restore killed after any step', () => {
     });
   }
 
-  it('is completed by a rerun or --resume, even if it is killed at random times', async (t) => {
+  it('is completed by a rerun or --resume, even if it was killed at a random time', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     for (const step of ['stage', 'load', 'swap', 'smoke']) {
       await spawnProcedure(['restore', platform.dir, '--from', set.dir], (begun, kill) => {
@@ -80,7 +80,7 @@ describe('a restore killed after any step', () => {
     }
   });
 
-  it('excludes a parallel restore, which exits with 11 immediately', async (t) => {
+  it('a second restore in parallel exits with 11 immediately', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     // The holder of the lock waits until the other process has ended.
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'verify', '--signal', 'SIGSTOP'];
@@ -95,7 +95,7 @@ describe('a restore killed after any step', () => {
     assert.deepEqual(await readState(platform.dir), NEW);
   });
 
-  it('rolls back after SIGTERM (143)', async (t) => {
+  it('is rolled back after SIGTERM (exit code 143)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'swap', '--signal', 'SIGTERM'];
     const ended = await spawnProcedure(args);

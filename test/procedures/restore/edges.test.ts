@@ -28,7 +28,7 @@ async function fillUp(file: string, free = 0): Promise<void> {
 }
 
 describe('the target of a restore', () => {
-  it('a platform directory with idkit.yaml keeps that file and compose.yaml, and notes their differences from the set', async (t) => {
+  it('a platform directory with idkit.yaml keeps that file and compose.yaml, and notes report how they differ from the set', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const compose = join(platform.dir, 'compose.yaml');
     await writeFile(compose, 'services: {}\n');
@@ -71,8 +71,8 @@ describe('the target of a restore', () => {
   });
 });
 
-describe('.env and config/ are each replaced as a whole by a rename', () => {
-  it('they contain no old file afterwards, and the old ones are kept as .pre-ID until the end', async (t) => {
+describe('.env and config/', () => {
+  it('are each replaced as a whole by a rename, and the previous ones are kept as .pre-ID until the end', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await writeFile(join(platform.dir, 'config/added'), 'since');
     await writeFile(join(platform.dir, '.env'), `${await readEnv(platform.dir)}ADDED=since\n`);
@@ -111,7 +111,7 @@ describe('.env and config/ are each replaced as a whole by a rename', () => {
   });
 });
 
-describe('a failure in steps 1 to 6 restores the old state (16)', () => {
+describe('a failure in steps 1 to 6 restores the old state (exit code 16)', () => {
   it('if the administrator of the restored .env is not in the restored database', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const env = (await readEnv(platform.dir)).replace(/^IDKIT_ADMIN_PASSWORD=.*$/m, 'IDKIT_ADMIN_PASSWORD=x');
@@ -132,7 +132,7 @@ describe('a failure in steps 1 to 6 restores the old state (16)', () => {
   });
 });
 
-describe('a full disk is exit code 19, and the old state is intact', () => {
+describe('a full disk ends a restore with exit code 19 and leaves the old state intact', () => {
   for (const step of ['preflight', 'stage']) {
     it(`even if the disk fills up after "${step}"`, async (t) => {
       const { set } = await changedSinceBackup(t, ['acme']);
@@ -186,7 +186,7 @@ describe('a full disk is exit code 19, and the old state is intact', () => {
 });
 
 describe('--resume and --abort', () => {
-  it('require a stopped service (11), as a restore does, and change nothing', async (t) => {
+  it('require a stopped service like any restore (exit code 11), and change nothing', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'swap'];
     assert.equal((await spawnProcedure(args)).signal, 'SIGKILL');
@@ -204,7 +204,7 @@ describe('--resume and --abort', () => {
     assert.deepEqual(await readState(platform.dir), OLD);
   });
 
-  it('--resume of a restore that ended before the swap needs the passphrase (2), unless its options included --keep-env', async (t) => {
+  it('--resume of a restore that ended before the swap requires the passphrase, unless it began with --keep-env (exit code 2)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await assert.rejects(restore(await platform.load(), options({ resume: true })), { exitCode: 10 });
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'load'];

@@ -89,8 +89,8 @@ const EXPECTED = [
   /keycloak-db\.sql\.gz: a dump of postgres with acme, globex, initech, master/,
 ];
 
-describe('what a set brings onto an empty host', () => {
-  it('is reported if the set is unsealed (2), before restore runs a command or contacts an address of it', async (t) => {
+describe('a restore onto an empty host', () => {
+  it('reports what an unsealed set would run, contact and load, before it does any of that (exit code 2)', async (t) => {
     const { dir, passphrase, target, canary, seen } = await makeBringing(t);
     const settings = await loadSettings({ dir: target, env: {} });
     for (const dryRun of [true, false])
@@ -104,7 +104,7 @@ describe('what a set brings onto an empty host', () => {
     assert.deepEqual([seen(), existsSync(canary), existsSync(target)], [0, false, false]);
   });
 
-  it('is rejected if one of its values contains itself (2)', async (t) => {
+  it('rejects a value that contains itself (exit code 2)', async (t) => {
     const { dir, passphrase, target } = await makeBringing(t, ['  other: &other', '    build: *other']);
     const settings = await loadSettings({ dir: target, env: {} });
     await assert.rejects(restore(settings, options({ from: dir, passphrase, dryRun: true })), {
@@ -113,7 +113,7 @@ describe('what a set brings onto an empty host', () => {
     });
   });
 
-  it('is printed by --dry-run, which contacts no address that only the set names, even if the set is sealed or trusted', async (t) => {
+  it('a dry run lists what a set would run, but contacts no address that only the set names, even if it is sealed or trusted', async (t) => {
     const { dir, passphrase, target, canary, seen } = await makeBringing(t);
     const argv = ['restore', '--from', dir, '--dir', target, '--dry-run'];
     const env = { IDKIT_BACKUP_PASSPHRASE: passphrase.reveal() };
@@ -134,7 +134,7 @@ describe('what a set brings onto an empty host', () => {
     assert.deepEqual([seen(), existsSync(canary), existsSync(target)], [0, false, false]);
   });
 
-  it('is not contacted by --dry-run before its kind is known to fit (14)', async (t) => {
+  it('contacts no address of the set in a dry run if the kind of the dump does not fit (exit code 14)', async (t) => {
     const { set } = await changedSinceBackup(t);
     const database = await listen(t);
     const source = await makeDirectory(t, 'source');
@@ -154,7 +154,7 @@ describe('what a set brings onto an empty host', () => {
     assert.equal(database.seen(), 0);
   });
 
-  it('starts no engine of containers in a dry run', async (t) => {
+  it('starts no container engine in a dry run', async (t) => {
     const { dir, passphrase } = await copyKeycloakSet(t);
     const source = await makeDirectory(t, 'source');
     const bin = join(source, 'bin');
@@ -185,7 +185,7 @@ describe('what a set brings onto an empty host', () => {
     assert.equal(existsSync(join(source, 'canary')), false);
   });
 
-  it('is contacted by --dry-run if the operator names the same address', async (t) => {
+  it('contacts an address of the set in a dry run if the operator names the same address', async (t) => {
     const { dir, passphrase, target, database } = await makeBringing(t);
     await sealByHand({ dir }, passphrase);
     const yaml = `service: keycloak\ndatabase: postgres://keycloak@127.0.0.1:${database.port}/keycloak\nlisten: { port: 1 }\n`;
@@ -196,7 +196,7 @@ describe('what a set brings onto an empty host', () => {
     assert.ok(database.seen() > 0);
   });
 
-  it('is not taken over by a target with its own definition', async (t) => {
+  it('ignores the definition of the set if the target has its own', async (t) => {
     const { dir, passphrase, target } = await makeBringing(t);
     await mkdir(target);
     await writeFile(join(target, 'idkit.yaml'), 'service: idkit\n');

@@ -66,7 +66,7 @@ describe('replacing files with renames', () => {
     assert.deepEqual(await look(places), OLD);
   });
 
-  it('can continue and roll back between any two renames', async (t) => {
+  it('can be continued or rolled back after an interruption between any two renames', async (t) => {
     // The renames in order. A run is interrupted before each of them.
     const renames = (places: Places) =>
       ITEMS.flatMap(({ name, had }) => [

@@ -24,7 +24,7 @@ function hasPrograms(t: TestContext, programs: readonly string[]): boolean {
 }
 
 describe('a set without idkit', () => {
-  it('can be restored with gunzip, sqlite3, tar, gpg and sha256sum alone', async (t) => {
+  it('can be restored with only gunzip, sqlite3, tar, gpg and sha256sum', async (t) => {
     if (!hasPrograms(t, ['gunzip', 'sqlite3', 'tar', 'gpg', 'sha256sum'])) return;
     const { set } = await changedSinceBackup(t, ['acme']);
     const dir = join(await makeDirectory(t, 'by-hand'), 'idkit');

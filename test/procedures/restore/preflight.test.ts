@@ -60,7 +60,7 @@ async function spoil({ set }: Place, name: string, bytes: Uint8Array): Promise<(
 }
 
 describe('the order of a restore’s preflight', () => {
-  it('is that of docs/reference/commands.md#restore, and no check changes anything', async (t) => {
+  it('matches docs/reference/commands.md#restore, and no check changes anything', async (t) => {
     const place = await changedSinceBackup(t);
     const { platform, set } = place;
     // Every fault is present, and they are corrected one by one.
@@ -98,7 +98,7 @@ describe('the order of a restore’s preflight', () => {
 });
 
 describe('the kind and the version of the dump must fit', () => {
-  it('a newer schema is rejected (14) even without a manifest, because the dump contains its schema version', async (t) => {
+  it('rejects a newer schema even without a manifest, because the dump contains its schema version (exit code 14)', async (t) => {
     const place = await changedSinceBackup(t);
     await listAnew(place.set, { [SET_FILES.manifest]: undefined });
     const planned = await restore(
@@ -111,7 +111,7 @@ describe('the kind and the version of the dump must fit', () => {
     assert.match(texts, /schema 999, newer than version \d+ of this idkit\nnothing was touched\n/);
   });
 
-  it('an older schema is migrated in the staged database', async (t) => {
+  it('migrates an older schema in the staged database', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await makeOlder(set);
     await restore(await platform.load(), options({ from: set.dir, dryRun: true }));
@@ -125,21 +125,21 @@ describe('the kind and the version of the dump must fit', () => {
     assert.equal(version, SCHEMA_VERSION);
   });
 
-  it('a dump of another program is rejected (14)', async (t) => {
+  it('rejects a dump of another program (exit code 14)', async (t) => {
     const place = await changedSinceBackup(t);
     await makeNewer(place.set, 0);
     const texts = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
     assert.match(texts, /another program/);
   });
 
-  it('a dump of idkit’s service does not fit a platform with Keycloak (14)', async (t) => {
+  it('rejects a dump of idkit’s service for a platform with Keycloak (exit code 14)', async (t) => {
     const place = await changedSinceBackup(t);
     await writeFile(join(place.platform.dir, 'idkit.yaml'), 'service: keycloak\n');
     const texts = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
     assert.match(texts, /service: keycloak/);
   });
 
-  it('a set whose definition is not a valid platform is rejected on a clean host, and nothing is created', async (t) => {
+  it('rejects a set with an invalid platform definition on a clean host, and creates nothing', async (t) => {
     const { platform } = await changedSinceBackup(t);
     await writeFile(join(platform.dir, 'idkit.yaml'), 'realms: [master]\n');
     const settings = await platform.load();
@@ -165,7 +165,7 @@ describe('the master key must open the dump', () => {
   const withKey = (text: string, key: string) =>
     text.replace(/^IDKIT_MASTER_KEY=.*$/m, key === '' ? '' : `IDKIT_MASTER_KEY=${key}`);
 
-  it('restore uses the key of the restored .env, or with --keep-env the key of the present one', async (t) => {
+  it('restore uses the key in the restored .env, or with --keep-env the key in the present .env', async (t) => {
     const place = await changedSinceBackup(t);
     const { platform, set } = place;
     const own = await readFile(join(platform.dir, '.env'), 'utf8');
@@ -196,7 +196,7 @@ describe('the master key must open the dump', () => {
     assert.equal((await restore(await platform.load(), right)).outcome, 'planned');
   });
 
-  it('a missing or malformed key is a wrong setting (2)', async (t) => {
+  it('rejects a missing or malformed key as a wrong setting (exit code 2)', async (t) => {
     const place = await changedSinceBackup(t);
     const own = await readFile(join(place.platform.dir, '.env'), 'utf8');
     for (const [key, code] of [
@@ -208,7 +208,7 @@ describe('the master key must open the dump', () => {
     }
   });
 
-  it('a dump without a key, or with an invalid proof of it, is damaged (13)', async (t) => {
+  it('rejects a dump without a key, or with an invalid proof of it, as damaged (exit code 13)', async (t) => {
     const place = await changedSinceBackup(t);
     const { set } = place;
     await changeDump(set, (sql) => sql.replace(/'masterKey\.([0-9a-f]+)'/, "'masterKez.$1'"));
@@ -235,7 +235,7 @@ describe('the master key must open the dump', () => {
 });
 
 describe('an env.gpg that does not contain an environment file', () => {
-  it('is damage (13) for verify, and for the preflight of restore', async (t) => {
+  it('is reported as damage by verify and by the preflight of restore (exit code 13)', async (t) => {
     const place = await changedSinceBackup(t);
     const { platform, set } = place;
     for (const [text, why] of [
@@ -259,7 +259,7 @@ describe('an env.gpg that does not contain an environment file', () => {
     assert.equal(kept.outcome, 'restored');
   });
 
-  it('is a note for verify if only a key is unknown, and wrong settings (2) for restore', async (t) => {
+  it('causes only a note from verify if just a key is unknown, but restore rejects it (exit code 2)', async (t) => {
     const place = await changedSinceBackup(t);
     const own = await readFile(join(place.platform.dir, '.env'), 'utf8');
     await putEnvironment(place.set, `${own}IDKIT_FROM_THE_FUTURE=1\n`);

@@ -159,7 +159,7 @@ describe('restore', () => {
   });
 });
 
-describe('restore rejects, with nothing touched,', () => {
+describe('before any change, restore', () => {
   const refuses = async (
     t: Parameters<typeof changedSinceBackup>[0],
     expected: string,
@@ -173,7 +173,7 @@ describe('restore rejects, with nothing touched,', () => {
     assert.deepEqual(await fingerprint(place.platform.dir, isLock), before);
   };
 
-  it('a missing set (2) and a missing passphrase (2)', async (t) => {
+  it('rejects a missing set and a missing passphrase (exit code 2)', async (t) => {
     const settings = await loadSettings({ dir: join(await makeDirectory(t, 'none'), 'x'), env: {} });
     const { passphrase: _, ...without } = options({ from: '/nowhere' });
     await assert.rejects(restore(settings, without), code('IDKIT_SETTING'));
@@ -181,26 +181,26 @@ describe('restore rejects, with nothing touched,', () => {
     assert.equal(findEntry(settings.dir), undefined);
   });
 
-  it('a set that does not exist (10)', (t) =>
+  it('rejects a set that does not exist (exit code 10)', (t) =>
     refuses(t, 'IDKIT_NOT_FOUND', async () => ({ from: '/nowhere/20260101_000000' })));
 
-  it('a root that another procedure has locked (11)', (t) =>
+  it('rejects a root that another procedure has locked (exit code 11)', (t) =>
     refuses(t, 'IDKIT_LOCKED', async ({ platform }) => {
       const lock = await lockRoot(join(platform.dir, 'backups'), 'exclusive', 'backup');
       t.after(() => lock.release());
       return {};
     }));
 
-  it('a damaged set (13)', (t) =>
+  it('rejects a damaged set (exit code 13)', (t) =>
     refuses(t, 'IDKIT_DAMAGED', async ({ set }) => {
       await writeFile(join(set.dir, 'config.tar.gz'), 'x');
       return {};
     }));
 
-  it('a wrong passphrase (12)', (t) =>
+  it('rejects a wrong passphrase (exit code 12)', (t) =>
     refuses(t, 'IDKIT_CREDENTIALS', async () => ({ passphrase: new Secret('wrong') })));
 
-  it('a partial set without the database, before it is verified (2)', async (t) => {
+  it('rejects a partial set without the database, before it is verified (exit code 2)', async (t) => {
     for (const damaged of [false, true]) {
       await refuses(t, 'IDKIT_USAGE', async ({ platform }) => {
         const set = await backup(await platform.load(), { ...procedureOptions(), only: ['config'] });
@@ -212,7 +212,7 @@ describe('restore rejects, with nothing touched,', () => {
     }
   });
 
-  it('a set without the environment (2), but not with --keep-env', async (t) => {
+  it('rejects a set without the environment, unless --keep-env is given (exit code 2)', async (t) => {
     await refuses(t, 'IDKIT_USAGE', async ({ platform }) => {
       const set = await backup(await platform.load(), { ...procedureOptions(), only: ['database'] });
       await writeFile(join(set.dir, 'keycloak-db.sql.gz'), 'x');
@@ -225,10 +225,10 @@ describe('restore rejects, with nothing touched,', () => {
     });
   });
 
-  it('a restore that the operator does not confirm', (t) =>
+  it('ends if the operator does not confirm it', (t) =>
     refuses(t, 'IDKIT_USAGE', async () => ({ confirm: async () => false })));
 
-  it('an interrupt during the preflight (130)', (t) =>
+  it('ends after an interrupt during the preflight (exit code 130)', (t) =>
     refuses(t, 'IDKIT_INTERRUPTED', async () => {
       const controller = new AbortController();
       const failpoint = (step: string) => {
@@ -237,13 +237,13 @@ describe('restore rejects, with nothing touched,', () => {
       return { signal: controller.signal, failpoint };
     }));
 
-  it('a dump of Postgres that ordinary tools made from a real Keycloak (14)', (t) =>
+  it('rejects a Postgres dump that ordinary tools created from a real Keycloak (exit code 14)', (t) =>
     refuses(t, 'IDKIT_VERSION', async () => {
       const { dir, passphrase } = await copyKeycloakSet(t);
       return { from: dir, passphrase, trustUnsealed: true };
     }));
 
-  it('a running service, and says how to stop it (11)', async (t) => {
+  it('rejects a running service, and says how to stop it (exit code 11)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await platform.serve();
     const skip = (path: string) => path.startsWith('data') || isLock(path);
@@ -291,15 +291,15 @@ describe('restore rolls back', () => {
   };
 
   for (const step of ['stage', 'load', 'check', 'swap', 'start']) {
-    it(`after an interrupt after "${step}" (130)`, (t) => fails(t, step, 'IDKIT_INTERRUPTED'));
+    it(`if it is interrupted after "${step}" (exit code 130)`, (t) => fails(t, step, 'IDKIT_INTERRUPTED'));
   }
 
-  it('after a failure that follows the swap (16)', (t) =>
+  it('if a step after the swap fails (exit code 16)', (t) =>
     fails(t, 'swap', 'IDKIT_RESTORE_UNDONE', async () => {
       throw new Error('the power went');
     }));
 
-  it('if the kept .env does not open the dump (12)', async (t) => {
+  it('if the master key in the kept .env does not match the dump (exit code 12)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const other = await makePlatform(t);
     await cp(join(other.dir, '.env'), join(platform.dir, '.env'));
@@ -346,7 +346,7 @@ describe('a restore with failed late checks', () => {
 });
 
 describe('restore on a full disk', () => {
-  it('is rejected if the staged database has no space (19), with the old state intact', async (t) => {
+  it('is rejected if the staged database has no space, and leaves the old state intact (exit code 19)', async (t) => {
     const { set } = await changedSinceBackup(t, ['acme']);
     await onSmallDisk(t, '512k', async (mount) => {
       const dir = join(mount, 'idkit');

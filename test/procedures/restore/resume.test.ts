@@ -8,8 +8,8 @@ import { makeDirectory, PASSPHRASE, procedureOptions } from '../platform.ts';
 import { changedSinceBackup, NEW, OLD, readState } from '../restored-state.ts';
 import { spawnProcedure } from '../spawn-procedure.ts';
 
-describe('--resume and --abort take the set from the journal, and --from may repeat it', () => {
-  it('accepts any name of the same directory, and rejects another set (2)', async (t) => {
+describe('--resume and --abort with --from', () => {
+  it('accept any path of the set in the journal, and reject another set (exit code 2)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const place = await makeDirectory(t, 'sets');
     const link = join(place, 'link');

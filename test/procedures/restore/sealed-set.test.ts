@@ -35,7 +35,7 @@ async function plant(set: { dir: string }): Promise<void> {
   if (seal !== undefined) await writeFile(join(set.dir, SET_FILES.seal), seal);
 }
 
-describe('a set that was altered under new checksums', () => {
+describe('a set that was altered together with its checksums', () => {
   it('makes verify, drill and restore exit with 13 and name the seal, without any change', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await plant(set);
@@ -57,7 +57,7 @@ describe('a set that was altered under new checksums', () => {
     assert.deepEqual(await fingerprint(platform.dir, isTrace), before);
   });
 
-  it('is damaged (13), even if its manifest now claims that it is partial, older or unsealed', async (t) => {
+  it('is damaged, even if its manifest now claims that it is partial, older or unsealed (exit code 13)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const file = join(set.dir, SET_FILES.manifest);
     const manifest = JSON.parse(await readFile(file, 'utf8'));
@@ -85,7 +85,7 @@ describe('a set that was altered under new checksums', () => {
     );
   });
 
-  it('is damaged (13) if a thief who does not know the passphrase has sealed it', async (t) => {
+  it('is damaged if a thief who does not know the passphrase has sealed it (exit code 13)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await plant(set);
     const { createHash } = await import('node:crypto');
@@ -140,10 +140,10 @@ describe('a set that changes after it was verified', () => {
     assert.deepEqual(await readState(platform.dir), OLD);
   };
 
-  it('is damaged (13) if its dump changed before the load, and the old state is back', (t) =>
+  it('is damaged if its dump changes before the load, and the old state is restored (exit code 13)', (t) =>
     swapAfter(t, 'stage', SET_FILES.dump));
 
-  it('is damaged (13) if its configuration changed before it is unpacked, and the old state is back', (t) =>
+  it('is damaged if its configuration changes before it is unpacked, and the old state is restored (exit code 13)', (t) =>
     swapAfter(t, 'preflight', SET_FILES.config));
 });
 
@@ -166,7 +166,7 @@ describe('a set without a seal', () => {
     assert.equal(listed.sets[0]?.sealed, false);
   });
 
-  it('is a finding (3) if an older set is sealed, because no older idkit made the newest one', async (t) => {
+  it('causes a finding if an older set is sealed, because no older idkit created the newest one (exit code 3)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const settings = await platform.load();
     const fresh = await backup(settings, { ...procedureOptions(), only: ['database'] });
@@ -184,7 +184,7 @@ describe('a set without a seal', () => {
     assert.deepEqual((await verify(settings, options())).findings, []);
   });
 
-  it('is restored only with --trust-unsealed (otherwise 2), and the message lists the contents to trust', async (t) => {
+  it('is rejected without --trust-unsealed, and the message lists what would be trusted (exit code 2)', async (t) => {
     const { platform, set } = await unsealed(t);
     await platform.load();
     const before = await fingerprint(platform.dir, isTrace);
@@ -270,8 +270,8 @@ describe('without a passphrase', () => {
   });
 });
 
-describe('a backup', () => {
-  it('of some parts is sealed if there is a passphrase, and unsealed without one', async (t) => {
+describe('the seal of a backup', () => {
+  it('exists only if there is a passphrase, for partial sets too', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const settings = await platform.load();
     const mirror = await makeDirectory(t, 'mirror');
@@ -288,7 +288,7 @@ describe('a backup', () => {
     }
   });
 
-  it('that is already on the mirror gets its seal there if it was sealed later', async (t) => {
+  it('is copied to the mirror even if the set was mirrored before it was sealed', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const settings = await platform.load();
     const mirror = await makeDirectory(t, 'mirror');

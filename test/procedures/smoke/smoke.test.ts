@@ -34,7 +34,7 @@ describe('smoke', () => {
     assert.deepEqual(
       rest.filter(({ id }) => id !== 'token-audience').map(({ id, detail }) => [id, detail]),
       [
-        ['user-count', 'there is no expectation'],
+        ['user-count', 'no expected user counts are given'],
         ['application-health', 'no application is configured'],
         ['application-protected', 'no application is configured'],
       ],
@@ -133,7 +133,7 @@ describe('smoke', () => {
     );
   });
 
-  it('is a failure (1) if every check was skipped', async (t) => {
+  it('fails if every check was skipped (exit code 1)', async (t) => {
     const platform = await makePlatform(t);
     const { address } = await platform.serve();
     const bare = await loadSettings({ dir: await makeDirectory(t, 'bare'), env: {} });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Gauge, Registry } from 'prom-client';
 import { judgeRenewals, parseRenewals } from '../../../src/procedures/status/find-renewals.ts';
 
-test('parses the figures of a realm with any name from the metrics', async () => {
+test('parses the renewals of a realm with any name from the metrics', async () => {
   const name = fc.string({ minLength: 1, unit: 'binary' });
   const realms = fc.uniqueArray(fc.tuple(name, fc.nat(), fc.nat()), { selector: ([realm]) => realm });
   await fc.assert(
@@ -28,7 +28,7 @@ test('parses the figures of a realm with any name from the metrics', async () =>
   );
 });
 
-test('more than 5 % of failed renewals are a finding, 5 % are not', () => {
+test('returns a finding if more than 5 % of the renewals failed, but not for exactly 5 %', () => {
   const judge = (good: number, failed: number) =>
     judgeRenewals([{ realm: 'shop', keys: [], wildcards: [], unenforced: [], renewals: { good, failed } }]);
   assert.deepEqual(judge(95, 5), []);

@@ -10,7 +10,7 @@ import { changedSinceBackup } from '../restored-state.ts';
 const codes = (findings: readonly { code: string }[]) => findings.map(({ code }) => code);
 
 describe('several faults in one set', () => {
-  it('damage (13) takes precedence over age (3) and every other fault except wrong usage', async (t) => {
+  it('damage (exit code 13) takes precedence over age (exit code 3) and every other fault except wrong usage', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const settings = await platform.load();
     const { root } = settings.backup;

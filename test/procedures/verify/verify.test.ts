@@ -38,7 +38,7 @@ async function damage(set: BackupResult, name: string): Promise<void> {
 }
 
 describe('verify', () => {
-  it('finds a new set good in one line, and keeps its verdict next to the sets', async (t) => {
+  it('reports a good set in one line, and stores its verdict next to the sets', async (t) => {
     const { settings, set } = await backedUp(t);
     const result = await verify(settings, withPassphrase());
     assert.deepEqual([result.findings, result.failure], [[], undefined]);
@@ -48,7 +48,7 @@ describe('verify', () => {
     assert.ok(!(await readdir(set.dir)).some((name) => name.startsWith('.')), 'never inside the set');
   });
 
-  it('names the file of every flipped bit, with code 13', async (t) => {
+  it('names the file that contains a flipped bit, and exits with 13', async (t) => {
     const { settings, set } = await backedUp(t);
     const names = (await readdir(set.dir)).filter((name) => name !== 'checksums.sha256');
     assert.equal(names.length, 6);
@@ -63,7 +63,7 @@ describe('verify', () => {
     }
   });
 
-  it('distinguishes a wrong passphrase (12) from damage, and notes without one that env.gpg was not opened', async (t) => {
+  it('distinguishes a wrong passphrase from damage, and notes that env.gpg is not decrypted without one', async (t) => {
     const { settings } = await backedUp(t);
     const wrong = await verify(settings, { ...procedureOptions(), passphrase: new Secret('wrong') });
     assert.equal(wrong.failure?.exitCode, 12);
@@ -93,7 +93,7 @@ describe('verify', () => {
     assert.equal(both.failure?.exitCode, 13);
   });
 
-  it('ends with IDKIT_NOT_FOUND for an explicit set that does not exist (10)', async (t) => {
+  it('ends with IDKIT_NOT_FOUND for an explicit set that does not exist (exit code 10)', async (t) => {
     const { settings } = await backedUp(t);
     await assert.rejects(
       verify(settings, { ...procedureOptions(), set: '/nowhere/20260101_000000' }),
@@ -101,7 +101,7 @@ describe('verify', () => {
     );
   });
 
-  it('accepts an explicit set with any name or through a link, but in a root only real directories with timestamps', async (t) => {
+  it('accepts an explicit set with any name or behind a link, but in a root only real directories named after a time', async (t) => {
     const { settings, set } = await backedUp(t);
     const elsewhere = join(await makeDirectory(t, 'set'), 'my set');
     await cp(set.dir, elsewhere, { recursive: true });
@@ -120,7 +120,7 @@ describe('verify', () => {
     );
   });
 
-  it('verifies partial sets with --all, and never as the latest', async (t) => {
+  it('verifies partial sets with --all, but never treats one as the newest set', async (t) => {
     const { settings, set } = await backedUp(t);
     const partial = await backup(settings, { ...procedureOptions(), only: ['config'] });
     const latest = await verify(settings, withPassphrase());
@@ -138,7 +138,7 @@ describe('verify', () => {
     );
   });
 
-  it('reports a set dated ahead as a finding, and never takes it as the latest', async (t) => {
+  it('reports a set dated ahead as a finding, and never treats it as the newest', async (t) => {
     const { settings, set } = await backedUp(t);
     await cp(set.dir, join(settings.backup.root, '20990101_000000'), { recursive: true });
     const result = await verify(settings, withPassphrase());
@@ -153,7 +153,7 @@ describe('verify', () => {
     );
   });
 
-  it('shares the root with another verify, but not with a backup (11)', async (t) => {
+  it('shares the root with another verify, but not with a backup (exit code 11)', async (t) => {
     const { settings } = await backedUp(t);
     const shared = await lockRoot(settings.backup.root, 'shared', 'verify');
     await verify(settings, procedureOptions());

@@ -11,13 +11,13 @@ import { checkStatement } from './statements/allowed.ts';
 export const POSTGRES_START = '-- PostgreSQL database dump';
 const POSTGRES_END = '-- PostgreSQL database dump complete';
 
-/** Bytes of a row of COPY or of a statement. */
+/** Maximum size in bytes of a COPY row or a statement. */
 const LONGEST = 256 * 1024 * 1024;
 
 const LINE_END = 0x0a;
 const TAB = 0x09;
 
-/** A COPY block that is being read, and what its rows are read for. */
+/** The COPY block that is being read, and the readers that need its rows. */
 interface OpenCopy {
   counted: CountedTable | undefined;
   facts: TableReader | undefined;
@@ -34,7 +34,7 @@ export class PostgresDump {
   #ended = false;
   /** The last byte that was scanned. */
   #before = LINE_END;
-  /** The number of the line on which the next text begins. */
+  /** The line number at which the next text begins. */
   #line = 1;
   /** The offset of the current row in a COPY block. */
   #row: number | undefined;
@@ -46,7 +46,7 @@ export class PostgresDump {
     this.#window.push(chunk, (text) => this.#scan(text));
   }
 
-  /** @throws IDKIT_DAMAGED if the end line is missing or a COPY is open */
+  /** @throws IDKIT_DAMAGED if the end line is missing or a COPY block is incomplete */
   end(): DumpReport {
     const rest = this.#window.rest((text) => this.#scan(text));
     if (this.#copy !== undefined) throw badDump('it is truncated inside the rows of a COPY');
@@ -108,7 +108,7 @@ export class PostgresDump {
     return end + 1;
   }
 
-  /** Scans a comment or a psql command, each on its own line. */
+  /** Scans a line that is a comment or a psql command. */
   #scanLine(text: Buffer, start: number, byte: number): number {
     const end = text.indexOf('\n', start, 'latin1');
     if (end < 0) return INCOMPLETE;
@@ -145,7 +145,7 @@ export class PostgresDump {
       this.#row = line;
       if (text.length - line < 3) return line === from ? INCOMPLETE : line;
       if (text[line] === 0x5c && text[line + 1] === 0x2e) {
-        // psql ends the block at `\.` and either kind of line end. pg_dump writes only one kind.
+        // psql ends the block at `\.` followed by either kind of line end. pg_dump always writes a line feed.
         if (text[line + 2] !== 0x0a) throw badDump(String.raw`a row of a COPY begins with \.`);
         this.#copy = undefined;
         return line + 3;
@@ -154,7 +154,7 @@ export class PostgresDump {
       const next = skips ? nextSuspect(text, line) : text.indexOf(0x0a, line) + 1;
       if (next === 0) return line === from ? INCOMPLETE : line;
       if (mark < line) mark = nextMark(text, line);
-      // A server older than 17 reads `\.` as the end of the rows and loads no more of them.
+      // A Postgres server older than 17 treats `\.` as the end of the rows and ignores the remaining ones.
       if (mark < next) throw badDump(String.raw`a row of a COPY contains \., which is not alone on its line`);
       if (counted !== undefined) this.#count(text, counted, line, next - 1);
       if (facts !== undefined) facts.add(rowOf(text, facts.last, line, next - 1).map(valueIn));
@@ -168,7 +168,7 @@ export class PostgresDump {
       this.#counter.addRealm(unescaped(row[counted.id] ?? ''), unescaped(row[counted.name] ?? ''));
       return;
     }
-    // A dump may have a million users, so the row is not copied.
+    // A dump can contain a million users, so the row is not copied.
     const { realm, serviceAccount } = counted;
     const last = Math.max(realm, serviceAccount);
     let person = false;
@@ -201,8 +201,8 @@ function valueIn(text: string): string | null {
 }
 
 /**
- * Returns the beginning of the next line that may end a block, else the beginning of the last, incomplete line. Returns
- * 0 if there is neither.
+ * Returns the offset of the next line that can end a block, else of the last, incomplete line. Returns 0 if the current
+ * line is the last one.
  */
 function nextSuspect(text: Buffer, line: number): number {
   const suspect = text.indexOf('\n\\.', line, 'latin1');

@@ -1,16 +1,16 @@
 import type { PostgresDumpFacts } from '../../contract.ts';
 
-/** Limits of what is kept of the table `meta`, whose rows are short. */
+/** Limits for the rows of the table `meta` that are kept in memory. idkit writes only short ones. */
 const META_ROWS = 1000;
 const META_VALUE = 4096;
-/** Limit in bytes of the kept comments before the first statement. */
+/** Maximum size in bytes of the comments that are kept from before the first statement. */
 const HEAD_BYTES = 256 * 1024;
 
 const ROLE = String.raw`("(?:[^"]|"")+"|[A-Za-z_][\w$]*)`;
 const OWNER = new RegExp(`^(?:ALTER .* OWNER TO|CREATE SCHEMA .* AUTHORIZATION) ${ROLE}$`, 'is');
 const GRANTED = new RegExp(`^(?:GRANT|REVOKE) .* (?:TO|FROM) ${ROLE}(?: WITH GRANT OPTION)?$`, 'is');
 const DEFAULTS = new RegExp(`^ALTER DEFAULT PRIVILEGES FOR ROLE ${ROLE} .* (?:TO|FROM) ${ROLE}`, 'is');
-/** Rows of the interesting tables as `pg_dump --inserts` writes them. They are not read. */
+/** An INSERT of `pg_dump --inserts` into one of the tables that hold facts. idkit does not read its rows. */
 const UNREAD = /^INSERT INTO (?:\S+\.)?"?(?:meta|idkit_schema|migration_model)"? /i;
 const VERSION = /^-- Dumped (from database|by pg_dump) version (\d+(?:\.\d+)?)/;
 
@@ -55,7 +55,7 @@ export class DumpFacts {
         this.#roles.add(unquoted(role));
   }
 
-  /** Returns undefined for a table without facts. */
+  /** Returns undefined for a table whose rows are not needed. */
   table(name: string, columns: readonly string[]): TableReader | undefined {
     const at = (column: string) => columns.indexOf(column);
     const has = (...wanted: readonly string[]) => wanted.every((column) => at(column) >= 0);
@@ -95,13 +95,16 @@ export class DumpFacts {
   }
 }
 
-/** Returns 260703 for `26.7.3`: a number that grows with the version, for `schemaVersion` of a manifest. */
+/**
+ * Converts a version such as `26.7.3` to 260703, a number that grows with the version. Manifests store it as
+ * `schemaVersion`.
+ */
 export function keycloakSchemaNumber(version: string): number {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10) || 0);
   return major * 10_000 + minor * 100 + patch;
 }
 
-/** Returns `26.7.3` for 260703, and undefined for 0, the unknown version. */
+/** Converts 260703 back to `26.7.3`. Returns undefined for 0, which means an unknown version. */
 export function renderKeycloakVersion(schema: number): string | undefined {
   if (schema === 0) return undefined;
   return [Math.floor(schema / 10_000), Math.floor(schema / 100) % 100, schema % 100].join('.');

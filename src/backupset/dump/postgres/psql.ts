@@ -2,7 +2,7 @@ import { printable } from '../../faults.ts';
 import { endOfQuoted, isWord } from '../statement.ts';
 import { type BadDump, badDump, countLines, INCOMPLETE } from '../window.ts';
 
-/** The beginning of the message about a statement that neither service needs. */
+/** The beginning of the message about a statement that neither idkit nor Keycloak needs. */
 export const FOREIGN_STATEMENT = 'pg_dump does not write this statement for idkit or Keycloak';
 
 const QUOTE = 0x27;
@@ -12,8 +12,8 @@ const SLASH = 0x2f;
 
 /**
  * Finds the end of the Postgres statement that begins at `start`, where psql would find it: the offset after a
- * semicolon outside quotes and parentheses, or INCOMPLETE. Rejects text that versions of psql read in different ways;
- * pg_dump never writes such text for these schemas.
+ * semicolon outside quotes and parentheses, or INCOMPLETE. Rejects text that versions of psql read in different ways,
+ * which pg_dump never writes for these schemas.
  *
  * @throws IDKIT_DAMAGED, including for a backslash outside quotes, which psql executes as a command
  */
@@ -45,7 +45,7 @@ function strange(text: Buffer, start: number, at: number, what: string): BadDump
   return badDump(`${FOREIGN_STATEMENT}: ${printable(begun)}, with ${what}`, countLines(text, start, at));
 }
 
-/** Names a character that psql or Postgres would not read as a plain one. */
+/** Describes a character that has a special meaning for psql or Postgres. */
 function findStrange(byte: number, next: number): string | undefined {
   if (byte === 0x5c) return 'a psql command';
   if (byte === 0x0d) return 'a carriage return outside quotes';

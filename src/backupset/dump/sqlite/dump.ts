@@ -12,24 +12,24 @@ const EMBEDDED_END = '-- idkit dump complete';
 
 const LINE_END = 0x0a;
 
-/** Bytes of one row, which may hold a realm of the largest import in hex. */
+/** Maximum size of a row in bytes. A row can contain a realm of the largest import in hex. */
 const LONGEST_ROW = 256 * 1024 * 1024;
-/** Bytes of a statement other than INSERT. */
+/** Maximum size in bytes of a statement other than INSERT. */
 const LONGEST_STATEMENT = 1024 * 1024;
 
 const NAME = '(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")';
 const INSERT = new RegExp(`^INSERT INTO (${NAME}) ?\\((${NAME}(?:, ?${NAME})*)\\) ?VALUES\\s*`, 'i');
-/** Limits of what is kept of the table `meta`. idkit writes two short rows. */
+/** Limits for the rows of the table `meta` that are kept in memory. idkit writes two short rows. */
 const META_ROWS = 1000;
 const META_VALUE = 4096;
 
 interface Insert {
   columns: number;
   counted: CountedTable | undefined;
-  /** The places of the two columns of the table `meta`. */
+  /** The indexes of the two columns of the table `meta`. */
   meta: { name: number; value: number } | undefined;
   places: Places | undefined;
-  /** A row was read, so a comma or a semicolon must follow. */
+  /** True after the first row, when a comma or a semicolon must follow. */
   begun: boolean;
 }
 
@@ -45,7 +45,7 @@ export class EmbeddedDump {
   #insert: Insert | undefined;
   readonly #pragmas = new Map<string, number>();
   readonly #schema = new SchemaSeen();
-  /** The number of the line on which the next text begins. */
+  /** The line number at which the next text begins. */
   #line = 1;
   /** The last byte that was scanned. */
   #before = LINE_END;
@@ -187,7 +187,7 @@ export class EmbeddedDump {
     return start + Buffer.byteLength(match[0]);
   }
 
-  /** Scans the complete rows, and the semicolon. */
+  /** Scans the complete rows, and the semicolon after the last one. */
   #scanRows(insert: Insert, text: Buffer, from: number): number {
     let done = from;
     for (;;) {

@@ -29,16 +29,16 @@ export function definitionsOf(version: number): readonly SqliteDefinition[] {
 const NAME = '(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")';
 const BEGINNING = new RegExp(`^CREATE (?:TABLE (${NAME})|(?:UNIQUE )?INDEX (${NAME}) ON (${NAME})) ?\\(`);
 const TOKEN = /\s+|[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")*"|'(?:[^']|'')*'|[0-9]+|[(),;.=<>-]/y;
-/** Words of a table made from a query, a computed column or a check, which the tables of idkit never have. */
+/** Words of tables created from a query, computed columns and checks, none of which idkit uses. */
 const COMPUTES = new Set(['AS', 'SELECT', 'CHECK', 'GENERATED', 'VALUES', 'WITH', 'MATCH', 'USING']);
-/** Words before a parenthesis that is not a call. */
+/** Words after which a parenthesis does not begin a function call. */
 const OPENS = new Set(['KEY', 'UNIQUE', 'COALESCE']);
-/** Words before the name of a table, which columns in parentheses follow. */
+/** Words before a table name. The parentheses after that name contain columns. */
 const NAMES_TABLE = new Set(['TABLE', 'ON', 'REFERENCES']);
 
 /**
- * True if a definition of a newer idkit computes nothing: it has only columns, keys and indexes, and no call, comment or
- * quote that only SQLite knows. Only the newer idkit can check it completely.
+ * True if a definition of a newer idkit computes nothing: it has only columns, keys and indexes, and no function call,
+ * comment or SQLite-specific quote. Only the newer idkit can check it completely.
  */
 export function isPlainDefinition(sql: string): boolean {
   if (parseBeginning(sql) === undefined) return false;

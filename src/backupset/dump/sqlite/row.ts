@@ -14,7 +14,7 @@ const CAST_START = Buffer.from("CAST(X'");
 const CAST_END = Buffer.from("' AS TEXT)");
 const NULL_WORD = Buffer.from('NULL');
 
-/** The offsets of the values of a row: column `i` begins at `places[2i]` and ends at `places[2i + 1]`. */
+/** The offsets of a row's values: column `i` begins at `places[2i]` and ends at `places[2i + 1]`. */
 export type Places = Int32Array;
 
 /**
@@ -67,7 +67,7 @@ function scanString(text: Uint8Array, start: number): number {
   }
 }
 
-/** Bytes that are compared one by one. Most texts are short, and for them `indexOf` is slower. */
+/** Number of bytes that are compared one by one. Most texts are short, and `indexOf` is slower for them. */
 const SHORT_TEXT = 40;
 
 function nextQuote(text: Uint8Array, from: number): number {
@@ -113,7 +113,7 @@ function scanWord(text: Uint8Array, start: number, word: Uint8Array): number {
   return start + word.length;
 }
 
-/** Returns a scanned value as text, a blob as written in hex, and undefined for NULL. */
+/** Returns a scanned value as text, a blob as its hex literal, and undefined for NULL. */
 export function valueText(text: Buffer, start: number, end: number): string | undefined {
   const literal = text.toString('utf8', start, end);
   if (literal === 'NULL') return undefined;

@@ -6,9 +6,9 @@ import { definitionsOf, findDefinition, isPlainDefinition, parseBeginning } from
 /** Collects the definitions of one dump. Their schema version is known only at the end of the dump. */
 export class SchemaSeen {
   readonly #definitions = new Set<string>();
-  /** In lower case, because SQLite compares names without case. */
+  /** The names are in lower case, because SQLite ignores their case. */
   readonly #names = new Set<string>();
-  /** The columns by table. Undefined for a table that this idkit does not know. */
+  /** Columns by table name. Undefined for a table that this idkit does not know. */
   readonly #tables = new Map<string, readonly string[] | undefined>();
   /** The error for the first definition that no known version has. */
   #unknown: BadDump | undefined;
@@ -17,7 +17,7 @@ export class SchemaSeen {
     return [...this.#tables.keys()];
   }
 
-  /** @throws IDKIT_DAMAGED for a definition that no version of idkit makes */
+  /** @throws IDKIT_DAMAGED for a definition that no version of idkit creates */
   add(sql: string, line: number): void {
     const known = findDefinition(sql);
     const fault = badDump(`idkit does not create this table or index: ${printable(sql.slice(0, 60))}`);

@@ -13,7 +13,9 @@ export type CheckedStatement =
   /** `at`: the offset at which the statement differs from what pg_dump writes. */
   | { allowed: false; at: number };
 
-/** The first words of each accepted statement, and the check of the rest. Every other statement is rejected. */
+/**
+ * The first words of each accepted statement, with the check of the remaining tokens. Other statements are rejected.
+ */
 const STATEMENTS: Readonly<Record<string, (read: StatementReader) => void>> = {
   'CREATE TABLE': createTable,
   'CREATE UNLOGGED TABLE': createTable,
@@ -61,7 +63,7 @@ function copyFrom(read: StatementReader) {
   return { table, columns };
 }
 
-/** Rows as `pg_dump --inserts` writes them. */
+/** Accepts an INSERT as `pg_dump --inserts` writes it. */
 function insert(read: StatementReader): void {
   read.relation();
   if (read.token.text === '(') read.names();

@@ -40,7 +40,7 @@ function keyOf(tokens: readonly Token[]): string {
       .filter((_token, index) => index !== schema)
       .map(({ kind, text }) => (kind === 'name' ? JSON.stringify(text) : text))
       .join(' ')
-      // Versions of pg_dump write these two in different orders.
+      // Depending on its version, pg_dump writes these two in either order.
       .replaceAll('NOT NULL COLLATE pg_catalog . "C"', 'COLLATE pg_catalog . "C" NOT NULL')
   );
 }

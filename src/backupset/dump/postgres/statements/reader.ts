@@ -2,10 +2,10 @@ import { NotAllowed, stringValue, type Token, tokenize } from './tokens.ts';
 
 /** A name that pg_dump writes without quotes. */
 const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
-/** Schemas of the server itself, whose rows are functions, roles and privileges. */
+/** System schemas of Postgres, whose tables define functions, roles and privileges. */
 export const SYSTEM_SCHEMA = /^(?:pg_|information_schema$)/i;
 
-/** A table, index or sequence. */
+/** The name of a table, index or sequence. */
 export interface Relation {
   schema: string;
   name: string;
@@ -31,7 +31,8 @@ export class StatementReader {
   }
 
   /**
-   * Moves past keywords or signs that blanks separate, if all of them follow. The case must be that of pg_dump.
+   * Skips the given keywords or signs, which are separated by spaces, if all of them come next in the same case.
+   * Returns false otherwise.
    */
   take(words: string): boolean {
     const wanted = words.split(' ');
@@ -43,7 +44,7 @@ export class StatementReader {
     return fits;
   }
 
-  /** Takes the first of several choices that follows. */
+  /** Skips the choice that comes next and returns it. Returns undefined if none of the choices does. */
   takeOne(choices: readonly string[]): string | undefined {
     return choices.find((choice) => this.take(choice));
   }
@@ -74,7 +75,7 @@ export class StatementReader {
     return this.takeName() ?? this.refuse();
   }
 
-  /** Reads a literal whose content `fits`. */
+  /** Reads a string literal. Rejects the statement unless `fits` accepts the content. */
   string(fits: (text: string) => boolean = () => true): void {
     const { token } = this;
     if (token.kind !== 'string' || !fits(stringValue(token))) this.refuse();
@@ -92,7 +93,7 @@ export class StatementReader {
     if (!/^\d+$/.test((this.takeKind('number') ?? this.refuse()).text)) this.refuse();
   }
 
-  /** Reads `schema.name`: pg_dump never relies on a search path. */
+  /** Reads `schema.name`. pg_dump always writes the schema, because it does not rely on a search path. */
   relation(): Relation {
     if (SYSTEM_SCHEMA.test(this.token.text)) this.refuse();
     const schema = this.name();

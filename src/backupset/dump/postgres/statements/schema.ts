@@ -40,7 +40,7 @@ function collation(read: StatementReader): void {
   read.name();
 }
 
-/** `CHECK (…)` with only columns and constants. */
+/** Accepts `CHECK (…)` with only columns and constants. */
 export function check(read: StatementReader): void {
   read.must('CHECK (');
   expression(read);
@@ -90,7 +90,7 @@ export function createSequence(read: StatementReader): void {
   sequenceOptions(read);
 }
 
-/** The options of a sequence in the order of pg_dump, each at most once. */
+/** Accepts the options of a sequence in the order of pg_dump, each at most once. */
 export function sequenceOptions(read: StatementReader): void {
   if (read.take('START WITH')) read.integer();
   if (read.take('INCREMENT BY')) read.integer();

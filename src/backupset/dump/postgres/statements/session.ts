@@ -18,7 +18,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 /**
  * Encodings in which a backslash or a quote is never a part of another character. WIN932, WIN936, WIN949 and WIN950 are
  * not among them (PostgreSQL documentation, 24.3.2). In those, psql skips a quote after the first byte of a character,
- * and executes the rest of a literal as its own commands.
+ * and executes the remainder of the literal as commands.
  */
 const SAFE_ENCODING =
   /^(?:UTF-?8|UNICODE|SQL_ASCII|LATIN(?:\d|10)|ISO_8859_[5-8]|WIN(?:866|874|125\d)|KOI8R|KOI8U|EUC_(?:JP|CN|KR|TW|JIS_2004))$/;

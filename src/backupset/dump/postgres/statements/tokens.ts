@@ -2,7 +2,7 @@
 export interface Token {
   /** A `word` is unquoted, a `name` is in double quotes. */
   kind: 'word' | 'name' | 'string' | 'number' | 'sign' | 'end';
-  /** As written. For a `name`, the text between the quotes. */
+  /** The text as written in the dump. For a `name`, the text between the quotes. */
   text: string;
   /** The offset in the statement. */
   at: number;
@@ -21,10 +21,13 @@ export class NotAllowed extends Error {
 const PLAIN =
   /(?<space>[ \t\n]+)|(?<word>[A-Za-z_][A-Za-z0-9_]*)|(?<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(?<sign>::|<>|<=|>=|[(),.=<>+*[\]-])/y;
 const SPACE = /[ \t\n]/;
-/** No name in either schema has one. A line break in a name smuggled commands into psql (CVE-2025-8715). */
+/**
+ * Control characters are rejected, because a line break in a name can smuggle commands into psql (CVE-2025-8715).
+ * Neither schema has such names.
+ */
 const CONTROL = /\p{Cc}/u;
 
-/** Limit for one statement, because each token takes memory. A table has some thousands. */
+/** Maximum number of tokens in one statement, because each token takes memory. A table has a few thousand. */
 const MOST_TOKENS = 500_000;
 
 /**

@@ -21,9 +21,9 @@ const TYPES = [
 /** Types with an optional length or precision. */
 const SIZED = ['character varying', 'character', 'bpchar', 'numeric', 'bit varying', 'bit'];
 const OPERATORS = ['=', '<>', '<=', '>=', '<', '>', '+', '-', '*'];
-/** Without quotes, these words are function calls without parentheses. */
+/** Words that call a function even without parentheses, unless they are quoted. */
 const HIDDEN_CALL = /^(?:current_\w+|localtime|localtimestamp|session_user|system_user|user)$/;
-/** Limit of nested parentheses. */
+/** Maximum depth of nested parentheses. */
 const DEEPEST = 50;
 
 export function typeName(read: StatementReader): void {
