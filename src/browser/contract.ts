@@ -136,7 +136,6 @@ export type PageAnswerName =
   /** The realm has no account pages: its client `account` is missing or disabled. */
   | 'account-off';
 
-/** The response to the browser. */
 export type BrowserAnswer = { cookies: readonly CookieChange[] } & (
   | { show: 'page'; name: PageAnswerName; frame: PageFrame; page: Page }
   | { show: 'redirect'; to: string }

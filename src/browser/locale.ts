@@ -7,7 +7,7 @@ export const PAGE_LOCALES = ['en', 'de'] as const;
 
 /** Sources of the user's language in addition to the request. */
 export interface LocaleHints {
-  /** Chosen on an earlier page of this login. */
+  /** The language that the user chose on an earlier page of this login. */
   chosen?: string | undefined;
   /** The user's attribute `locale`. */
   user?: string | undefined;
@@ -52,7 +52,7 @@ export function chooseLocale(
   return first;
 }
 
-/** Stores a language that was chosen on this page, for later logins too. */
+/** Returns the cookie that stores a language chosen on this page for later logins. */
 export function localeCookies(
   configuration: RealmConfiguration,
   request: Pick<BrowserRequest, 'query'>,
@@ -62,13 +62,13 @@ export function localeCookies(
   return [{ name: 'KEYCLOAK_LOCALE', value: chosen, httpOnly: true, sameSite: 'None' }];
 }
 
-/** Matches `de-AT` with `de` (RFC 4647 §3.4). */
+/** Returns the supported language of a tag, for example `de` for `de-AT` (RFC 4647 §3.4). */
 function match(locales: readonly string[], wish: string): string | undefined {
   const [language] = wish.toLowerCase().split('-', 1);
   return locales.find((locale) => locale === language);
 }
 
-/** Returns the languages in order of preference (RFC 9110 §12.5.4). */
+/** Returns the languages of the header `Accept-Language` in order of preference (RFC 9110 §12.5.4). */
 function acceptedLanguages(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
   return header

@@ -1,6 +1,6 @@
 /**
  * Every message that the browser's rules use, under Keycloak's key if Keycloak has the message. The message files have
- * a text for each key in every language. `values` replaces `{name}`.
+ * a text for each key in every language. `values` contains the texts for placeholders such as `{name}`.
  */
 export const RULE_MESSAGE_KEYS = [
   // Error pages of the authorization endpoint

@@ -91,7 +91,7 @@ function checkAnswer(answer: BrowserAnswer): void {
   assert.match(to, /^[\x21-\x7e]+$/);
 }
 
-describe('any request of a browser', () => {
+describe('random requests from a browser', () => {
   it('the authorization endpoint responds to random input with a page, or with an error for a registered client', async () => {
     await fc.assert(
       fc.asyncProperty(

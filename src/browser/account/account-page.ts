@@ -9,7 +9,6 @@ import type { SsoSession } from '../sso/sso-session.ts';
 import { ACCOUNT_PATHS, type AccountFrame, type AccountPage, type AccountPageName } from './pages.ts';
 import type { AccountRights } from './rights.ts';
 
-/** Returns the URL of an account page. */
 export function pageUrl({ issuer }: Pick<BrowserCall, 'issuer'>, page: AccountPageName): string {
   return `${issuer}/account/${ACCOUNT_PATHS[page]}`;
 }
@@ -46,7 +45,7 @@ export function showAccountPage(
   });
 }
 
-/** The messages about a finished change. */
+/** Keys of the messages that report a finished change. */
 const DONE = [
   'accountUpdatedMessage',
   'accountPasswordUpdatedMessage',
@@ -108,7 +107,7 @@ export function answerDenied(account: AccountCall): BrowserAnswer {
 export interface AccountCall extends BrowserCall {
   /** The client `account`. */
   client: Client;
-  /** The browser's login. Only its user is read or changed. */
+  /** The login in this browser. The account pages read and change only its user. */
   sso: SsoSession;
   rights: AccountRights;
   page: AccountPageName;
@@ -120,7 +119,7 @@ export interface ShowOptions {
   message?: PageMessage;
 }
 
-/** The rules of one account page. */
+/** What one account page does: which rights it requires, what it shows, and how it handles its form. */
 export interface AccountRules {
   name: AccountPageName;
   may?(rights: AccountRights): boolean;

@@ -50,8 +50,8 @@ const rules: AccountRules = {
 };
 
 /**
- * `/account/applications`: the applications with access to the user's account, the user's consents, and "remove
- * access".
+ * The page `/account/applications`. It lists the applications with access to the user's account and the user's
+ * consents, and can remove the access of an application.
  */
 export const accountApplications = accountEndpoint(rules);
 

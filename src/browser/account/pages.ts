@@ -33,7 +33,7 @@ export interface AccountSession {
   /** Unix time in seconds of the last use. */
   lastAccessAt: number;
   ipAddress: string;
-  /** Browser and system of the login. Absent if the login did not use a browser. */
+  /** Browser and operating system of the login. Absent if the user did not log in with a browser. */
   device?: string;
   /** Names of the applications that use the session. */
   clients: readonly string[];

@@ -59,7 +59,7 @@ const rules: AccountRules = {
 };
 
 /**
- * `/account/account-security/signing-in`: replaces the password. The change ends all sessions of the user
+ * The page `/account/account-security/signing-in`, which changes the password. The change ends all sessions of the user
  * (docs/keycloak/sessions.md#what-ends-a-session), and this browser gets a new one.
  */
 export const accountPassword = accountEndpoint(rules);

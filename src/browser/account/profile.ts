@@ -38,7 +38,7 @@ const rules: AccountRules = {
   },
 };
 
-/** `/account/`: the user's own data, with the rules of the realm's user profile. */
+/** The page `/account/`, which shows and changes the user's own data according to the realm's user profile. */
 export const accountProfile = accountEndpoint(rules);
 
 /** @param faults the faults of the submitted form, whose values the page shows again */

@@ -20,7 +20,7 @@ import {
 import { type ActiveToken, gatherClaims, verifyAccessToken } from '../../protocol/token/index.ts';
 import { ACCOUNT_CLIENT, rightsOf } from './rights.ts';
 
-/** UserRepresentation of Keycloak's account API. keycloak-js requests it with `loadUserProfile`. */
+/** A user as in Keycloak's account API (`UserRepresentation`). keycloak-js requests it with `loadUserProfile`. */
 export interface AccountRepresentation {
   id: string;
   username?: string;
@@ -28,7 +28,7 @@ export interface AccountRepresentation {
   lastName?: string;
   email?: string;
   emailVerified: boolean;
-  /** Absent if the query says `userProfileMetadata=false`. */
+  /** Absent if the query contains `userProfileMetadata=false`. */
   userProfileMetadata?: { attributes: readonly AttributeMetadata[]; groups: readonly never[] };
   attributes: Readonly<Record<string, readonly string[]>>;
 }
@@ -41,12 +41,13 @@ interface AttributeMetadata {
   validators: ProfileAttribute['validations'];
 }
 
-/** Attributes that have a separate field. */
+/** Attributes that are separate fields of the representation, outside of `attributes`. */
 const FIELDS = ['username', 'firstName', 'lastName', 'email'] as const;
 
 /**
  * `GET /realms/{realm}/account` with a bearer token: returns the part of the user that the realm's profile lets users
- * see. The token must be for the client `account` and name its role `manage-account` or `view-profile`, as in Keycloak.
+ * see. The token must have the audience `account` and one of this client's roles `manage-account` and `view-profile`,
+ * as in Keycloak.
  *
  * @param options `metadata`: adds the profile's rules for each attribute
  * @throws Refusal `realm-not-found`, `realm-not-enabled`, `https-required`, `invalid-origin`, `account-off`,
@@ -103,7 +104,7 @@ export async function accountRepresentation(
   return { body, allowOrigin };
 }
 
-/** Returns the audience and the roles of the token. A lightweight token names neither, so they are computed. */
+/** Returns the audience and the roles of the token. A lightweight token contains neither, so they are computed. */
 async function currentClaims(
   ctx: ProtocolContext,
   configuration: Awaited<ReturnType<typeof getRealm>>,

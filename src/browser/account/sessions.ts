@@ -66,7 +66,7 @@ const rules: AccountRules = {
   },
 };
 
-/** `/account/account-security/device-activity`: the user's sessions, with "sign out". */
+/** The page `/account/account-security/device-activity`, which lists the user's sessions and can end them. */
 export const accountSessions = accountEndpoint(rules);
 
 async function listSessions(account: AccountCall): Promise<readonly SessionWithClients[]> {

@@ -15,8 +15,8 @@ import { readRequestObject } from './request-object.ts';
 
 /**
  * The authorization endpoint (RFC 6749 §3.1, OpenID Connect Core §3.1.2; docs/keycloak/login.md#authorization-request).
- * A fault is shown as a page until the client and its redirect URI are verified. After that the client gets an error
- * (RFC 6749 §4.1.2.1).
+ * Until the client and its redirect URI are verified, faults are shown on a page. After that, they are sent to the
+ * client as errors (RFC 6749 §4.1.2.1).
  *
  * @throws Refusal `realm-not-found`
  */
@@ -67,7 +67,10 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
 
 type PageOptions = { name?: PageAnswerName; values?: Readonly<Record<string, string>> };
 
-/** Returns why no user can log in to a client (docs/keycloak/login.md#errors-shown-as-a-page). */
+/**
+ * Returns the reason why users cannot log in to a client, if there is one
+ * (docs/keycloak/login.md#errors-shown-as-a-page).
+ */
 function findClientFault(
   client: Client,
 ): { key: RuleMessageKey; event: string; more?: PageOptions } | undefined {

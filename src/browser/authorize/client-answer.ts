@@ -2,7 +2,7 @@ import type { AuthorizationRequest, Client } from '../../model/index.ts';
 import type { BrowserCall } from '../call.ts';
 import type { BrowserAnswer, CookieChange } from '../contract.ts';
 
-/** Where and in which response mode to send a response to a client. */
+/** The redirect URI, the response mode and the state of a response to a client. */
 export type ReplyTo = Pick<AuthorizationRequest, 'redirectUri' | 'responseMode' | 'state'>;
 
 /** An error for the client (RFC 6749 §4.1.2.1). */

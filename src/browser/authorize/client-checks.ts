@@ -9,7 +9,7 @@ import { givesTokens, parseResponseMode, type ResponseType } from './response-ty
 
 /** One rule for a request. The client receives an error if the request violates it (RFC 6749 §4.1.2.1). */
 interface Check {
-  /** The rule as a sentence in the present tense. The event logs it if the error has no description. */
+  /** The rule as a sentence with "must". It is the reason in the event if the error has no description. */
   rule: string;
   refuse(facts: RequestFacts): (ClientError & { eventError?: string }) | undefined;
 }
@@ -20,16 +20,16 @@ interface Check {
  */
 const CHECKS: readonly Check[] = [
   {
-    rule: 'the request names a response type',
+    rule: 'the request must name a response type',
     refuse: ({ parameters }) =>
       parameters.values.has('response_type') ? undefined : invalid('Missing parameter: response_type'),
   },
   {
-    rule: 'the response type exists',
+    rule: 'the response type must exist',
     refuse: ({ type }) => (type === undefined ? { error: 'unsupported_response_type' } : undefined),
   },
   {
-    rule: 'the response mode exists',
+    rule: 'the response mode must exist',
     refuse: ({ parameters }) => {
       const mode = parameters.values.get('response_mode');
       if (mode === undefined || parseResponseMode(mode) !== undefined) return undefined;
@@ -37,29 +37,29 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
-    rule: 'tokens are not returned in the query',
+    rule: 'tokens must not be returned in the query',
     refuse: ({ type, parameters }) =>
       type !== undefined && givesTokens(type) && parameters.values.get('response_mode') === 'query'
         ? invalid("Response_mode 'query' not allowed for implicit or hybrid flow")
         : undefined,
   },
   {
-    rule: 'the flow of the response type is enabled for the client',
+    rule: 'the flow of the response type must be enabled for the client',
     refuse: ({ type, client }) => (type === undefined ? undefined : findFlowError(type, client)),
   },
   {
-    rule: 'a client that must push its requests has pushed this one',
+    rule: 'the client must push its authorization requests, which idkit does not support',
     refuse: ({ client }) =>
       client.attributes['require.pushed.authorization.requests'] === 'true'
         ? invalid('Pushed Authorization Request is only allowed.')
         : undefined,
   },
   {
-    rule: 'no parameter is repeated',
+    rule: 'a parameter must not be repeated',
     refuse: ({ parameters }) => (parameters.doubled.size > 0 ? invalid('duplicated parameter') : undefined),
   },
   {
-    rule: 'the client has the requested scopes',
+    rule: 'the client must have the requested scopes',
     refuse: ({ configuration, client, parameters }) => {
       const scopes = resolveScopes(configuration, client, parameters.values.get('scope'));
       if (scopes.outcome === 'granted') return undefined;
@@ -67,15 +67,18 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
-    rule: 'a request for an ID token through the browser has a nonce',
+    rule: 'a request for an ID token through the browser must have a nonce',
     refuse: ({ type, parameters }) =>
       type?.idToken === true && !parameters.values.has('nonce')
         ? invalid('Missing parameter: nonce')
         : undefined,
   },
-  { rule: 'the code challenge is valid, and present if the client requires it', refuse: refuseChallenge },
   {
-    rule: 'the claims are a JSON object',
+    rule: 'the code challenge must be valid, and present if the client requires it',
+    refuse: refuseChallenge,
+  },
+  {
+    rule: 'the claims must be a JSON object',
     refuse: ({ parameters }) => {
       const claims = parameters.values.get('claims');
       return claims === undefined || parseJsonObject(claims) !== undefined
@@ -84,7 +87,7 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
-    rule: 'a login can reach the requested level',
+    rule: 'a login must be able to reach the requested level',
     refuse: ({ configuration, client, parameters }) =>
       reachesLevel(configuration, client, parameters.values.get('claims'))
         ? undefined

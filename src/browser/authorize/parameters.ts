@@ -75,7 +75,7 @@ export function withRequestObject(
 
 function withLongest(parameters: Parameters): Parameters {
   for (const [name, value] of parameters.values) {
-    // `login_hint` only fills in the form, so a long one is not a fault.
+    // `login_hint` only fills in the login form, so it may be longer.
     if (name === 'login_hint') continue;
     const most = name === 'request' || name === 'id_token_hint' ? MOST_OF_A_REQUEST : MOST_CHARACTERS;
     if (value.length > most) return { ...parameters, tooLong: name };

@@ -15,7 +15,7 @@ export interface RequestFacts {
   parameters: Parameters;
   /** Undefined if the request names no response type, or an unknown one. */
   type: ResponseType | undefined;
-  /** The response mode, which errors use too. */
+  /** The response mode of the request. Errors are sent in this mode too. */
   mode: AuthorizationRequest['responseMode'];
 }
 

@@ -65,15 +65,16 @@ function judge(
   const now = seconds(ctx.clock);
   const outer = values.get('response_type');
   if (claims['client_id'] !== undefined && claims['client_id'] !== client.clientId)
-    return refused('client_id of the request object differs');
+    return refused('client_id of the request object differs from that of the request');
   if (outer !== undefined && claims['response_type'] !== undefined && claims['response_type'] !== outer)
-    return refused('response_type of the request object differs');
+    return refused('response_type of the request object differs from that of the request');
   if (claims['request'] !== undefined || claims['request_uri'] !== undefined)
     return refused('the request object contains another request object');
   const expiry = numberClaim(claims, 'exp');
   if (expiry !== undefined && expiry <= now) return refused('the request object has expired');
   const audience = audienceOf(claims);
-  if (audience.length > 0 && !audience.includes(issuer)) return refused('aud of the request object differs');
+  if (audience.length > 0 && !audience.includes(issuer))
+    return refused('aud of the request object does not contain the issuer of this realm');
   for (const value of Object.values(claims))
     if (typeof value === 'string' && value.includes('\0'))
       return refused('the request object contains a NUL character');

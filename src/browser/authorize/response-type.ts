@@ -39,7 +39,7 @@ export function givesTokens(type: ResponseType): boolean {
   return type.token || type.idToken;
 }
 
-/** Returns the default mode of a type. Tokens never go into a query (Multiple Response Types §5). */
+/** Returns the default response mode of a response type. Tokens never go into a query (Multiple Response Types §5). */
 export function defaultResponseMode(type: ResponseType | undefined): AuthorizationRequest['responseMode'] {
   return type !== undefined && givesTokens(type) ? 'fragment' : 'query';
 }

@@ -13,7 +13,7 @@ import { readClientData } from './client-data.ts';
 import { stepUrl } from './login-row.ts';
 import { stageOf } from './stage.ts';
 
-/** A stored login of this browser, or the answer that replaces it. */
+/** A stored login of this browser, or the answer to send if it does not exist. */
 export type OpenLogin =
   | { outcome: 'open'; row: AuthenticationSession; client: Client }
   | { outcome: 'answer'; answer: BrowserAnswer };
@@ -32,7 +32,7 @@ export async function findOpenLogin(call: BrowserCall, options: { form: boolean 
   if (!client.enabled) return instead(errorPage(configuration, request, 'clientDisabledMessage'));
   if (options.form && isForeign(request)) {
     const event = startLoginEvent(call, client);
-    event.details['reason'] = 'the form was sent by another site';
+    event.details['reason'] = 'another site sent the form';
     event.failed('invalid_request');
     return instead(loginErrorPage(call, client, 'invalidRequestMessage'));
   }

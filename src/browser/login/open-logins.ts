@@ -24,9 +24,9 @@ type Begun = Pick<AuthenticationSession, 'id' | 'expiresAt'>;
 
 /** The logins that this process has begun. */
 interface Memory {
-  /** By realm, since the last count. */
+  /** The number of new logins since the last count, by realm. */
   counts: Map<string, number>;
-  /** By realm and sender, oldest first. The sender with the newest login is last. */
+  /** The logins by realm and sender, oldest first. The sender with the newest login is last. */
   senders: Map<string, Begun[]>;
   remembered: number;
 }

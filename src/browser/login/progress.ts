@@ -27,11 +27,11 @@ export interface LoginInProgress {
   request: AuthorizationRequest;
   user: User;
   proof: Proof;
-  /** Its row. Absent before the first page. */
+  /** The database row of the login. Absent until the first page is shown. */
   row?: AuthenticationSession;
 }
 
-/** An authenticated login with its row. */
+/** An authenticated login that is stored in the database. */
 export type StoredLogin = LoginInProgress & { row: AuthenticationSession };
 
 /** Returns the Unix time in seconds at which the user authenticated. */
@@ -40,7 +40,7 @@ export function provedAt(proof: Proof): number {
 }
 
 /**
- * Returns the proof of a stored login, if it still holds. A session must be alive and belong to this browser. A
+ * Returns the proof of a stored login, if it is still valid. A session must be alive and belong to this browser. A
  * password must be current, and its user must not be locked. The user must be enabled.
  */
 export async function findProgress(

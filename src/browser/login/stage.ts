@@ -33,7 +33,7 @@ export function stageOf({ userId, authenticatedAt, notes }: AuthenticationSessio
   return { at: 'password', ...renewal };
 }
 
-/** Returns the row at another stage. Notes that belong to no stage, such as the language, remain. */
+/** Returns the login with another stage. Notes that belong to no stage, such as the language, remain. */
 export function withStage(row: AuthenticationSession, stage: LoginStage): AuthenticationSession {
   const { userId: _userId, authenticatedAt: _authenticatedAt, ...rest } = row;
   const { passwordUser: _passwordUser, password: _password, sso: _sso, again: _again, ...notes } = row.notes;

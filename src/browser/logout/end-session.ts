@@ -203,9 +203,9 @@ function withState(uri: string, state: string | undefined): string {
 }
 
 /**
- * Whether the browser may be redirected to a URI of a client after a logout. Its attribute `post.logout.redirect.uris`
- * lists URIs separated by `##`. `+`, or a missing attribute, means its redirect URIs
- * (docs/keycloak/logout.md#post-logout-redirect-uris).
+ * Whether the browser may be redirected to a URI of a client after a logout. The client's attribute
+ * `post.logout.redirect.uris` lists URIs separated by `##`. If it is `+` or missing, the client's redirect URIs are
+ * allowed (docs/keycloak/logout.md#post-logout-redirect-uris).
  */
 function isLogoutRedirect(client: Client | undefined, uri: string, baseUrl: string): boolean {
   if (client === undefined || !client.enabled) return false;

@@ -14,7 +14,7 @@ export interface LogoutRequest {
   uiLocales?: string;
 }
 
-/** `typ` of the JWT. No other token of the realm has it. */
+/** `typ` of the JWT. No other token of the realm has this type. */
 const TYPE = 'Logout-Confirm';
 /** Lifetime of the confirmation page in seconds. */
 const LIFETIME = 1800;

@@ -10,11 +10,11 @@ import type { Message, PageField } from '../contract.ts';
 import type { LoginInProgress } from '../login/progress.ts';
 import type { RequiredAction } from './required-action.ts';
 
-/** Actions that a complete profile fulfils. */
+/** Required actions that are done if the profile is complete. */
 const ENDED = ['UPDATE_PROFILE', 'VERIFY_PROFILE'];
 const USUAL = new Set(['username', 'email', 'firstName', 'lastName']);
 
-/** UPDATE_PROFILE and VERIFY_PROFILE: the user's own data, checked with the realm's user profile. */
+/** UPDATE_PROFILE and VERIFY_PROFILE: ask for the user's own data and check it with the realm's user profile. */
 export const updateProfile: RequiredAction = {
   message: 'updateProfileMessage',
 
@@ -79,7 +79,7 @@ export function addChanges(details: Record<string, string>, before: User, after:
   }
 }
 
-/** `${key}` names a text of the pages. Any other label is shown as written. */
+/** `${key}` refers to a text of the pages. Any other label is shown unchanged. */
 function labelOf({ name, displayName }: ProfileField): Message {
   const key = displayName === undefined ? name : /^\$\{(\w+)\}$/.exec(displayName)?.[1];
   if (key !== undefined && USUAL.has(key)) return { key };

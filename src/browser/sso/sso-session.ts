@@ -14,7 +14,7 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import type { BrowserRequest } from '../contract.ts';
 import { cookieValues } from '../cookies.ts';
 
-/** `typ` of the JWT in `KEYCLOAK_IDENTITY`. No other token of the realm has it. */
+/** `typ` of the JWT in `KEYCLOAK_IDENTITY`. No other token of the realm has this type. */
 export const IDENTITY_TYPE = 'Serialized-ID';
 
 /** The existing login of a browser in a realm. */

@@ -17,7 +17,7 @@ export interface User {
   lastName?: string;
   enabled: boolean;
   emailVerified: boolean;
-  /** Milliseconds. */
+  /** Unix time in milliseconds. */
   createdTimestamp?: number;
   requiredActions?: readonly string[];
   attributes?: Readonly<Record<string, readonly string[]>>;
@@ -57,9 +57,9 @@ export interface Session {
   id: string;
   username: string;
   ipAddress: string;
-  /** Milliseconds. */
+  /** Unix time in milliseconds. */
   start: number;
-  /** Milliseconds. */
+  /** Unix time in milliseconds. */
   lastAccess: number;
   rememberMe?: boolean;
   /** Client ids by UUID. */
@@ -68,7 +68,7 @@ export interface Session {
 
 export interface UserEvent {
   id?: string;
-  /** Milliseconds. */
+  /** Unix time in milliseconds. */
   time: number;
   type: string;
   clientId?: string;
@@ -80,7 +80,7 @@ export interface UserEvent {
 
 export interface AdminEvent {
   id?: string;
-  /** Milliseconds. */
+  /** Unix time in milliseconds. */
   time: number;
   operationType: string;
   resourceType: string;
@@ -98,7 +98,7 @@ export interface Keys {
     type: string;
     algorithm?: string;
     use?: string;
-    /** Milliseconds. */
+    /** Unix time in milliseconds. */
     validTo?: number;
   }[];
 }

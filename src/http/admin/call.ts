@@ -21,7 +21,6 @@ export interface AdminCall extends RealmCall {
   services: Services;
   request: FastifyRequest;
   reply: FastifyReply;
-  /** A parameter of the path. */
   param(name: string): string;
   query: Query;
 }

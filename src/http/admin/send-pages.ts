@@ -28,7 +28,7 @@ export async function sendPages(
       for (let page = await rest.next(); page.done !== true; page = await rest.next())
         yield `,${items(page.value)}`;
     } catch (error) {
-      // Not an error worth logging if the caller has disconnected, because that aborts the read.
+      // If the caller has disconnected, the read was aborted on purpose, so there is nothing to log.
       if (callerSignal()?.aborted !== true && !reply.raw.destroyed)
         log?.error({ err: error }, 'a list is incomplete because its next page could not be read');
       throw error;

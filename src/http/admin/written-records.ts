@@ -12,12 +12,12 @@ const MAX_IMPORTED = 24;
 
 type MaybeRecord = { id: string } | undefined;
 
-/** Locks the record that `find` returns, if there is one. */
+/** Declares that a route writes the record that `find` returns, if there is one. */
 function written(kind: RecordKind, find: (call: AdminCall) => MaybeRecord | Promise<MaybeRecord>): Written {
   return writtenList(kind, async (call) => [await find(call)]);
 }
 
-/** Locks the records that `find` returns. It returns undefined for a missing record. */
+/** Declares that a route writes the records that `find` returns. `find` returns undefined for a missing record. */
 function writtenList(
   kind: RecordKind,
   find: (call: AdminCall) => readonly MaybeRecord[] | Promise<readonly MaybeRecord[]>,

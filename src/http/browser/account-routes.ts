@@ -27,8 +27,8 @@ const PAGES: Readonly<Record<AccountPageName, BrowserEndpoint>> = {
 };
 
 /**
- * The routes of the account pages. Programs that request their root get the user's profile, as from Keycloak's account
- * API.
+ * The routes of the account pages. Programs that request their root get the user's profile, as Keycloak's account API
+ * sends it.
  */
 export const accountRoutes: readonly Route[] = [
   ...(Object.keys(PAGES) as AccountPageName[]).flatMap((name) => {

@@ -50,7 +50,7 @@ export const sessionRoutes: readonly Route[] = [
   framed(`${base}/3p-cookies/step2.html`, async () => (await import('../pages/index.ts')).cookieSteps[1]),
 ];
 
-/** A page that any origin may frame. */
+/** Creates the route of a page that pages of any origin may frame. */
 function framed(url: string, load: () => Promise<RenderedPage>): Route {
   return {
     method: 'GET',

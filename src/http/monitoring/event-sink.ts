@@ -101,7 +101,10 @@ function logEvent(log: ServiceLog, event: UserEvent, realm: string): void {
   else log.warn(fields, event.type);
 }
 
-/** The types that a realm stores by default, each with its `_ERROR` (docs/keycloak/realms.md#events). */
+/**
+ * The event types that a realm stores by default, each together with its type for failures, `…_ERROR`
+ * (docs/keycloak/realms.md#events).
+ */
 const STORED_BY_DEFAULT: ReadonlySet<string> = new Set([
   'LOGIN',
   'REGISTER',

@@ -1,7 +1,7 @@
 import type { HashingFigures } from '../../crypto/index.ts';
 import type { StoreFigures } from '../../store/index.ts';
 
-/** The counters of the service. Counting is cheap, and prom-client is loaded at the first scrape. */
+/** The counters of the service. They work without prom-client, which is loaded only at the first scrape. */
 export class Metrics {
   readonly requests = new RequestHistogram();
   readonly events = new EventCounter();

@@ -36,7 +36,6 @@ export class TotalFigures {
     this.#ended = await addUp([this.#ended, lasting]);
   }
 
-  /** Renders the totals. */
   async render(): Promise<string> {
     const start = {
       name: 'process_start_time_seconds',

@@ -63,7 +63,7 @@ ${
 `;
 }
 
-/** The name, as a link if the application has a page on the web. */
+/** Renders the name of an application, as a link if its home page is a web address. */
 function nameOf({ url }: AccountApplication, name: string): Html {
   if (url === undefined || frameOrigin(url) === undefined) return html`${name}`;
   return html`<a href="${url}">${name}</a>`;

@@ -86,7 +86,10 @@ export function link(
   return html`<a id="${options.id}"${attribute('class', options.className)} href="${target}">${label}</a>`;
 }
 
-/** The id of the message above the form if it is an error. Fields refer to it. */
+/**
+ * Returns the id of the message above the form if it is an error. Fields refer to that id, so that screen readers
+ * announce the error.
+ */
 export function errorId(frame: PageFrame): string | undefined {
   return frame.message?.kind === 'error' ? 'input-error' : undefined;
 }

@@ -61,7 +61,7 @@ ${languages.length > 1 && renderLanguages(languages, texts)}
 `.markup;
 }
 
-/** Creating a segmenter takes longer than rendering a page. */
+/** Created only once, because creating a segmenter takes longer than rendering a page. */
 const graphemes = new Intl.Segmenter();
 
 function renderBrand(name: string, logo: string | undefined): Html {

@@ -20,7 +20,7 @@ export interface RenderedPage {
   policy: string;
 }
 
-/** Renders a page of the login's rules in its language. */
+/** Renders a page of src/browser in its language. */
 export function renderPage(frame: PageFrame, page: Page, place: PagePlace): RenderedPage {
   const texts = findTexts(frame.locale, frame.ownTexts);
   const content = pageContent(frame, page, texts);

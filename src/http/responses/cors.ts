@@ -4,7 +4,7 @@ import { STATUS } from './statuses.ts';
 
 // The CORS headers follow Keycloak's rules (docs/keycloak/errors.md#cors).
 
-/** Returns the headers that let a page of `origin` read the response. Returns none without an origin. */
+/** Returns the headers that let a page of `origin` read the response. Without an origin, returns no headers. */
 export function corsHeaders(
   origin: string | undefined,
   exposed = 'Access-Control-Allow-Methods',

@@ -5,8 +5,8 @@ import { sendGlobalError } from './error-responses.ts';
 import { STATUS } from './statuses.ts';
 
 /**
- * Responds to a path without a route as Keycloak 26 does. An unknown realm is reported first. Otherwise the response
- * depends on the part of the tree that contains the path (docs/keycloak/errors.md#unknown-realms-and-paths).
+ * Responds to a path without a route as Keycloak 26 does. An unknown realm is reported first. For all other paths, the
+ * response depends on the part of the API to which the path belongs (docs/keycloak/errors.md#unknown-realms-and-paths).
  */
 export async function sendNotFound(
   services: Services,

@@ -37,7 +37,10 @@ export const ADMIN_STATUS: Readonly<Record<AdminRefusalKind, number>> = {
   'not-built': STATUS.notImplemented,
 };
 
-/** The status of each page of the browser's rules (docs/keycloak/login.md#errors-shown-as-a-page). */
+/**
+ * The status for each of the reasons for which src/browser shows a page
+ * (docs/keycloak/login.md#errors-shown-as-a-page).
+ */
 export const PAGE_STATUS: Readonly<Record<PageAnswerName, number>> = {
   shown: STATUS.ok,
   'login-error': STATUS.badRequest,

@@ -23,7 +23,7 @@ async function consented(realm: RealmInWorld, clientId: string, userId: string, 
   return client;
 }
 
-describe('the page of applications', () => {
+describe('the applications page', () => {
   it('lists clients with sessions, offline access or consents, and the scopes of each consent', async () => {
     const { realm, user } = await realmWithAccount(world, 'list');
     const alice = await user('alice');

@@ -28,7 +28,7 @@ async function enter(where = acme): Promise<{ user: User; browser: AccountBrowse
   return { user, browser };
 }
 
-describe('the page of the user’s own data', () => {
+describe('the profile page', () => {
   it('shows and changes the user’s data, and marks a new e-mail address as unverified', async () => {
     const { user, browser } = await enter();
     const fields = pageOf(await browser.open('profile'), 'account-profile').fields;
@@ -57,7 +57,7 @@ describe('the page of the user’s own data', () => {
     assert.equal(details['updated_email'], 'new@example.test');
   });
 
-  it('names the invalid field and the reason, keeps the typed values and changes nothing', async () => {
+  it('reports the invalid field and the reason, keeps the typed values and does not change the user', async () => {
     const { user, browser } = await enter();
     const before = await current(user);
     const answer = await browser.change('profile', { email: 'no address', firstName: '', lastName: '<b>' });
@@ -75,7 +75,7 @@ describe('the page of the user’s own data', () => {
     assert.equal(world.events.at(-1)!.type, 'UPDATE_PROFILE_ERROR');
   });
 
-  it('rejects an e-mail address of another user', async () => {
+  it('rejects an e-mail address that another user has', async () => {
     const other = await acme.user('other');
     const { browser } = await enter();
     const answer = await browser.change('profile', { email: other.email! });

@@ -33,7 +33,7 @@ const ask = (token: string | undefined, more: Record<string, unknown> = {}, wher
   );
 const caseOf = async (work: Promise<unknown>) => (await refusalOf(work)).case;
 
-describe('the account API’s own representation (keycloak-js loadUserProfile)', () => {
+describe('the user’s own data in the account API (keycloak-js loadUserProfile)', () => {
   it('returns the data that users may see about themselves, by default with the metadata of the profile', async () => {
     const { access_token: token } = await acme.realm.login('alice');
     const { body, allowOrigin } = await ask(token);

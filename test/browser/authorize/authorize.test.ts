@@ -198,7 +198,7 @@ describe('the errors that the authorization endpoint sends to the client (docs/k
     assert.ok(!('state' in answer), 'no state where none was sent');
   });
 
-  it('sends errors in the requested response mode, or in the fragment for requests for tokens without a mode', async () => {
+  it('sends errors in the requested response mode, or in the fragment if a request for tokens names no mode', async () => {
     assert.match(redirectOf(await ask({ response_type: 'token' })).hash, /error=unauthorized_client/);
     const none = { prompt: 'none' };
     assert.match(redirectOf(await ask({ ...none, response_mode: 'fragment' })).hash, /login_required/);

@@ -66,7 +66,7 @@ describe('request objects (OpenID Connect Core §6.1)', () => {
     assert.equal(errorOf(await ask({ request: evil })), '400 invalidParameterMessage');
   });
 
-  it("are accepted with a signature of the client's key or secret", async () => {
+  it("accepts a request object that is signed with the client's key or secret", async () => {
     const claims = { prompt: 'none', exp: START + 60, aud: 'https://id.example.test/realms/acme' };
     for (const request of [byKey(claims), byKey(claims, { alg: 'RS256' })])
       assert.equal(clientAnswer(await ask({ client_id: 'keyed', request }))['error'], 'login_required');

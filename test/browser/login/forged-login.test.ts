@@ -16,7 +16,7 @@ const stepOf = (answer: BrowserAnswer, path: string) => {
 };
 
 describe('an attacker plants a value in a browser (session fixation, login CSRF)', () => {
-  it('a planted AUTH_SESSION_ID gives the attacker neither the tab, nor the session, nor the response', async () => {
+  it('a planted AUTH_SESSION_ID does not give the attacker access to the victim’s tab, session or response', async () => {
     const user = await newUser({ requiredActions: ['TERMS_AND_CONDITIONS'] });
     const attacker = newBrowser();
     const trap = await attacker.authorize();

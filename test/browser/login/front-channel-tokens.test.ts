@@ -94,7 +94,7 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
     assert.ok(clientAnswer(answer)['id_token']);
   });
 
-  it('adds the client to the session, which notifies the client when it ends (Back-Channel Logout 1.0 §2.3)', async () => {
+  it('adds the client to the session, so that the client is notified when the session ends (Back-Channel Logout 1.0 §2.3)', async () => {
     for (const type of ['id_token', 'token', 'code id_token']) {
       const fields = clientAnswer(await answerFor({ response_type: type }));
       const web = (await world.store.findClient(realm.fixture.realm.id, 'web'))!;

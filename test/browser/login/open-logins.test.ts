@@ -23,7 +23,7 @@ async function rowOf(realm: Awaited<ReturnType<typeof newRealm>>['realm']): Prom
   return newLoginRow(call as never, client, request as never, Buffer.alloc(32));
 }
 
-it('limits the number of logins in progress of a realm, and removes the oldest first', async () => {
+it('limits the number of a realm’s logins in progress, and removes the oldest first', async () => {
   const { realm } = await newRealm();
   const open = async () => (await world.store.figures()).openLogins;
   const before = await open();
@@ -41,7 +41,7 @@ it('limits the number of logins in progress of a realm, and removes the oldest f
   assert.ok(isCode(await late.logIn(await late.authorize(), 'alice')), 'a new one gets through');
 });
 
-it('removes the oldest logins of a sender who begins many, but neither those with a verified password nor those of other senders', async () => {
+it('limits the logins of one sender, and keeps logins with a verified password and those of other senders', async () => {
   const { realm } = await newRealm();
   const open = async () => (await world.store.figures()).openLogins;
   const before = await open();

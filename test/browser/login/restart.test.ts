@@ -18,7 +18,7 @@ import {
 } from '../../protocol/support/world.ts';
 import { Browser, CALLBACK, clientAnswer, messageOf, pageOf } from '../browser.ts';
 
-it('a login in progress continues after a restart of the service, and a finished login remains valid', async () => {
+it('a login in progress survives a restart of the service, and a finished login remains valid', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'idkit-restart-'));
   const clock = new TestClock();
   const masterKey = new Secret(randomBytes(32).toString('base64'));

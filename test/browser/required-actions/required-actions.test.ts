@@ -179,7 +179,7 @@ describe('UPDATE_PROFILE and VERIFY_PROFILE (docs/keycloak/login.md#required-act
     assert.equal(field?.fault?.key, 'emailExistsMessage');
   });
 
-  it("follow the realm's own profile: labels, validators, and the fields that users may see and change", async () => {
+  it("uses the realm's own profile: its labels, its validators, and the fields that users may see and change", async () => {
     const user = await own.user(`user-${++names}`, { attributes: { badge: ['7'], salary: ['100'] } });
     const browser = new Browser(world, own);
     const page = await pageAfterLogin(browser, user);

@@ -63,7 +63,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     }
   });
 
-  it("keeps auth_time, and updates the session's last use", async () => {
+  it("keeps auth_time, and updates the time of the session's last use", async () => {
     const { browser, done, session } = await loggedIn();
     const first = claimsOf((await exchange(done)).id_token);
     world.clock.pass(100);

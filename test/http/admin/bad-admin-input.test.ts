@@ -234,7 +234,7 @@ test('rejects a client assertion with 400 if its alg is a name such as construct
   }
 });
 
-test('decodes a path only once (authentication flows)', async () => {
+test('decodes an escaped path only once', async () => {
   assert.equal((await admin('GET', '/x/authentication/flows/%25ff/executions')).status, 404);
 });
 

@@ -34,7 +34,7 @@ async function refreshes(refreshToken: string): Promise<number> {
   return (await fetch(tokenUrl(service, 'x'), form(fields))).status;
 }
 
-test('keeps all parallel changes of a user: roles, names and, most importantly, that the user is disabled', async () => {
+test('many parallel changes of a user are all kept, including the one that disables the user', async () => {
   const id = await idOf('alice');
   const roles = await times(4, async (index) => {
     await admin('POST', '/x/roles', { name: `kept-${index}` });
@@ -54,7 +54,7 @@ test('keeps all parallel changes of a user: roles, names and, most importantly, 
   assert.equal(held.filter(({ name }) => name.startsWith('kept-')).length, 4);
 });
 
-test('keeps all parallel changes of a role, a client and a realm', async () => {
+test('many parallel changes of a role, a client or a realm are all kept', async () => {
   const roles = await times(4, async (index) => {
     await admin('POST', '/x/roles', { name: `part-${index}` });
     return (await admin('GET', `/x/roles/part-${index}`)).json;
@@ -82,7 +82,7 @@ test('keeps all parallel changes of a role, a client and a realm', async () => {
   assert.deepEqual([realm.accessTokenLifespan, realm.displayName, realm.eventsExpiration], [77, 'X', 88]);
 });
 
-test("master's role admin keeps all of its composites if it is changed while realms are created and deleted", async () => {
+test('the role admin of master keeps its composites if it is changed while realms are created and deleted', async () => {
   const path = '/master/roles/admin/composites';
   await times(2, (index) => admin('POST', '', { realm: `old-${index}` }));
   await admin('POST', '/master/roles', { name: 'extra' });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Metrics, openEventSink } from '../../../src/http/index.ts';
 import type { UserEvent } from '../../../src/model/index.ts';
 
-test('keeps a limited number of events in memory while the store is unavailable, and counts the others', async () => {
+test('keeps a limited number of events in memory while the store is unavailable, and counts the events that it drops', async () => {
   let answer = () => {};
   const away = new Promise<undefined>((resolve) => {
     answer = () => resolve(undefined);

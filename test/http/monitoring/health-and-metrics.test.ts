@@ -93,7 +93,7 @@ test('counts user events by type, error, realm and client, with "unknown" for a 
   assert.doesNotMatch(text, /made-up-by-a-stranger/);
 });
 
-test('all errors of users share one label value, so that no metric reveals whether a user exists, is disabled or is locked', async () => {
+test('all failed logins of users share one error label, so that no metric reveals whether a user exists, is disabled or is locked', async () => {
   const { access_token: token } = await login(service);
   const users = `${service.address}/admin/realms/master/users`;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

@@ -29,7 +29,7 @@ test('counts the refreshes of the last five minutes, to the nearest ten seconds'
   );
 });
 
-test('counts each realm separately', () => {
+test('counts the refreshes of each realm separately', () => {
   const renewals = new RecentRenewals(() => 0);
   renewals.add('one', 'good');
   renewals.add('two', 'failed');

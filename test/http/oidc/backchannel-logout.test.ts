@@ -213,7 +213,7 @@ test('retries a client after a server error, but not after a rejection', async (
   );
 });
 
-test('does not follow a redirect', async () => {
+test('does not follow a redirect from a client’s logout URL', async () => {
   const tokens = await login('notified');
   statuses = [302];
   await logout('notified', tokens['refresh_token']!);

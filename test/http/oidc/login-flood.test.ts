@@ -97,7 +97,7 @@ test('a password policy has at most ten patterns', async () => {
   assert.equal((await admin('PUT', '/globex', { passwordPolicy: '' })).status, 204);
 });
 
-test('limits the length of a field as Keycloak does', async () => {
+test('limits the length of form fields as Keycloak does', async () => {
   const long = await loginAs(service, 'globex', { username: 'alice', scope: 'x'.repeat(20_001) });
   assert.equal(long.status, 400);
   assert.equal(long.body['error_description'], "The size of OIDC parameter 'scope' is longer than allowed.");

@@ -34,7 +34,7 @@ const hostileTexts = fc.record(
   >,
 );
 
-test('no stored or sent text changes the elements of an account page (XSS)', () => {
+test('no stored or submitted text changes the elements of an account page (XSS)', () => {
   const shapes = new Map(
     accountSamples().map(({ name, frame, page }) => [name, shapeOf(renderPage(frame, page, place).markup)]),
   );

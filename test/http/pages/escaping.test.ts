@@ -53,7 +53,7 @@ const hostileTexts: fc.Arbitrary<Texts> = fc.record(
 const asRead = (text: string) =>
   text.replace(/\r\n?/g, '\n').replaceAll('\0', '\ufffd').toWellFormed().replaceAll('\ufffd', '');
 
-test('no stored or sent text changes the elements of any page (XSS)', () => {
+test('no stored or submitted text changes the elements of any page (XSS)', () => {
   const shapes = new Map(
     everyPage().map(({ name, frame, page }) => [name, shapeOf(renderPage(frame, page, place).markup)]),
   );

@@ -191,7 +191,7 @@ test('the front-channel logout page frames only the clients, and its script foll
   assert.equal(find(markup, '#continue').attributes['href'], page.continueAt);
 });
 
-test('never uses a stored URL that could run as a script as a link or a form action', () => {
+test('never uses a stored URL in a link or a form action if it could run a script', () => {
   for (const url of ['javascript:alert(1)', ' java\nscript:alert(1)', 'data:text/html,x', 'VBScript:x']) {
     const links = { policy: url, terms: url };
     const all = [

@@ -33,7 +33,7 @@ async function askRaw(path: string): Promise<{ status: number; body: unknown }> 
   return { status: Number(head!.split(' ')[1]), body: JSON.parse(body!) };
 }
 
-test('responds to an unknown path with 404 in the global shape (docs/keycloak/errors.md#unknown-realms-and-paths)', async () => {
+test('responds to an unknown path with 404 and Keycloak’s general error body (docs/keycloak/errors.md#unknown-realms-and-paths)', async () => {
   const { status, body } = await ask('/no/such/path');
   assert.equal(status, 404);
   assert.deepEqual(body, { error: 'Unable to find matching target resource method' });
@@ -158,7 +158,7 @@ test('every response has the security headers, even an error (docs/keycloak/erro
   }
 });
 
-test('rejects a body above 1 MiB with 413 in the shape of its interface (docs/reference/http.md#limits-of-requests)', async () => {
+test('rejects a body above 1 MiB with 413, in the error format of each interface (docs/reference/http.md#limits-of-requests)', async () => {
   const body = 'x'.repeat(1024 * 1024 + 1);
   const oidc = await ask('/realms/master/protocol/openid-connect/token', { method: 'POST', body });
   assert.equal(oidc.status, 413);

@@ -37,7 +37,7 @@ describe('responses to refusals', () => {
     }
   });
 
-  it('a response allows the origin of the refusal to read it', () => {
+  it('pages of the origin that a refusal allows can read the response', () => {
     const { headers } = renderRefusal(new Refusal('invalid-scope', { allowOrigin: 'https://a.test' }))!;
     assert.equal(headers['access-control-allow-origin'], 'https://a.test');
     assert.equal(headers['access-control-allow-credentials'], 'true');

@@ -66,7 +66,7 @@ test('rejects two routes with the same method and URL, even if their parameters 
   );
 });
 
-test("finds the same entries as Fastify's own router, except for the root path", async () => {
+test("finds the same entries as Fastify's router, except for the root path", async () => {
   const step = fc.constantFrom('a', 'b', '.well-known', ':', '%');
   const url = fc.tuple(fc.array(step, { maxLength: 4 }), fc.boolean()).map(([steps, rest]) => {
     const named = steps.map((text, index) => (text === ':' ? `:p${index}` : text === '%' ? 'c-d' : text));

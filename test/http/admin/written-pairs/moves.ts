@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { type AdminAnswer, type AdminApi, adminApi } from '../../administrator.ts';
 import { login, type TestService } from '../../service.ts';
 
-/** The administrative APIs of two administrators. With two services, each of them calls another one. */
+/**
+ * The administrative APIs of two administrators. If there are two services, each administrator calls a different one.
+ */
 interface Two {
   one: AdminApi;
   other: AdminApi;
