@@ -49,7 +49,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   backup: `~cli/commands/backup.ts; ${SETTING}; \`--only\` in ~procedures/backup/options.ts; the order of the steps in ~procedures/backup/runbook.ts`,
   verify: `~cli/commands/verify.ts; ${SETTING}; which sets in ~procedures/verify/find-sets.ts; age in ~procedures/verify/runbook.ts, the form of a duration in ~config/duration.ts`,
   restore:
-    '~cli/commands/restore.ts; the order of the steps in ~procedures/restore/steps.ts; `--dry-run` and `--resume` in ~procedures/restore/runbook.ts, `--abort` in ~procedures/restore/abort.ts; `--keep-env` and `--keep-config` in ~procedures/restore/stage.ts; `--trust-unsealed` in ~procedures/restore/verified-set.ts; `--in-place` and `--confirm` in ~procedures/restore/preflight.ts',
+    '~cli/commands/restore.ts; the order of the steps in ~procedures/restore/steps.ts; `--dry-run` and `--resume` in ~procedures/restore/runbook.ts, `--abort` in ~procedures/restore/abort.ts; `--keep-env` and `--trust-unsealed` in ~procedures/restore/verified-set.ts; `--keep-config` in ~procedures/restore/stage.ts; `--in-place` and `--confirm` in ~procedures/restore/preflight.ts',
   drill:
     '~cli/commands/drill.ts; the steps, `--keep` and `--trust-unsealed` in ~procedures/drill/runbook.ts; the newest set in ~procedures/verify/find-sets.ts',
   smoke:
