@@ -178,7 +178,7 @@ test('every import goes downward through a door (docs/architecture.md)', () => {
   assert.deepEqual(faults, []);
 });
 
-test('a folder of protocol or http that has an index is imported only through it', () => {
+test('a folder of protocol or http with an index is imported only through that index', () => {
   const folders = new Set(
     sources
       .filter((file) => /^src\/(protocol|http)\/.+\/index\.ts$/.test(file))
@@ -303,7 +303,7 @@ function mayImport(room: string): string {
   return allowed.length === 0 ? 'nothing' : allowed.join(', ');
 }
 
-test('the index of every room begins with its description (docs/architecture.md)', () => {
+test('the index of every room begins with a description of the room (docs/architecture.md)', () => {
   const rooms = new Set(sources.map((file) => file.split('/')[1]!));
   for (const room of rooms) {
     const lines = readFileSync(join(root, 'src', room, 'index.ts'), 'utf8').split('\n');

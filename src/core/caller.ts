@@ -3,8 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 const callers = new AsyncLocalStorage<AbortSignal>();
 
 /**
- * Runs `work` for a caller that can disconnect. `signal` is aborted when it does, so that calls that wait inside `work`
- * can stop early.
+ * Runs `work` for a caller that can disconnect. When the caller disconnects, `signal` is aborted, so that waiting calls
+ * inside `work` can stop early.
  */
 export function forCaller<T>(signal: AbortSignal, work: () => T): T {
   return callers.run(signal, work);

@@ -134,7 +134,7 @@ export const ERROR_CATALOGUE = {
   IDKIT_DATABASE_DAMAGED: {
     exit: 13,
     meaning: 'the database file is damaged',
-    when: 'SQLite finds a damaged page, or the file is not a database of idkit',
+    when: 'SQLite finds a damaged page, or the file is not an idkit database',
     advice: 'keep a copy of the file and restore the latest verified backup',
   },
   IDKIT_VERSION: {

@@ -4,8 +4,8 @@
  */
 export interface TurnOwner {
   /**
-   * Acquires the lock with this name and returns a function that releases it. Returns undefined if the lock was not
-   * free within `within` milliseconds. Default: waits until it is free.
+   * Acquires the lock with this name and returns a function that releases it. `within` is a timeout in milliseconds,
+   * after which it returns undefined. Default: waits until the lock is free.
    */
   takeTurn?(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;
 }
@@ -35,8 +35,8 @@ export function inTurn<T>(owner: TurnOwner, key: string, work: () => Promise<T>)
 }
 
 /**
- * Like `inTurn`, with a timeout in milliseconds for the whole wait, in this process and for other processes. In each
- * process, only the first waiting call competes with other processes. The others wait in a queue.
+ * Like `inTurn`, but waits at most `within` milliseconds for the lock. In each process, only the first waiting call
+ * competes with other processes. The others wait in a queue.
  */
 export function inTurnWithin<T>(
   owner: TurnOwner,

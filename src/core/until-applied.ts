@@ -1,6 +1,6 @@
 import { IdkitError } from './errors.ts';
 
-/** Maximum number of attempts before concurrent changes make a change fail. */
+/** Maximum number of attempts to apply a change. */
 const TRIES = 5;
 
 /** The store's result for a write to a record that has changed since it was read. */
@@ -11,9 +11,9 @@ interface Stale {
 }
 
 /**
- * Runs `work`, which reads and changes records, until no record has changed between the read and the write. The locks
- * of `inTurn` usually prevent such conflicts. A conflict remains possible if a change affects a record that it does not
- * name: removing a role, for example, also removes it from every role that includes it.
+ * Runs `work`, which reads and changes records. Runs it again if another change came between its read and its write.
+ * The locks of `inTurn` usually prevent such conflicts. A conflict remains possible if a change affects a record that
+ * it does not name: removing a role, for example, also removes it from every role that includes it.
  *
  * @param note called for each attempt that failed because of a conflict
  * @throws IDKIT_CHANGED

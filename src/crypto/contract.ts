@@ -27,7 +27,7 @@ export interface HashingFigures {
   refused: number;
 }
 
-/** Hashes passwords in separate threads, so that this does not delay signatures. */
+/** Hashes passwords in separate threads, so that hashing does not delay signatures. */
 export interface Passwords {
   /**
    * Returns the same service for one external caller. Its hashes share the threads fairly with those of other callers,

@@ -31,7 +31,7 @@ export interface NewKeyComponent {
   random: Random;
 }
 
-/** The new component, or the text of a response with 400. The text is Keycloak's, if Keycloak has one. */
+/** The new component, or the message of the 400 response, in Keycloak's wording if Keycloak has one. */
 export type NewKeyResult =
   | { outcome: 'made'; component: Component }
   | { outcome: 'invalid'; message: string };

@@ -10,8 +10,8 @@ import { isOutdated, readStoredHash, renderStoredHash } from './stored-hash.ts';
 const MOST_THREADS = 4;
 
 /**
- * Opens password hashing in separate threads. The threads start when they are first needed, which may be never in a
- * service that handles only machine clients.
+ * Opens password hashing in separate threads. The threads start when they are first needed, so a service that handles
+ * only machine clients never starts them.
  *
  * @param options.threads Default: one per core, at most four.
  */

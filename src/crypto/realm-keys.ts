@@ -21,7 +21,7 @@ export const KEY_SECRET_NAMES: ReadonlySet<string> = new Set([
   'ecdhPrivateKey',
 ]);
 
-/** The key of a parsed component. It can sign, verify, and be published. */
+/** The parsed key of a key component. */
 export interface KeyMaterial {
   /** The component's id. */
   providerId: string;

@@ -37,7 +37,7 @@ export interface AuthenticationSession {
   clientUuid: ClientUuid;
   /** SHA-256 of the browser's cookie value. */
   browserHash: Buffer;
-  /** Increases with every change. `putAuthenticationSession` compares it. 0: not stored yet. */
+  /** Increases with every change. `putAuthenticationSession` compares it. 0 if the login is not stored yet. */
   revision: number;
   /** Unix time in seconds of the request. */
   startedAt: Seconds;

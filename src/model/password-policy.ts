@@ -1,6 +1,6 @@
 /**
- * The parsed password policy of a realm (docs/keycloak/login.md#password-policy). A policy without a field does not
- * have that rule.
+ * The parsed password policy of a realm (docs/keycloak/login.md#password-policy). If a field is absent, the policy does
+ * not contain that rule.
  */
 export interface PasswordPolicy {
   length?: number;

@@ -54,7 +54,7 @@ export interface RealmSettings {
   otpPolicyPeriod: number;
   otpPolicyCodeReusable: boolean;
   eventsEnabled: boolean;
-  /** 0: stored events never expire. */
+  /** In seconds. 0 if stored events never expire. */
   eventsExpiration: number;
   eventsListeners: readonly string[];
   enabledEventTypes: readonly string[];

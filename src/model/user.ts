@@ -49,18 +49,18 @@ export interface Credential extends Revised {
 }
 
 /**
- * Counts the failed logins of a user, for the detection of brute force (docs/keycloak/login.md#brute-force-protection).
+ * The failed logins of a user, which are counted to detect brute force (docs/keycloak/login.md#brute-force-protection).
  */
 export interface LoginFailures {
   realmId: RealmId;
   userId: string;
-  /** Increases with every change. `putLoginFailures` compares it. 0: not stored yet. */
+  /** Increases with every change. `putLoginFailures` compares it. 0 if the record is not stored yet. */
   revision: number;
   failures: number;
   temporaryLockouts: number;
   /** Unix time in milliseconds. */
   lastFailureAt: number;
-  /** Unix time in seconds at which the lock ends. 0: not locked. */
+  /** Unix time in seconds at which the lock ends. 0 if the user is not locked. */
   lockedUntil: number;
   lastIpAddress: string;
 }

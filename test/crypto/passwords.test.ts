@@ -49,7 +49,7 @@ for (const [algorithm, bytes] of [
   ['pbkdf2-sha256', 32],
   ['pbkdf2-sha512', 64],
 ] as const) {
-  test(`hashes to ${bytes} bytes with ${algorithm} if the policy names it (docs/keycloak/users.md#password-hashes)`, async () => {
+  test(`hashes a password to ${bytes} bytes with ${algorithm} if the policy names that algorithm (docs/keycloak/users.md#password-hashes)`, async () => {
     const policy = hashPolicy(`hashAlgorithm(${algorithm}) and hashIterations(1000)`);
     const made = await passwords.hash('secret', policy);
     assert.deepEqual(JSON.parse(made.credentialData), {

@@ -6,7 +6,7 @@ const ENDLESS = '(a+)+b';
 const text = 'a'.repeat(60);
 
 describe('the patterns of a password policy', () => {
-  it('must match the whole text, and never match if they are invalid', async () => {
+  it('a pattern must match the whole text, and an invalid pattern never matches', async () => {
     const checks = ['[a-z]+', '[a-y]', '[a-z', 'z|y', '\\p{Ll}+'].map((pattern) => ({ pattern, text: 'zz' }));
     const matches = await matchPatterns(checks);
     assert.deepEqual(
@@ -16,7 +16,7 @@ describe('the patterns of a password policy', () => {
     assert.equal(matches('[a-z]+', 'other'), false, 'nobody asked');
   });
 
-  it('share one time budget and do not block the event loop', async () => {
+  it('patterns share one time budget and do not block the event loop', async () => {
     let turns = 0;
     const counting = setInterval(() => turns++, 5);
     const began = performance.now();
@@ -28,13 +28,13 @@ describe('the patterns of a password policy', () => {
     assert.ok(turns >= 5, `${turns} turns of the event loop`);
   });
 
-  it('do not disturb later checks if they exceed the time budget', async () => {
+  it('a pattern that exceeds the time budget does not disturb later checks', async () => {
     await matchPatterns([{ pattern: ENDLESS, text }]);
     const matches = await matchPatterns([{ pattern: 'a+', text }]);
     assert.equal(matches('a+', text), true);
   });
 
-  it('wait in a queue, and are rejected immediately if it is full', async () => {
+  it('checks wait in a queue and are rejected immediately if it is full', async () => {
     const endless = Array.from({ length: 40 }, () => matchPatterns([{ pattern: ENDLESS, text }]));
     const outcomes = await Promise.allSettled(endless);
     const refused = outcomes.filter((one) => one.status === 'rejected');

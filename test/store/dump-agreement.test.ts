@@ -44,7 +44,7 @@ const PLANTED = [
 const OF_ROWS =
   /constraint failed|refers to a missing row of \w+|it has no master key|IDKIT_MASTER_KEY does not decrypt|the encrypted value of meta/;
 
-test('verify and restore agree: a dump that passes the check loads, unless its rows contradict each other', async (t) => {
+test('restore can load every dump that verify accepts, unless the rows contradict each other', async (t) => {
   const { store, file, masterKey, directory } = await newStore(t);
   await store.apply([
     { do: 'create', realm: aRealm({}) },

@@ -139,7 +139,7 @@ test('never stores secrets, passwords or refresh tokens in plain text', async (t
     assert.equal(bytes.includes(secret), false, secret);
 });
 
-test('an encrypted secret that is moved to another record does not decrypt', async (t) => {
+test('an encrypted secret cannot be decrypted after it was moved to another record', async (t) => {
   const { file, masterKey } = await filled(t);
   run(file, `UPDATE client SET sealed = (SELECT sealed FROM realm)`);
   const store = await openStore({ file, masterKey });

@@ -39,19 +39,19 @@ export interface StoreFigures {
 }
 
 /**
- * Guarantees, each with a conformance test that quotes it:
+ * The store. Its guarantees, each with a conformance test that quotes it:
  *
- * - A promise that resolves for a write means that the write is durable: it survives the loss of power.
+ * - When the promise of a write resolves, the write is durable: it survives a loss of power.
  * - `apply` is atomic: it applies the whole list or nothing.
- * - Of any number of changes that read a record and put it, none undoes another: the later one is `stale`.
- * - Of any number of parallel `rotateRefreshToken` calls that present the same token with `maxReuse` 0,
- *   exactly one returns `rotated`.
+ * - If several changes read the same record and put it, the first one is applied and the later ones are `stale`.
+ * - If parallel `rotateRefreshToken` calls present the same token with `maxReuse` 0, exactly one returns `rotated`.
  * - A rotation that detects reuse ends the user session before it returns.
  * - `claimOnce` returns true to exactly one caller per key until the claim expires.
- * - A read that starts after a write returned sees that write. If several stores are open on one database, all of this
- *   also holds between them, except that a change of configuration or users reaches another store within a second.
- * - Secrets, passwords and refresh tokens are never stored in the clear.
- * - `find…` returns undefined for what is absent, `list…` an empty array; neither throws for it.
+ * - A read that starts after a write returned sees that write.
+ * - Secrets, passwords and refresh tokens are never stored in plain text.
+ * - For absent records, `find…` returns undefined and `list…` an empty array.
+ * - All of this also holds between several stores of one database, with one exception: a change of configuration or
+ *   users reaches the other stores within a second.
  */
 export interface Store extends ConfigurationStore, UserStore, SessionStore, LoginStore, EventStore {
   /**

@@ -23,15 +23,13 @@ export type TakenCode =
   | { outcome: 'gone' };
 
 /**
- * Stores the state of browser logins. Guarantees, each with a conformance test that quotes it:
+ * Stores the state of browser logins. Its guarantees, each with a conformance test that quotes it:
  *
- * - Of any number of parallel `finishLogin` calls for one authentication session, exactly one returns `finished`; its
- *   user session and code are stored before it returns.
- * - Of any number of parallel `takeCode` and `startFamily` calls for one code, exactly one wins: it returns `taken` or
- *   `started`.
- * - The second presentation of a code ends what the first one received, and everything else that its client has in the
- *   session.
- * - Whatever ends all sessions of a user also ends unfinished logins and unexchanged codes.
+ * - If parallel `finishLogin` calls finish the same authentication session, exactly one returns `finished`. Its user
+ *   session and code are stored before it returns.
+ * - If parallel `takeCode` and `startFamily` calls present the same code, exactly one returns `taken` or `started`.
+ * - Presenting a code again ends everything that its client has in the session, including what the first call received.
+ * - Ending all sessions of a user also ends unfinished logins and unexchanged codes.
  * - Codes and browser cookies are stored as hashes only.
  */
 export interface LoginStore {

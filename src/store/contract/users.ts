@@ -1,6 +1,6 @@
 import type { ClientUuid, Credential, LoginFailures, RealmId, User } from '../../model/index.ts';
 
-/** A range of a list. */
+/** The range of entries that a list method returns. */
 export interface Range {
   /** Number of entries to skip. */
   first: number;
@@ -26,7 +26,7 @@ export interface UserQuery {
   exact?: boolean;
   emailVerified?: boolean;
   enabled?: boolean;
-  /** Attribute name to value. */
+  /** The required attribute values, by name. */
   attributes?: Readonly<Record<string, string>>;
   first?: number;
   /** Default: no limit. */

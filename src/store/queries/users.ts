@@ -313,7 +313,8 @@ function hasAttribute(dialect: 'sqlite' | 'postgres', name: string, value: strin
 }
 
 /**
- * Splits a search into words: `"exact"`, `in*fix` with wildcards, otherwise a prefix (docs/keycloak/users.md#search).
+ * Splits a search into words. A word is `"exact"`, contains wildcards (`in*fix`) or is a prefix
+ * (docs/keycloak/users.md#search).
  */
 function searchWords(search: string | undefined): { pattern: string; exact: boolean }[] {
   const words = (search ?? '').toLowerCase().match(/"[^"]*"|\S+/g) ?? [];

@@ -23,7 +23,7 @@ export function guaranteesRules(rule: Rule): void {
   });
 
   rule(
-    '"Of any number of parallel rotateRefreshToken calls that present the same token with maxReuse 0, exactly one returns rotated"',
+    '"If parallel rotateRefreshToken calls present the same token with maxReuse 0, exactly one returns rotated"',
     async (store, _, other) => {
       await begin(store);
       const answers = await many(200, [store, other], (one, i) =>
@@ -118,7 +118,7 @@ export function guaranteesRules(rule: Rule): void {
     }
   });
 
-  rule('"find… returns undefined for what is absent, list… an empty array"', async (store) => {
+  rule('"For absent records, find… returns undefined and list… an empty array"', async (store) => {
     assert.equal(await store.findRealm('none'), undefined);
     assert.equal(await store.findRealmById('none'), undefined);
     assert.equal(await store.findClient('none', 'none'), undefined);

@@ -89,7 +89,7 @@ export function loginRules(rule: Rule): void {
   });
 
   rule(
-    '"Of any number of parallel finishLogin calls for one authentication session, exactly one returns finished; its user session and code are stored before it returns"',
+    '"If parallel finishLogin calls finish the same authentication session, exactly one returns finished"',
     async (store, _, other) => {
       await begin(store);
       await store.putAuthenticationSession(anAuthenticationSession({}));
@@ -165,7 +165,7 @@ export function loginRules(rule: Rule): void {
   );
 
   rule(
-    '"Of any number of parallel takeCode and startFamily calls for one code, exactly one wins"',
+    '"If parallel takeCode and startFamily calls present the same code, exactly one returns taken or started"',
     async (store, _, other) => {
       await begin(store);
       for (let round = 0; round < 20; round++) {
@@ -223,7 +223,7 @@ export function loginRules(rule: Rule): void {
   });
 
   rule(
-    '"The second presentation of a code ends what the first one received, and everything else that its client has in the session"',
+    '"Presenting a code again ends everything that its client has in the session, including what the first call received"',
     async (store) => {
       await begin(store);
       await loggedIn(store);
@@ -299,28 +299,25 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule(
-    '"Whatever ends all sessions of a user also ends unfinished logins and unexchanged codes"',
-    async (store) => {
-      await begin(store);
-      const open = async () => {
-        for (const id of ['tab-1', 'tab-2'])
-          await store.putAuthenticationSession(anAuthenticationSession({ id, userId: 'user-1' }));
-        await store.putAuthenticationSession(anAuthenticationSession({ id: 'tab-3', userId: 'user-2' }));
-        await loggedIn(store);
-      };
-      await open();
-      await store.endUserSessions('user-1', { offlineToo: false });
-      assert.equal(await store.findAuthenticationSession('tab-1'), undefined);
-      assert.deepEqual(await store.takeCode(hash('code'), START), { outcome: 'gone' });
-      await open();
-      await store.apply([{ do: 'endSessions', userId: 'user-1', offlineToo: true }]);
-      assert.equal(await store.findAuthenticationSession('tab-1'), undefined);
-      assert.equal(await store.findAuthenticationSession('tab-2'), undefined);
-      assert.ok(await store.findAuthenticationSession('tab-3'));
-      assert.deepEqual(await store.takeCode(hash('code'), START), { outcome: 'gone' });
-    },
-  );
+  rule('"Ending all sessions of a user also ends unfinished logins and unexchanged codes"', async (store) => {
+    await begin(store);
+    const open = async () => {
+      for (const id of ['tab-1', 'tab-2'])
+        await store.putAuthenticationSession(anAuthenticationSession({ id, userId: 'user-1' }));
+      await store.putAuthenticationSession(anAuthenticationSession({ id: 'tab-3', userId: 'user-2' }));
+      await loggedIn(store);
+    };
+    await open();
+    await store.endUserSessions('user-1', { offlineToo: false });
+    assert.equal(await store.findAuthenticationSession('tab-1'), undefined);
+    assert.deepEqual(await store.takeCode(hash('code'), START), { outcome: 'gone' });
+    await open();
+    await store.apply([{ do: 'endSessions', userId: 'user-1', offlineToo: true }]);
+    assert.equal(await store.findAuthenticationSession('tab-1'), undefined);
+    assert.equal(await store.findAuthenticationSession('tab-2'), undefined);
+    assert.ok(await store.findAuthenticationSession('tab-3'));
+    assert.deepEqual(await store.takeCode(hash('code'), START), { outcome: 'gone' });
+  });
 
   rule('keeps consents with the date of the first one', async (store) => {
     await begin(store);

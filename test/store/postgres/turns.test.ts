@@ -40,7 +40,7 @@ test('locks with a timeout cannot exhaust the lock table or the connection pool'
   await next();
 });
 
-test('a lock with a timeout is released with the connection of its store, and another store can acquire it', {
+test('a lock is released when its store loses the connection, and another store can then acquire it', {
   skip,
 }, async (t) => {
   const server = await startPostgres({ after });

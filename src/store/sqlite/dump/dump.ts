@@ -8,7 +8,7 @@ import { newRing, RingReader } from './chunk-ring.ts';
 /** Options to follow the progress of a dump and to abort it. */
 export interface DumpOptions {
   signal?: AbortSignal;
-  /** Receives the number of bytes of SQL written so far. */
+  /** Called with the number of bytes of SQL that have been written. */
   onProgress?: (bytes: number) => void;
 }
 

@@ -52,7 +52,7 @@ function exactText(column: string): string {
  */
 function plainGuard(column: WrittenColumn): string {
   const name = identifier(column.name);
-  // A column of TEXT affinity holds no numbers (https://www.sqlite.org/datatype3.html §3).
+  // A column with TEXT affinity never contains numbers (https://www.sqlite.org/datatype3.html §3).
   const guard = isText(column)
     ? `${name} < x''`
     : isInteger(column)

@@ -3,7 +3,7 @@ import { identifier, rowText } from './row-text.ts';
 
 /** The SQL that reads the rows of one table as SQL text. The results are bytes, so that no text is decoded. */
 export interface TableRows {
-  /** `INSERT INTO "t"("a","b") VALUES` */
+  /** The head of an INSERT, for example `INSERT INTO "t"("a","b") VALUES`. */
   insert: string;
   /** Selects one row at a time, for example `(1,'x')`: `$rows` rows (-1 for all) after the first `$start`. */
   single: string;
@@ -26,7 +26,7 @@ export function tableRows(database: DatabaseSync, table: string): TableRows {
   const all = database
     .prepare('SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?)')
     .all(table);
-  // 2 and 3 are generated columns, which SQLite computes again.
+  // Skips generated columns (2 and 3), which SQLite computes itself.
   const columns = all
     .filter(({ hidden }) => hidden === 0)
     .map(({ name, type, notnull, pk }) => ({

@@ -9,7 +9,7 @@ import { type Fault, fromFault } from '../faults.ts';
 /** Options to follow the progress of a load and to abort it. */
 export interface LoadOptions {
   signal?: AbortSignal;
-  /** Receives the number of bytes of SQL loaded so far. */
+  /** Called with the number of bytes of SQL that have been loaded. */
   onProgress?: (bytes: number) => void;
 }
 
