@@ -12,7 +12,7 @@ test('a user logs in to the single-page application, which renews its token and 
   const page = await open();
   await shows(page, 'Logged out (not_logged_in)');
 
-  await t.test('a login by code with PKCE leaves nothing in the address or in storage', async () => {
+  await t.test('a login with PKCE leaves nothing in the address or in storage', async () => {
     await page.click('#login');
     await fillLogin(page);
     await shows(page, 'Hello, Alice Example');
