@@ -6,7 +6,7 @@ export type Example = readonly [commandLine: string, does: string];
 
 /** A commander command that keeps its examples as data, so that the help, the reference and the man pages share them. */
 export class CliCommand extends Command {
-  /** `createCommand` makes every one of them. */
+  /** Every subcommand is a CliCommand, because `createCommand` creates it. */
   declare readonly commands: readonly CliCommand[];
   exampleRows: readonly Example[] = [];
 
@@ -22,13 +22,13 @@ export class CliCommand extends Command {
     return this.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
   }
 
-  /** Adds the flags that set settings. `path` is the command's words as the table of settings has them. */
+  /** Adds the flags that set settings. `path` contains the command's words, for example `backups list`. */
   settingFlags(path: string): this {
     for (const { form, description } of flagsOfCommand(path)) this.option(form, description);
     return this;
   }
 
-  /** The commands directly below this one that the help lists. */
+  /** Returns the direct subcommands that the help lists. */
   visibleCommands(): readonly CliCommand[] {
     const visible = new Set<Command>(this.createHelp().visibleCommands(this));
     return this.commands.filter((command) => visible.has(command));

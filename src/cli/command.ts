@@ -16,40 +16,40 @@ export interface GlobalFlags {
   timeout?: number;
 }
 
-/** The result of a command. Renderers show it; only `exit.ts` derives an exit code from it. */
+/** The result of a command. The outputs show it, and `exit.ts` derives the exit code from it. */
 export interface Outcome {
   /** Fields of the JSON result, in addition to `type`, `command`, `ok` and `exitCode`. */
   data?: Record<string, unknown>;
-  /** The text on stdout for people, without a final newline. */
+  /** The text for people, which is printed on stdout. Without a final newline. */
   text?: string;
   findings?: readonly Finding[];
   failure?: IdkitError;
 }
 
-/** Everything that a command gets from its surroundings. */
+/** Everything that a command receives from the process and from the global flags. */
 export interface CommandContext {
   globals: GlobalFlags;
   terminal: Terminal;
   env: NodeJS.ProcessEnv;
   cwd: string;
-  /** Aborts on Ctrl-C, SIGTERM and `--timeout`. Its reason is the error that ends the command. */
+  /** Aborts on Ctrl-C, SIGTERM and `--timeout`. Its reason is the error with which the command ends. */
   signal: AbortSignal;
   reporter: Reporter;
   /** The options that every procedure takes. */
   procedure: ProcedureOptions;
-  /** Loads the settings. The platform directory may be missing. */
+  /** Loads the settings, even if the platform directory does not exist. */
   loadSettings(flags?: SettingFlags): Promise<Settings>;
   /** Loads the settings of a platform directory that must exist. @throws IDKIT_DIRECTORY_MISSING */
   loadPlatform(flags?: SettingFlags): Promise<Settings>;
-  /** Prompts for the passphrase without echo; undefined if there is no terminal. */
+  /** Prompts for the passphrase without echo. Undefined if there is no terminal. */
   promptPassphrase: (() => Promise<string>) | undefined;
 }
 
 /** The command's own flags, as commander parses them. */
 export type Flags = Record<string, unknown>;
 
-/** Runs one command. `args` are its positional arguments; a missing one is undefined. */
+/** Runs one command. `args` contains its positional arguments; an argument that was not given is undefined. */
 export type Work = (context: CommandContext, flags: Flags, args: (string | undefined)[]) => Promise<Outcome>;
 
-/** Turns the work of a command into a commander action. */
+/** Converts the work of a command to a commander action. */
 export type Runner = (work: Work) => (...parameters: unknown[]) => Promise<void>;

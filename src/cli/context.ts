@@ -4,7 +4,7 @@ import type { Output } from './output/output.ts';
 import type { CliIo } from './run-cli.ts';
 import { ask } from './terminal.ts';
 
-/** Builds the context of a command from the global flags and the surroundings of the process. */
+/** Builds the context of a command from the global flags and the process. */
 export function openContext(globals: GlobalFlags, io: CliIo, output: Output): CommandContext {
   const { terminal, env, cwd, interrupt } = io;
   const { signal } = interrupt;
@@ -35,22 +35,22 @@ export function openContext(globals: GlobalFlags, io: CliIo, output: Output): Co
   };
 }
 
-/** @param init the command that creates such a directory */
+/** @param init the command that creates a platform directory, for the hint */
 export function directoryMissing(dir: string, init = 'idkit init'): IdkitError {
   return new IdkitError(
     'IDKIT_DIRECTORY_MISSING',
     `${dir} is not a platform directory: it contains no idkit.yaml`,
     {
-      hints: ['name a platform directory with --dir or IDKIT_DIR', `${init} --dir ${dir} creates one`],
+      hints: ['set --dir or IDKIT_DIR to a platform directory', `${init} --dir ${dir} creates one`],
     },
   );
 }
 
-/** Aborts the command after `--timeout`, as a signal does. The command then fails with IDKIT_UNREACHABLE. */
+/** Aborts the command after `--timeout` in the same way as a signal. The command then fails with IDKIT_UNREACHABLE. */
 function armTimeout(seconds: number, interrupt: AbortController): void {
   setTimeout(() => {
     interrupt.abort(
-      new IdkitError('IDKIT_UNREACHABLE', `the command did not finish within the ${seconds} s of --timeout`),
+      new IdkitError('IDKIT_UNREACHABLE', `the command did not finish within ${seconds} s (--timeout)`),
     );
   }, seconds * 1000).unref();
 }

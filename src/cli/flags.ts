@@ -7,7 +7,7 @@ export function textFlag(flags: Flags, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns `{ [name]: value }`, or an empty object if the value is undefined: for options that may be absent. */
+/** Returns `{ [name]: value }`, or an empty object if the value is undefined. Use it for optional properties. */
 export function given<Name extends string, Value>(
   name: Name,
   value: Value | undefined,
@@ -16,9 +16,10 @@ export function given<Name extends string, Value>(
 }
 
 /**
- * Returns the name of a realm, user or client if it can be one segment of a path.
+ * Returns the name of a realm, user or client. The name must fit into one segment of a URL path.
  *
- * @throws IDKIT_USAGE for an empty name, `.`, `..`, a slash, a backslash, a control character, or above 255 characters
+ * @throws IDKIT_USAGE for an empty name, `.`, `..`, a slash, a backslash, a control character, or more than 255
+ *   characters
  */
 export function checkName(value: string, what: string): string {
   if (

@@ -3,14 +3,14 @@ import { IdkitError } from '../core/index.ts';
 import { runCli } from './run-cli.ts';
 import { openTerminal } from './terminal.ts';
 
-// The tests of a packed idkit run command lines in their own process.
+// The tests of the packed program import this function to run command lines in their own process.
 export { runCli };
 
 /** Runs the command and exits the process with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   const interrupt = new AbortController();
   const onSignal = (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void => {
-    // A second signal exits immediately. The next run cleans up what this one leaves.
+    // A second signal exits immediately. The next run of the command cleans up what this run leaves behind.
     if (interrupt.signal.aborted) process.exit(128 + constants.signals[signal]);
     interrupt.abort(
       signal === 'SIGINT'
@@ -19,15 +19,15 @@ export async function main(argv: readonly string[]): Promise<void> {
     );
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  // npx passes SIGTERM only to its shell. The shell exits and leaves this process running, so watch the parent.
+  // npx sends SIGTERM only to its shell. The shell exits but leaves this process running, so watch the parent process.
   if (process.env['npm_command'] === 'exec') watchParent(() => onSignal('SIGTERM'));
   const terminal = openTerminal();
   const code = await runCli(argv, { terminal, env: process.env, cwd: process.cwd(), interrupt });
-  // A worker or a socket that is still open must not keep a finished command alive.
+  // An open worker or socket must not keep the process alive after the command has finished.
   terminal.stdout.write('', () => process.exit(code));
 }
 
-/** Calls back once the parent process has exited. */
+/** Calls `onExit` when the parent process has exited. */
 function watchParent(onExit: () => void): void {
   const parent = process.ppid;
   const timer = setInterval(() => {

@@ -5,21 +5,20 @@ import { CliCommand } from './cli-command.ts';
 import type { Runner } from './command.ts';
 import { COMMANDS, type CommandRow } from './commands/table.ts';
 
-/** Commands that show all the others. */
+/** Commands that need the definitions of all other commands. */
 const NEEDS_ALL = ['help', 'completion'];
 
-/** What `buildProgram` can be given. */
 export interface ProgramOptions {
   /** Receives the text of the help and of the version. */
   show?: (text: string) => void;
-  /** If its first word names a command, only the module of that command is loaded. Default: all modules are. */
+  /** If the first word names a command, only that command's module is loaded. Default: all modules are loaded. */
   argv?: readonly string[];
   commands?: readonly CommandRow[];
 }
 
 /**
- * Builds the command line. The modules of commands hold only flags. What does the work is imported when a command
- * runs, so that `--version` and `--help` answer quickly.
+ * Builds the command line. The modules of the commands define only flags and import their procedures when they run, so
+ * that `--version` and `--help` start quickly.
  */
 export async function buildProgram(
   run: Runner,
@@ -47,13 +46,15 @@ export async function buildProgram(
     .option('--verbose', 'print more detail, and a stack trace with errors')
     .option('--no-color', 'print without colours (so does NO_COLOR)')
     .option('--no-progress', 'print no spinner on a terminal')
-    .addOption(new Option('--timeout <seconds>', 'give up after this many seconds').argParser(parseTimeout))
+    .addOption(
+      new Option('--timeout <seconds>', 'abort the command after this many seconds').argParser(parseTimeout),
+    )
     .option('--yes', 'answer yes to every question')
     .examples([
-      ['idkit serve', 'a platform in ./idkit, served on http://127.0.0.1:8080'],
-      ['idkit backup', 'a complete backup set below idkit/backups'],
-      ['idkit help restore', 'one command with its flags and examples'],
-      ['idkit help --all', 'the reference of all commands'],
+      ['idkit serve', 'serves a platform in ./idkit on http://127.0.0.1:8080'],
+      ['idkit backup', 'writes a complete backup set below idkit/backups'],
+      ['idkit help restore', 'shows one command with its flags and examples'],
+      ['idkit help --all', 'prints the reference of all commands'],
     ]);
 
   const only = NEEDS_ALL.includes(argv[0] ?? '') ? undefined : commands.find(({ name }) => name === argv[0]);
@@ -62,12 +63,15 @@ export async function buildProgram(
   return program;
 }
 
-/** The program and every command below it. */
+/** Returns the program and all commands below it. */
 function allCommands(command: CliCommand): readonly CliCommand[] {
   return [command, ...command.commands.flatMap(allCommands)];
 }
 
-/** Returns the known command that a command line names, in words, or an empty string if it names none. */
+/**
+ * Returns the words of the command in a command line, for example `admin realm list`. Returns an empty string if there
+ * is no known command.
+ */
 export function commandPath(program: CliCommand, argv: readonly string[]): string {
   const names: string[] = [];
   let at = program;
@@ -87,7 +91,7 @@ export function commandPath(program: CliCommand, argv: readonly string[]): strin
   return names.join(' ');
 }
 
-/** Refuses a flag whose value is empty, and a flag with one value that is given twice. */
+/** Rejects a flag with an empty value, and a flag that is given twice although it has one value. */
 function guardOptions(command: CliCommand): void {
   const seen = new Set<string>();
   for (const option of command.options) {

@@ -12,12 +12,12 @@ import { openTextOutput } from './output/text-output.ts';
 import { buildProgram, commandPath } from './program.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The surroundings of a command line. */
+/** The streams, the environment and the signals of a command line. */
 export interface CliIo {
   terminal: Terminal;
   env: NodeJS.ProcessEnv;
   cwd: string;
-  /** A signal aborts it. Its reason is the error that ends the command. */
+  /** Aborted by a signal of the process. Its reason is the error with which the command ends. */
   interrupt: AbortController;
 }
 
@@ -95,7 +95,7 @@ function nameOf(command: Command): string {
   return names.join(' ');
 }
 
-/** Finds the flags that shape the output, for a command line that commander rejects. */
+/** Finds the flags that control the output, for a command line that commander rejects. */
 function earlyFlags(argv: readonly string[]): GlobalFlags {
   const end = argv.indexOf('--');
   const flags = end === -1 ? argv : argv.slice(0, end);
@@ -113,7 +113,7 @@ function isCommanderError(error: unknown): error is CommanderError {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
 }
 
-/** Help and version are not errors. Everything else that commander rejects is wrong usage. */
+/** Help and version are not errors. All other errors of commander report wrong usage. */
 function fromCommander(error: CommanderError): IdkitError | undefined {
   if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') return undefined;
   if (error.code === 'commander.help') {
@@ -131,7 +131,7 @@ function fromCommander(error: CommanderError): IdkitError | undefined {
   });
 }
 
-/** Opens the output that the global flags, the terminal and `NO_COLOR` select. */
+/** Opens the output according to the global flags, the terminal and `NO_COLOR`. */
 export async function openOutput(
   terminal: Terminal,
   flags: GlobalFlags,
@@ -139,7 +139,7 @@ export async function openOutput(
 ): Promise<Output> {
   if (flags.json) return openJsonOutput(terminal, flags);
   const isTerminal = terminal.stderr.isTTY === true && env['TERM'] !== 'dumb';
-  // On a terminal without a width (a bare pty) the spinner would divide by zero.
+  // Some pseudo-terminals report no width, and the spinner would divide by zero.
   const movable = isTerminal && (terminal.stderr.columns ?? 0) > 0;
   const color = isTerminal && flags.color && !env['NO_COLOR'];
   const moving = movable && flags.progress && !flags.quiet;

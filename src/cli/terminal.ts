@@ -3,16 +3,19 @@ import { Writable } from 'node:stream';
 import { IdkitError, systemErrorCode } from '../core/index.ts';
 import { printable } from './output/output.ts';
 
-/** The three streams of the process. */
+/** The standard streams of the process. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   stdout: NodeJS.WritableStream & { isTTY?: boolean };
   stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
-  /** True if stdin and stderr are a terminal, so that a command can prompt. */
+  /** True if both stdin and stderr are a terminal, so that a command can prompt. */
   readonly canAsk: boolean;
 }
 
-/** Opens the process's own streams. If the reader closes its end (`| head`), the output ends but the work continues. */
+/**
+ * Opens the standard streams of the process. If the reader closes its end (`| head`), the output stops but the work
+ * continues.
+ */
 export function openTerminal(streams: Pick<Terminal, 'stdin' | 'stdout' | 'stderr'> = process): Terminal {
   const { stdout, stderr } = streams;
   for (const stream of [stdout, stderr]) {
@@ -23,7 +26,7 @@ export function openTerminal(streams: Pick<Terminal, 'stdin' | 'stdout' | 'stder
   return {
     stdout,
     stderr,
-    // Node.js opens stdin on the first access, and most commands never read it.
+    // Node.js opens stdin at the first access. Most commands never read it.
     get stdin() {
       return streams.stdin;
     },
@@ -33,7 +36,7 @@ export function openTerminal(streams: Pick<Terminal, 'stdin' | 'stdout' | 'stder
   };
 }
 
-/** Lines that were typed before their question, by stream. */
+/** Lines that the user typed before the prompt for them, by stream. */
 const typedAhead = new WeakMap<object, string[]>();
 
 /** Prompts on the terminal, with the question on stderr. With `hidden` the input is not echoed. */
@@ -69,7 +72,7 @@ export function ask(
       end(() => reject(new IdkitError('IDKIT_INTERRUPTED', 'interrupted at the prompt')));
     reader.on('line', (line) => {
       lines.push(line);
-      // Further lines of the same chunk answer the next question, so the reader closes only after them.
+      // Keep the reader open until all lines of this chunk have arrived. Further lines answer the next question.
       if (lines.length > 1) return;
       setImmediate(() => {
         const [answer = '', ...rest] = lines;
@@ -85,7 +88,7 @@ export function ask(
   });
 }
 
-/** Returns true if the person answers `y` or `yes`. */
+/** Asks a question and returns true if the answer is `y` or `yes`. */
 export async function confirm(terminal: Terminal, question: string, signal: AbortSignal): Promise<boolean> {
   const answer = await ask(terminal, `${question} [y/N] `, { hidden: false, signal });
   return /^y(es)?$/i.test(answer.trim());
@@ -103,6 +106,6 @@ export async function readFirstLine(terminal: Terminal, what: string): Promise<s
       throw new IdkitError('IDKIT_USAGE', `${what} on stdin is longer than ${MAX_STDIN_BYTES} characters`);
   }
   const line = text.split(/\r?\n/)[0]!;
-  if (line === '') throw new IdkitError('IDKIT_USAGE', `stdin is empty, but ${what} is expected on it`);
+  if (line === '') throw new IdkitError('IDKIT_USAGE', `stdin is empty, but must contain ${what}`);
   return line;
 }

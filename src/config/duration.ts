@@ -9,10 +9,10 @@ const UNIT_SECONDS = new Map([
 ]);
 
 /**
- * Returns the seconds of a duration such as `26h`, `7d`, `90m`, `30s` or `2w`.
+ * Parses a duration such as `26h`, `7d`, `90m`, `30s` or `2w`, and returns seconds.
  *
  * @param name the flag or setting, for the error
- * @throws IDKIT_USAGE for anything else
+ * @throws IDKIT_USAGE for any other text
  */
 export function parseDuration(text: string, name: string): number {
   const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];

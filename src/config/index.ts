@@ -1,7 +1,7 @@
-// Config: settings from flags, environment, .env and idkit.yaml.
+// Config: settings from flags, environment, .env and idkit.yaml. Decides which source of a setting takes precedence.
 // Owns: the table of settings (settings/), idkit.yaml (yaml/), .env (environment/), Postgres addresses (postgres/), locks
-// (lock/), the files of a new container platform (compose/); paths, passphrase and form of the master key.
-// Decides which value a setting has and where it comes from. Must not know: what the settings are used for.
+// (lock/), the files of a new container platform (compose/), paths, the passphrase, the format of the master key.
+// Must not know: what the settings are used for.
 // Start at settings/table.ts, then settings/load.ts.
 
 export { parseDuration } from './duration.ts';

@@ -16,7 +16,7 @@ import { renderDefaultYaml } from './yaml/template.ts';
 export interface InitResult {
   paths: PlatformPaths;
   created: readonly string[];
-  /** Files that existed and stay as they are. */
+  /** Files that existed and were not changed. */
   kept: readonly string[];
   /** The variables that idkit generated for a new `.env`. Empty if `.env` was kept. */
   generated: readonly string[];
@@ -24,8 +24,8 @@ export interface InitResult {
 
 /**
  * Creates a platform directory with `idkit.yaml`, `.env` (0600), `config/`, `import/`, `data/` and the backup root
- * (0700). For containers it also creates `compose.yaml`, the proxy's configuration and an application. It starts nothing
- * and overwrites no file. `.env` gets the values that `env` has, and generated values for the others.
+ * (0700). For containers it also creates `compose.yaml`, the proxy's configuration and an application. It starts no
+ * process and overwrites no file. `.env` gets the values of `env`, and generated values for the other variables.
  *
  * @throws IDKIT_MASTER_KEY_INVALID before anything is written; IDKIT_DIRECTORY_NOT_WRITABLE; IDKIT_NO_SPACE
  */
@@ -56,7 +56,7 @@ export function initPlatform(
   }
   const platform = runtime === 'compose' ? renderPlatformFiles({ service, proxy }) : undefined;
   const yaml = renderDefaultYaml(runtime, service, platform?.settings);
-  // The secrets are written first, because a directory with idkit.yaml counts as complete.
+  // Write the secrets first, because a directory with idkit.yaml counts as complete.
   const env = createFile(paths.env, secrets.text);
   note(paths.env, env);
   for (const [name, text] of platform?.files ?? []) {

@@ -1,4 +1,3 @@
-/** The address on which a service listens. */
 export interface ListenPlace {
   host: string;
   port: number;
@@ -6,8 +5,8 @@ export interface ListenPlace {
 }
 
 /**
- * Returns the URL of a service for a client on this machine, such as `http://127.0.0.1:8080`. If the service listens on
- * all addresses, the URL has the loopback address. IPv6 addresses are in brackets (RFC 3986 §3.2.2).
+ * Returns the URL at which programs on this machine reach a service, such as `http://127.0.0.1:8080`. If the service
+ * listens on all addresses, the URL has the loopback address. IPv6 addresses are in brackets (RFC 3986 §3.2.2).
  */
 export function listenUrl({ host, port, tls }: ListenPlace): string {
   return `${tls ? 'https' : 'http'}://${hostForThisMachine(host)}:${port}`;

@@ -8,7 +8,7 @@ export function generateMasterKey(random: Random = systemRandom): Secret {
 }
 
 /**
- * Returns the key if it is 32 bytes in standard base64. The message says what is wrong but never shows the value.
+ * Returns the key if it is 32 bytes in standard base64. The error describes the fault but never contains the value.
  *
  * @param variable the variable's name, for the message
  * @throws IDKIT_MASTER_KEY_MISSING, IDKIT_MASTER_KEY_INVALID
@@ -17,8 +17,8 @@ export function checkMasterKey(key: Secret | undefined, variable = 'IDKIT_MASTER
   if (key === undefined || key.reveal() === '') {
     throw new IdkitError('IDKIT_MASTER_KEY_MISSING', `${variable} is not set`, {
       hints: [
-        'set it in .env of the platform directory, to the key that the database was created with',
-        'idkit init writes one for a new platform directory',
+        'set it to the key with which the database was created, in .env of the platform directory',
+        'for a new platform directory, idkit init generates one',
       ],
     });
   }

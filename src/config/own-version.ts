@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseJsonObject } from '../core/index.ts';
 
-/** Returns the directory of this idkit: the nearest one above this code with a package.json. */
+/** Returns the directory of the running idkit package: the nearest parent directory with a package.json. */
 export function ownDirectory(): URL {
   for (let at = new URL('./', import.meta.url); ; at = new URL('../', at)) {
     if (existsSync(new URL('package.json', at))) return at;
@@ -9,7 +9,6 @@ export function ownDirectory(): URL {
   }
 }
 
-/** Returns the version of this idkit. */
 export function ownVersion(): string {
   const text = readFileSync(new URL('package.json', ownDirectory()), 'utf8');
   return String(parseJsonObject(text)?.['version']);

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { IdkitError, Secret } from '../core/index.ts';
 
-/** The sources of the passphrase. `.env` must hold none of them, because a backup includes `.env`. */
+/**
+ * The variables that contain the passphrase or name its source. `.env` must not set them, because a backup includes
+ * `.env`.
+ */
 export const PASSPHRASE_VARIABLES = [
   'IDKIT_BACKUP_PASSPHRASE',
   'IDKIT_BACKUP_PASSPHRASE_FILE',
@@ -10,26 +13,26 @@ export const PASSPHRASE_VARIABLES = [
 const [VALUE, FILE, COMMAND] = PASSPHRASE_VARIABLES;
 const MAX_LINE_BYTES = 65_536;
 
-/** Removes the passphrase and its sources from the environment of a program that does not need it. */
+/** Returns the environment without the passphrase and its sources, for a program that does not need them. */
 export function withoutPassphrase(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names: readonly string[] = PASSPHRASE_VARIABLES;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 }
 
-/** The sources of a passphrase. */
 export interface PassphraseOptions {
   env?: NodeJS.ProcessEnv;
-  /** Prompts on a terminal without echo. Absent if there is no terminal. An empty answer is an error. */
+  /** Prompts for the passphrase without echo. Absent if there is no terminal. An empty passphrase is an error. */
   prompt?: (() => Promise<string>) | undefined;
   signal?: AbortSignal;
 }
 
 /**
- * Finds the passphrase of backups in exactly one source: `IDKIT_BACKUP_PASSPHRASE`, the first line of the file in
- * `…_FILE`, the first line that the command in `…_COMMAND` prints, else the terminal.
+ * Finds the passphrase of backups. Exactly one source may be set: `IDKIT_BACKUP_PASSPHRASE`, a file in `…_FILE`, or a
+ * command in `…_COMMAND`. idkit reads the first line of the file or of the command's output. Without a source, it
+ * prompts.
  *
- * @returns undefined if there is no source
- * @throws IDKIT_SETTING for two sources, or a source that is empty or cannot be read
+ * @returns undefined if there is neither a source nor a prompt
+ * @throws IDKIT_SETTING for two sources, and for a source that is empty or cannot be read
  */
 export async function findPassphrase(options: PassphraseOptions = {}): Promise<Secret | undefined> {
   const env = options.env ?? process.env;
@@ -40,7 +43,7 @@ export async function findPassphrase(options: PassphraseOptions = {}): Promise<S
   const [name] = given;
   if (name === undefined) {
     if (options.prompt === undefined) return undefined;
-    return checkPassphrase(await options.prompt(), 'the passphrase');
+    return checkPassphrase(await options.prompt(), 'the terminal');
   }
   const value = env[name] ?? '';
   if (name === VALUE) return checkPassphrase(value, name);
@@ -50,26 +53,29 @@ export async function findPassphrase(options: PassphraseOptions = {}): Promise<S
 }
 
 /**
- * Finds the passphrase as `findPassphrase` does, for work that needs one.
+ * Works like `findPassphrase`, but throws if there is no passphrase.
  *
- * @throws IDKIT_SETTING, including if there is no passphrase
+ * @throws IDKIT_SETTING
  */
 export async function readPassphrase(options: PassphraseOptions = {}): Promise<Secret> {
   const passphrase = await findPassphrase(options);
   if (passphrase !== undefined) return passphrase;
-  throw new IdkitError('IDKIT_SETTING', 'no passphrase for env.gpg is given', {
+  throw new IdkitError('IDKIT_SETTING', 'the passphrase of env.gpg is missing', {
     hints: [
       `set ${VALUE} in the process environment`,
-      `or ${FILE} to a file that holds it in its first line`,
-      `or ${COMMAND} to a command that prints it`,
+      `or set ${FILE} to a file whose first line is the passphrase`,
+      `or set ${COMMAND} to a command that prints it`,
     ],
   });
 }
 
 function checkPassphrase(text: string, source: string): Secret {
-  if (text === '') throw new IdkitError('IDKIT_SETTING', `${source} gives an empty passphrase`);
+  if (text === '') throw new IdkitError('IDKIT_SETTING', `the passphrase from ${source} is empty`);
   if (/[\0\r\n]/.test(text)) {
-    throw new IdkitError('IDKIT_SETTING', `${source} gives more than one line, or a NUL byte`);
+    throw new IdkitError(
+      'IDKIT_SETTING',
+      `the passphrase from ${source} has more than one line, or contains a NUL byte`,
+    );
   }
   return new Secret(text);
 }
@@ -89,9 +95,9 @@ function firstLine(bytes: Buffer): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-/** Runs the operator's command in a shell. Its standard error is ours, so that it can prompt and report errors. */
+/** Runs the operator's command in a shell. The command inherits stderr, so that it can prompt and report errors. */
 async function runCommand(command: string, signal: AbortSignal | undefined): Promise<string> {
-  // Loaded only here, because a service that starts runs no command.
+  // Import lazily: a starting service does not run a command, so it need not load this module.
   const { spawn } = await import('node:child_process');
   return new Promise((resolve, reject) => {
     const child = spawn('/bin/sh', ['-c', command], {

@@ -4,10 +4,10 @@ import { IdkitError } from '../core/index.ts';
 import type { PlatformPaths } from './settings/settings.ts';
 
 /**
- * Returns the absolute path of the platform directory: `--dir`, else `IDKIT_DIR`, else the current directory if it has an
- * `idkit.yaml`, else `./idkit`. The directory need not exist.
+ * Returns the absolute path of the platform directory: `--dir`, else `IDKIT_DIR`, else the current directory if it
+ * contains an `idkit.yaml`, else `./idkit`. The directory need not exist.
  *
- * @throws IDKIT_DIRECTORY_MISSING if the path is not a directory
+ * @throws IDKIT_DIRECTORY_MISSING if the path exists but is not a directory
  */
 export function resolvePlatformDirectory(options: {
   flag?: string | undefined;

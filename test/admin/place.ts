@@ -9,7 +9,7 @@ import { openStore } from '../../src/store/open.ts';
 
 const key = new Secret(Buffer.alloc(32, 7).toString('base64'));
 
-/** A store in its own directory, with the context that the administration needs. */
+/** A store in a temporary directory, with a context for administrative functions. */
 export interface Place extends AsyncDisposable {
   context: AdminContext;
 }
@@ -36,7 +36,7 @@ export async function openPlace(): Promise<Place> {
   };
 }
 
-/** A file of the real exports, parsed. */
+/** Parses a file from test/fixtures/keycloak/exports. */
 export function readExport(name: string): Record<string, unknown> {
   const url = new URL(`../fixtures/keycloak/exports/${name}`, import.meta.url);
   return JSON.parse(readFileSync(url, 'utf8')) as Record<string, unknown>;

@@ -8,7 +8,7 @@ import { lockRoot } from '../../src/procedures/locks.ts';
 import { makeDirectory, run } from './run.ts';
 import { type ServedPlatform, servePlatform } from './served-platform.ts';
 
-// Backups from the command line while a service runs.
+// These tests run backups from the command line while a service is running.
 
 const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
 
@@ -54,7 +54,7 @@ test('manifest.json contains all fields of its contract', () => {
     assert.ok(JSON.stringify(manifest.steps).includes(`"${step}"`), step);
 });
 
-test('accepts exactly one source of the passphrase, and exits with 2 for two sources, an unreadable or an empty one', async () => {
+test('exits with 2 if the passphrase has two sources, or if its source is unreadable or empty', async () => {
   const empty = join(platform.cwd, 'empty');
   writeFileSync(empty, '\nsecond line\n');
   const [value, file, command] = ['', '_FILE', '_COMMAND'].map((end) => `IDKIT_BACKUP_PASSPHRASE${end}`) as [
@@ -69,9 +69,9 @@ test('accepts exactly one source of the passphrase, and exits with 2 for two sou
       /IDKIT_BACKUP_PASSPHRASE and IDKIT_BACKUP_PASSPHRASE_FILE are set, but only one/,
     ],
     [{ [file]: join(platform.cwd, 'absent') }, /_FILE names .*absent, which cannot be read/],
-    [{ [file]: empty }, /the file of IDKIT_BACKUP_PASSPHRASE_FILE gives an empty passphrase/],
+    [{ [file]: empty }, /the passphrase from the file of IDKIT_BACKUP_PASSPHRASE_FILE is empty/],
     [{ [command]: 'exit 7' }, /the command of IDKIT_BACKUP_PASSPHRASE_COMMAND failed with exit code 7/],
-    [{ [value]: '' }, /IDKIT_BACKUP_PASSPHRASE gives an empty passphrase/],
+    [{ [value]: '' }, /the passphrase from IDKIT_BACKUP_PASSPHRASE is empty/],
   ];
   for (const [env, message] of cases) {
     for (const argv of [['backup'], ['verify'], ['drill'], ['restore', '--from', set, '--yes']]) {
@@ -98,7 +98,7 @@ test('reads the first line of a passphrase file or command, without the newline'
   assert.equal(wrong.code, 12, '"Wrong passphrase is 12"');
 });
 
-test('every command rejects a passphrase in .env', async (t) => {
+test('every command rejects a .env that contains a source of the passphrase', async (t) => {
   const cwd = makeDirectory(t);
   initPlatform(join(cwd, 'idkit'), { env: {} });
   writeFileSync(join(cwd, 'idkit/.env'), 'IDKIT_BACKUP_PASSPHRASE_FILE=/etc/passphrase\n', { flag: 'a' });
@@ -109,7 +109,7 @@ test('every command rejects a passphrase in .env', async (t) => {
   }
 });
 
-test('publishes the set and exits with 3 if it leaves out a file named .env*, or if the mirror fails', async () => {
+test('backup publishes the set and exits with 3 if it omits a file named .env*, or if the mirror fails', async () => {
   const secret = join(platform.dir, 'config/.env.local');
   writeFileSync(secret, 'SECRET=1');
   const mirror = join(platform.cwd, 'a file');
@@ -170,7 +170,7 @@ test('verify DIR and verify --root need no platform directory', async (t) => {
   assert.deepEqual([none.code, codesOf(none.result())], [3, ['BACKUP_MISSING']], '"No set at all: 3"');
 });
 
-test('prune needs --yes or --dry-run without a terminal, asks on a terminal, and excludes other procedures', async (t) => {
+test('prune asks for confirmation, needs --yes or --dry-run without a terminal, and excludes other procedures', async (t) => {
   const copies = makeDirectory(t);
   const old = join(copies, '20260101_000000');
   cpSync(set, old, { recursive: true });

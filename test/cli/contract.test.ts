@@ -10,9 +10,9 @@ import { initPlatform, settingDocs } from '../../src/config/index.ts';
 import { EXIT_CODES } from '../../src/core/index.ts';
 import { run } from './run.ts';
 
-// The names that scripts and people rely on. A name may be added here, but never renamed or removed.
+// The names on which scripts and people rely. Add names here if necessary, but never rename or remove one.
 
-/** Each command with its own flags. */
+/** Each command and its own flags. */
 const COMMANDS: Record<string, readonly string[]> = {
   init: ['--runtime', '--service'],
   serve: ['--host', '--port', '--database', '--base-url', '--tls-cert', '--tls-key', '--management-port'],
@@ -85,7 +85,7 @@ const VARIABLES = [
   'IDKIT_SMOKE_REALM',
 ];
 
-/** Maps each key of idkit.yaml to its default on the embedded platform. */
+/** Each key of idkit.yaml and its default on the embedded platform. */
 const YAML = {
   runtime: 'embedded',
   service: 'idkit',
@@ -103,7 +103,7 @@ const YAML = {
   limits: { bodyBytes: 1048576, adminBodyBytes: 67108864 },
 };
 
-/** Keys that idkit adds to those of the contract. */
+/** Keys of idkit.yaml that the contract does not contain. */
 const OWN_YAML = {
   outbound: { privateAddresses: [] },
   admin: { protectAdministrators: true },
@@ -124,12 +124,12 @@ function leaves(
 
 const found = leaves(program);
 
-test('every command of the contract exists, and no other', () => {
+test('the commands are exactly those of the contract', () => {
   assert.deepEqual(found.map(({ path }) => path).sort(), Object.keys(COMMANDS).sort());
 });
 
 for (const { path, command } of found) {
-  test(`idkit ${path} has the contract's flags, a description and examples`, () => {
+  test(`idkit ${path} has a description and the contract's flags`, () => {
     const flags = command
       .createHelp()
       .visibleOptions(command)
@@ -154,7 +154,7 @@ const GROUPS = [
   'completion',
 ];
 
-test('every command but help ends its help with examples', async () => {
+test('the help of every command except help ends with examples', async () => {
   const commands = found.map(({ path }) => path).filter((path) => path !== 'help');
   for (const path of [...commands, ...GROUPS]) {
     const { code, stdout } = await run([...path.split(' ').filter((word) => word !== ''), '--help']);
@@ -176,7 +176,7 @@ test('no command accepts a secret as an argument', () => {
   }
 });
 
-test('smoke-test is another name for smoke', async () => {
+test('smoke-test is an alias of smoke', async () => {
   const { stdout } = await run(['smoke-test', '--help']);
   assert.match(stdout, /^Usage: idkit smoke\|smoke-test/);
 });
@@ -186,7 +186,7 @@ test('the global flags are those of the contract', () => {
   assert.deepEqual(flags, GLOBAL_FLAGS);
 });
 
-test('up and down refer to serve on the embedded platform, and to init without a platform directory', async (t) => {
+test('up and down refer the operator to serve on the embedded platform, and to init if there is no platform directory', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-up-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   for (const name of ['up', 'down']) {
@@ -211,7 +211,7 @@ test('the environment variables are those of the contract', () => {
   assert.deepEqual([...variables].sort(), [...VARIABLES].sort());
 });
 
-test('the keys and defaults of idkit.yaml are those of the contract and the ones that idkit adds', () => {
+test('idkit.yaml has the keys and defaults of the contract, and the keys that idkit adds', () => {
   const rows = settingDocs().filter((row) => row.environmentOnly === undefined);
   const built: Record<string, unknown> = {};
   for (const { name, default: value } of rows) {

@@ -13,7 +13,7 @@ test('does not create a missing home directory for the compile cache', (t) => {
   assert.ok(!existsSync(home));
 });
 
-test('starts for a user that the system does not know, even without HOME', (t) => {
+test('starts under a user id without an account, even without HOME', (t) => {
   if (process.getuid?.() !== 0) {
     if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw new Error('needs root to become another user');
     t.skip('needs root to become another user');

@@ -10,7 +10,7 @@ import { makeDirectory, run } from './run.ts';
 
 const BIN = PROGRAM;
 
-test('exits with 2 for an unknown command, with "command": null in the result', async () => {
+test('an unknown command exits with 2 and sets "command" to null in the result', async () => {
   const { code, result, stderr } = await run(['frobnicate', '--json']);
   assert.equal(code, 2);
   assert.deepEqual(result(), {
@@ -32,7 +32,7 @@ test('suggests a similar command or flag in a hint', async () => {
   assert.match((await run(['backup', '--jsn'])).stderr, /\nhint: did you mean --json\?/);
 });
 
-test('exits with 2 for wrong usage, with the message and the command in the JSON result', async () => {
+test('wrong usage exits with 2, and the JSON result contains the message and the command', async () => {
   const cases: [argv: string[], command: string | null, message: RegExp][] = [
     [['backup', '--to'], 'backup', /option '--to <root>' argument missing/],
     [['backup', '--to', ''], 'backup', /the value of --to is empty/],
@@ -51,12 +51,12 @@ test('exits with 2 for wrong usage, with the message and the command in the JSON
     [['verify', '--all', '--latest'], 'verify', /--latest and --all exclude each other/],
     [['drill', ''], 'drill', /the directory of the set is an empty string/],
     [['verify', 'x', '--root', 'y'], 'verify', /DIR and --root exclude each other/],
-    [['restore'], 'restore', /restore needs the directory of a set in --from/],
+    [['restore'], 'restore', /restore needs --from with the directory of a set/],
     [['restore', '--resume', '--abort'], 'restore', /exclude each other/],
     [['restore', '--from', 'x'], 'restore', /without a terminal it cannot ask for confirmation/],
     [['backups', 'prune'], 'backups prune', /without a terminal it cannot ask for confirmation/],
     [['smoke', '--realm', '../x'], 'smoke', /--realm must be a plain name, not "\.\.\/x"/],
-    [['smoke', '--realm', 'a', '--realm', 'a'], 'smoke', /--realm contains a realm twice/],
+    [['smoke', '--realm', 'a', '--realm', 'a'], 'smoke', /--realm names a realm twice/],
     [['smoke', '--base-url', 'ftp://x'], 'smoke', /--base-url must be an http or https URL/],
     [['admin', 'user', 'count', '--realm', '..'], 'admin user count', /--realm must be a plain name/],
     [['admin', 'user', 'create'], 'admin user create', /the user is missing/],
@@ -109,7 +109,7 @@ test('commands that need a platform directory exit with 2 if it is missing', asy
   }
 });
 
-test('exits with 2 if a file is in place of the platform directory', async (t) => {
+test('exits with 2 if the platform directory is a file', async (t) => {
   const cwd = makeDirectory(t);
   writeFileSync(join(cwd, 'idkit'), '');
   for (const argv of [['backup'], ['serve'], ['init']]) {
@@ -181,7 +181,7 @@ test('help and version print to stdout and exit with 0, and print one result lin
   });
 });
 
-test('a command without its subcommand lists the subcommands on stderr and exits with 2', async () => {
+test('a group without a subcommand lists its subcommands on stderr and exits with 2', async () => {
   const { code, stdout, stderr } = await run(['admin']);
   assert.equal(code, 2);
   assert.equal(stdout, '');
@@ -189,7 +189,7 @@ test('a command without its subcommand lists the subcommands on stderr and exits
   assert.match(stderr, /error IDKIT_USAGE: the command is missing/);
 });
 
-test('a completion script names every command and passes the shell’s own check', async (t) => {
+test('the completion scripts contain every command, and bash completes commands and flags with its script', async (t) => {
   if (!hasProgram(t, 'bash')) return;
   const dir = makeDirectory(t);
   for (const shell of ['bash', 'zsh', 'fish']) {
@@ -209,7 +209,7 @@ test('a completion script names every command and passes the shell’s own check
   assert.match(await offered('backup'), /--keep-days/);
 });
 
-test('ends quietly if the reader of its output has closed (| head)', async (t) => {
+test('exits with 0 and without a message if the reader closes the pipe early (| head)', async (t) => {
   if (!hasProgram(t, 'bash')) return;
   const { code, stderr } = await spawned('bash', [
     '-c',
@@ -219,7 +219,7 @@ test('ends quietly if the reader of its output has closed (| head)', async (t) =
   assert.equal(stderr.trim(), '0');
 });
 
-test('the bin starts and prints its version', async () => {
+test('bin/idkit.js starts and prints its version', async () => {
   await spawned(process.execPath, [BIN, '--version']);
   const { code, stdout } = await spawned(process.execPath, [BIN, '--version']);
   assert.equal(code, 0);

@@ -23,7 +23,7 @@ function makeTerminal(): { terminal: Terminal; type(text: string): void; shown()
 
 const quiet = new AbortController().signal;
 
-test('does not echo a hidden answer', async () => {
+test('a hidden prompt does not echo the answer', async () => {
   const { terminal, type, shown } = makeTerminal();
   const answer = ask(terminal, 'Password: ', { hidden: true, signal: quiet });
   type('swordfish\r');
@@ -31,7 +31,7 @@ test('does not echo a hidden answer', async () => {
   assert.equal(shown(), 'Password: \n');
 });
 
-test('keeps a line that was typed ahead for the next question', async () => {
+test('uses a line that was typed ahead as the answer to the next prompt', async () => {
   const { terminal, type } = makeTerminal();
   const first = ask(terminal, 'Password: ', { hidden: true, signal: quiet });
   type('one\rtwo\r');
@@ -54,7 +54,7 @@ test('accepts only y and yes as confirmation', async () => {
   }
 });
 
-test('a question fails with an interrupt after Ctrl-C or Ctrl-D, and with the reason of an aborted signal', async () => {
+test('Ctrl-C and Ctrl-D interrupt a prompt, and an aborted signal ends it with the signal’s reason', async () => {
   for (const key of ['\u0003', '\u0004']) {
     const { terminal, type } = makeTerminal();
     const answer = ask(terminal, 'Password: ', { hidden: true, signal: quiet });

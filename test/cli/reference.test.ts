@@ -13,7 +13,7 @@ import {
 import { EXIT_CODES } from '../../src/core/index.ts';
 import { run } from './run.ts';
 
-/** A command that exists for this test alone: one file with a function, and one row. */
+/** A dummy command for this test: one file with a function, and one row in the table. */
 const GREET: CommandRow = {
   name: 'greet',
   load: async () => (program, runner) => {
@@ -35,7 +35,7 @@ const GREET: CommandRow = {
 const commands = [...COMMANDS, GREET];
 const reference = readReference(await buildProgram(() => async () => {}, { commands }));
 
-test('a command with one file and one row runs, completes, and appears in the help and every reference', async () => {
+test('a new command needs only one file and one row to run, to complete, and to appear in the help and every reference', async () => {
   const ran = await run(['greet', '--loud', 'ada'], { commands });
   assert.deepEqual([ran.code, ran.stdout], [0, 'HELLO ADA\n']);
   assert.deepEqual((await run(['greet', 'ada', '--json'], { commands })).result()['name'], 'ada');
@@ -61,19 +61,19 @@ test('idkit help --all prints every command with its flags, the global flags and
     assert.ok(stdout.includes(`${exit.padEnd(3)}  ${meaning}`));
 });
 
-test('idkit help --all --json is the reference as data', async () => {
+test('idkit help --all --json prints the reference as data', async () => {
   const result = (await run(['help', '--all', '--json'])).result();
   assert.deepEqual(result['reference'], readReference(await buildProgram(() => async () => {})));
 });
 
-test('idkit help refuses --all with a command, and a command that does not exist', async () => {
+test('idkit help rejects --all together with a command, and an unknown command', async () => {
   const both = await run(['help', '--all', 'backup']);
   assert.equal(both.code, 2);
   assert.match(both.stderr, /^error IDKIT_USAGE: .*\nhint: idkit help backup shows one command\n$/);
   assert.equal((await run(['help', 'admin', 'nothing'])).code, 2);
 });
 
-test('man reads the manual pages without a warning', (t) => {
+test('man renders the manual pages without a warning', (t) => {
   for (const { file, text } of renderManPages(reference)) {
     const groff = spawnSync('groff', ['-man', '-ww', '-z', '-Tutf8'], { input: text, encoding: 'utf8' });
     if (groff.error !== undefined) {
@@ -84,7 +84,7 @@ test('man reads the manual pages without a warning', (t) => {
   }
 });
 
-test('a manual page shows any text unchanged, whatever characters it contains', (t) => {
+test('a manual page shows text with any characters unchanged', (t) => {
   const odd = String.raw`.it's a "back\slash" -- a-b`;
   const [, page] = renderManPages({
     ...reference,

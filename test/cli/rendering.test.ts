@@ -32,7 +32,7 @@ function makeTerminal(isTerminal: boolean): { terminal: Terminal; out(): string;
   return { terminal, out: () => texts.out, err: () => texts.err };
 }
 
-/** A run of two steps, a note and a finding. */
+/** Reports two steps, a note and a finding. */
 function reportRun({ reporter }: Output): void {
   reporter.stepStarted({ id: 'dump', title: 'Dump the database' });
   reporter.stepProgress({ id: 'dump', done: 5, total: 10, unit: 'bytes' });
@@ -53,7 +53,7 @@ const END = {
   },
 };
 
-test('prints one plain line for each finished step on stderr, and the result on stdout, without a terminal', async () => {
+test('without a terminal, prints a plain line for each finished step on stderr and the result on stdout', async () => {
   const { terminal, out, err } = makeTerminal(false);
   const output = await openOutput(terminal, FLAGS, {});
   reportRun(output);
@@ -65,7 +65,7 @@ test('prints one plain line for each finished step on stderr, and the result on 
   assert.equal(out(), '/x\n');
 });
 
-test('--quiet prints no progress and no notes, but results, findings and errors', async () => {
+test('--quiet hides progress and notes, and keeps results, findings and errors', async () => {
   const { terminal, out, err } = makeTerminal(false);
   const output = await openOutput(terminal, { ...FLAGS, quiet: true }, {});
   reportRun(output);
@@ -110,7 +110,7 @@ test('--json prints one object per line on stdout, and only the last one is a re
   assert.equal(err(), '');
 });
 
-test('shows a progress line in colours on a terminal, unless the user turns either off', async () => {
+test('shows a coloured progress line on a terminal, unless flags disable colours or progress', async () => {
   const show = async (flags: Partial<typeof FLAGS>, env: NodeJS.ProcessEnv) => {
     const { terminal, err } = makeTerminal(true);
     const output = await openOutput(terminal, { ...FLAGS, ...flags }, env);
@@ -127,7 +127,7 @@ test('shows a progress line in colours on a terminal, unless the user turns eith
   assert.ok(!(await show({ progress: false, color: false }, {})).includes('\u001b'));
 });
 
-test('shows percent, bytes, rate and time left as progress', () => {
+test('progress shows percent, bytes, rate and remaining time', () => {
   assert.equal(
     renderProgress({ done: 5_000_000, total: 20_000_000, unit: 'bytes' }, 1000),
     '25 %  5.0 MB of 20.0 MB  5.0 MB/s  3.0 s left',
@@ -160,7 +160,7 @@ test('prints sizes, durations and ages in a short form', () => {
   ]);
 });
 
-test('a table removes control characters from foreign values', () => {
+test('a table removes control characters from its values', () => {
   assert.equal(
     renderTable(
       ['A', 'B'],
@@ -196,7 +196,7 @@ test('every error of the catalogue has the exit code of the contract, and findin
   assert.equal(exitCodeOf({}), 0);
 });
 
-test('maps system errors to errors that the operator can act on, and unknown ones to a bug (70)', () => {
+test('maps known system errors to error codes for the operator, and all others to a bug (exit code 70)', () => {
   const quiet = new AbortController();
   const code = (error: unknown, controller = quiet) => toIdkitError(error, controller.signal).code;
   assert.equal(code(Object.assign(new Error('x'), { code: 'ENOSPC' })), 'IDKIT_NO_SPACE');
@@ -211,7 +211,7 @@ test('maps system errors to errors that the operator can act on, and unknown one
   assert.equal(code(new IdkitError('IDKIT_DAMAGED', 'x'), interrupted), 'IDKIT_DAMAGED');
 });
 
-test('reads the first line of stdin, and refuses an empty one', async () => {
+test('reads the first line of stdin, and rejects an empty one', async () => {
   const read = async (text: string) => {
     const { terminal } = makeTerminal(false);
     (terminal.stdin as PassThrough).end(text);
@@ -221,7 +221,7 @@ test('reads the first line of stdin, and refuses an empty one', async () => {
   assert.equal(await read('one'), 'one');
   await assert.rejects(read(''), {
     code: 'IDKIT_USAGE',
-    message: 'stdin is empty, but a token is expected on it',
+    message: 'stdin is empty, but must contain a token',
   });
   await assert.rejects(read('x'.repeat(2_000_000)), {
     code: 'IDKIT_USAGE',
@@ -229,7 +229,7 @@ test('reads the first line of stdin, and refuses an empty one', async () => {
   });
 });
 
-test('continues its work if the reader of its output closes', () => {
+test('continues its work if the reader of its output closes the pipe', () => {
   const { terminal } = makeTerminal(false);
   openTerminal(terminal);
   assert.doesNotThrow(() => terminal.stdout.emit('error', Object.assign(new Error('x'), { code: 'EPIPE' })));
@@ -243,7 +243,7 @@ test('prints plain lines and no spinner on a terminal without a width', async ()
   assert.match(err(), /^done Dump the database/);
 });
 
-test('a foreign name cannot control the terminal or reorder its text, in a result, a note, an error or JSON', async () => {
+test('escapes control characters in names from outside, in results, notes, errors and JSON', async () => {
   const name = 'a\u001b[31m\u009b2J\u202eb\u2028c';
   const steering = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e]/;
   const end = {

@@ -6,7 +6,7 @@ import { PASSPHRASE } from '../procedures/platform.ts';
 import { changedSinceBackup, NEW, readState } from '../procedures/restored-state.ts';
 import { makeDirectory, run } from './run.ts';
 
-test('restore accepts --dry-run, a confirmation or --yes, and needs the passphrase only for some of them', async (t) => {
+test('restore --dry-run changes nothing, and restore asks for confirmation unless --yes is given', async (t) => {
   const { platform, set } = await changedSinceBackup(t);
   const cwd = makeDirectory(t);
   const env = { IDKIT_BACKUP_PASSPHRASE: PASSPHRASE.reveal() };
@@ -41,7 +41,7 @@ test('restore accepts --dry-run, a confirmation or --yes, and needs the passphra
   assert.deepEqual(await readState(platform.dir), { database: 'new', env: 'old', config: 'old' });
 });
 
-test('backups, drill and status exit with 2 without a platform directory, or if it is not a directory', async (t) => {
+test('backups, drill and status exit with 2 if the platform directory is missing or is not a directory', async (t) => {
   const cwd = makeDirectory(t);
   for (const argv of [
     ['backups', 'list', '--root', cwd],

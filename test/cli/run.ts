@@ -8,14 +8,14 @@ import { loadRunCli } from '../program.ts';
 
 const runCli = await loadRunCli();
 
-/** The result of a run. */
+/** The result of a command line. */
 export interface Ran {
   code: number;
   stdout: string;
   stderr: string;
-  /** The lines of stdout as JSON. */
+  /** Returns the lines of stdout, parsed as JSON. */
   json(): readonly Record<string, unknown>[];
-  /** The last line of stdout as JSON. */
+  /** Returns the last line of stdout, parsed as JSON. */
   result(): Record<string, unknown>;
 }
 
@@ -23,18 +23,18 @@ interface RunOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   stdin?: string;
-  /** Whether all three streams claim to be a terminal. */
+  /** If true, all three streams are terminals. */
   terminal?: boolean;
-  /** Whether stdout is a file nevertheless. */
+  /** If true, stdout is not a terminal, even with `terminal`. */
   redirected?: boolean;
   interrupt?: AbortController;
-  /** Default: the commands of idkit. */
+  /** The table of commands. Default: idkit's own. */
   commands?: readonly CommandRow[];
   /** Receives each chunk of stdout and stderr. */
   onOutput?: (text: string) => void;
 }
 
-/** Runs a command line in this process, with its own streams. */
+/** Runs a command line in this process, with separate streams. */
 export async function run(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const stdout = collect(options.onOutput);
   const stderr = collect(options.onOutput);

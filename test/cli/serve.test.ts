@@ -6,7 +6,7 @@ import { parseEnvFile } from '../../src/config/index.ts';
 import { IdkitError } from '../../src/core/index.ts';
 import { makeDirectory, type Ran, run } from './run.ts';
 
-/** Serves until the output contains `until`, then stops the service as Ctrl-C does. */
+/** Runs `idkit serve` until the output contains `until`, then stops it as Ctrl-C would. */
 async function serve(
   cwd: string,
   until: string,
@@ -32,7 +32,7 @@ async function serve(
 const BANNER_END = 'Ctrl-C stops the service.';
 const secretsOf = (cwd: string) => parseEnvFile(readFileSync(join(cwd, 'idkit/.env'), 'utf8'));
 
-test('prints the administrator on a terminal, and a generated password once', async (t) => {
+test('on a terminal, only the first start prints the administrator and the generated password', async (t) => {
   const cwd = makeDirectory(t);
   const first = await serve(cwd, BANNER_END, { terminal: true });
   assert.equal(first.code, 0, 'stopping is its normal end');
@@ -47,7 +47,7 @@ test('prints the administrator on a terminal, and a generated password once', as
   assert.ok(!second.stderr.includes(password));
 });
 
-test('writes the log to a redirected stdout, and the banner to the terminal', async (t) => {
+test('writes the log to a redirected stdout and the banner to the terminal', async (t) => {
   const cwd = makeDirectory(t);
   const { stdout, stderr } = await serve(cwd, BANNER_END, { terminal: true, redirected: true });
   const password = secretsOf(cwd).get('IDKIT_ADMIN_PASSWORD')!;
@@ -70,7 +70,7 @@ test('never shows a password that idkit did not generate, and honours NO_COLOR',
   assert.ok(!stderr.includes('\u001b['));
 });
 
-test('without a terminal, prints the path of .env but no password, and with --json ends with one result', async (t) => {
+test('without a terminal, prints the path of .env instead of the password; --json ends with one result', async (t) => {
   const cwd = makeDirectory(t);
   const database = 'sqlite:elsewhere/own.db';
   const baseUrl = 'https://login.example.test';

@@ -6,14 +6,17 @@ import { initPlatform, loadSettings } from '../../src/config/index.ts';
 import type { Secret } from '../../src/core/index.ts';
 import { startService } from '../../src/service/index.ts';
 
-/** A platform that this process serves. Its public base URL leads nowhere, so no command can find the service by it. */
+/**
+ * A platform that the test process serves. Its public base URL does not resolve, so commands must find the service in
+ * another way.
+ */
 export interface ServedPlatform {
-  /** Contains only the platform directory `idkit`. */
+  /** A directory that contains only the platform directory `idkit`. */
   cwd: string;
   dir: string;
-  /** Where the service listens. */
+  /** The address on which the service listens. */
   address: string;
-  /** The credentials of its `.env`, as environment variables for commands that run elsewhere. */
+  /** The credentials in the platform's `.env`, as environment variables for commands without the platform directory. */
   credentials: Readonly<Record<'IDKIT_ADMIN_PASSWORD' | 'IDKIT_SMOKE_CLIENT_SECRET', string>>;
   close(): Promise<void>;
 }

@@ -5,9 +5,9 @@ import { after, before, test } from 'node:test';
 import { makeDirectory, run } from './run.ts';
 import { type ServedPlatform, servePlatform } from './served-platform.ts';
 
-// Commands that call a running service, each through the command line.
+// These tests run commands that call a running service.
 
-/** Nothing listens on the discard port. */
+/** An address without a service: the discard port. */
 const NOBODY = 'http://127.0.0.1:9';
 
 let platform: ServedPlatform;
@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => platform.close());
 
-test('finds the service with --base-url, else with the record of the running serve, never with the public base URL', async () => {
+test('commands find the service through --base-url or the record of the running serve, never through the public base URL', async () => {
   const found = await run(['smoke', '--json'], { cwd: platform.cwd });
   assert.deepEqual([found.code, found.result()['baseUrl']], [0, platform.address], found.stderr);
   assert.equal((await run(['admin', 'realm', 'list'], { cwd: platform.cwd })).code, 0);
@@ -31,7 +31,7 @@ test('finds the service with --base-url, else with the record of the running ser
   }
 });
 
-test('finds the service with `listen` of idkit.yaml if there is no record', async (t) => {
+test('commands find the service through `listen` of idkit.yaml if there is no record', async (t) => {
   const cwd = makeDirectory(t);
   mkdirSync(join(cwd, 'idkit'));
   writeFileSync(join(cwd, 'idkit/idkit.yaml'), `listen: { port: ${new URL(platform.address).port} }\n`);
@@ -42,7 +42,7 @@ test('finds the service with `listen` of idkit.yaml if there is no record', asyn
   assert.deepEqual(realms.result()['realms'], [{ realm: 'master', enabled: true }], realms.stderr);
 });
 
-test('smoke --base-url and admin --base-url need no platform directory, and take credentials from the environment', async (t) => {
+test('smoke and admin with --base-url need no platform directory, and read the credentials from the environment', async (t) => {
   const cwd = makeDirectory(t);
   const env = platform.credentials;
   const smoke = await run(['smoke', '--base-url', platform.address, '--json'], { cwd, env });
@@ -87,7 +87,7 @@ test('smoke exits with 15 if no service runs, and --quiet still prints the error
   assert.match(usage.stderr, /^error IDKIT_USAGE: .*\nhint: did you mean --json\?\n$/);
 });
 
-test('honours NO_COLOR on every line on a terminal', async () => {
+test('honours NO_COLOR on every line of a terminal', async () => {
   const color = /\u001b\[\d+m/;
   const argv = ['smoke', '--realm', 'nowhere', '--no-progress'];
   const colored = await run(argv, { cwd: platform.cwd, terminal: true });

@@ -6,7 +6,10 @@ import { initPlatform } from '../../src/config/index.ts';
 import { BIN } from '../journey/idkit.ts';
 import { makeDirectory, run } from './run.ts';
 
-/** Starts a backup that waits for its passphrase, sends signals once it does, and returns how it ended. */
+/**
+ * Starts a backup that waits for its passphrase, sends it signals while it waits, and returns the exit code and the
+ * output.
+ */
 function interrupt(
   dir: string,
   signals: readonly NodeJS.Signals[],
@@ -29,7 +32,7 @@ function interrupt(
   });
 }
 
-test('Ctrl-C ends a command with 130 and SIGTERM with 143, as the result reports', async (t) => {
+test('a command exits with 130 after Ctrl-C and with 143 after SIGTERM, and its result reports the same code', async (t) => {
   const dir = join(makeDirectory(t), 'idkit');
   initPlatform(dir, { env: {} });
   const cases: [signal: NodeJS.Signals, code: number, error: string][] = [
@@ -49,17 +52,17 @@ test('Ctrl-C ends a command with 130 and SIGTERM with 143, as the result reports
   }
 });
 
-test('--timeout ends a command as unreachable (15)', async (t) => {
+test('--timeout ends a command with IDKIT_UNREACHABLE (exit code 15)', async (t) => {
   const dir = join(makeDirectory(t), 'idkit');
   initPlatform(dir, { env: {} });
   const { code, stderr } = await run(['backup', '--dir', dir, '--timeout', '0.2'], {
     env: { IDKIT_BACKUP_PASSPHRASE_COMMAND: 'exec sleep 30', PATH: process.env['PATH'] },
   });
   assert.equal(code, 15);
-  assert.match(stderr, /IDKIT_UNREACHABLE: the command did not finish within the 0\.2 s of --timeout/);
+  assert.match(stderr, /IDKIT_UNREACHABLE: the command did not finish within 0\.2 s \(--timeout\)/);
 });
 
-test('serve ends when the npx that started it ends', async (t) => {
+test('serve stops when the npx process that started it exits', async (t) => {
   const dir = join(makeDirectory(t), 'idkit');
   const shell = spawn(
     'sh',

@@ -8,7 +8,7 @@ import { SETTINGS } from '../../src/config/settings/table.ts';
 import { renderDefaultYaml } from '../../src/config/yaml/template.ts';
 import { makePlatform } from './places.ts';
 
-// One row is enough to add a setting. No other code knows about this dummy row.
+// A dummy row. A row is enough to add a setting, so no other code mentions this one.
 const rows = [
   ...SETTINGS,
   {

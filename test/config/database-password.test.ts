@@ -8,7 +8,7 @@ import { makePlatform } from './places.ts';
 const NAME = 'IDKIT_DATABASE_PASSWORD';
 const FILE = 'IDKIT_DATABASE_PASSWORD_FILE';
 
-test('takes the database password from the environment or the file named there, then from .env or the file named there', async (t) => {
+test('reads the database password from the environment, the file that it names, .env, or the file that .env names, in this order', async (t) => {
   const cases: [
     env: NodeJS.ProcessEnv,
     lines: readonly string[],
@@ -32,7 +32,7 @@ test('takes the database password from the environment or the file named there, 
   }
 });
 
-test('reports a password file that cannot be read as a wrong setting, with its name (2)', async (t) => {
+test('reports an unreadable password file by name as a wrong setting (exit code 2)', async (t) => {
   const dir = makePlatform(t, { env: `${FILE}=nowhere\n` });
   await assert.rejects(loadSettings({ dir, env: {} }), { exitCode: 2, message: /_FILE names nowhere/ });
 });

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import dotenv from 'dotenv';
 import { parseEnvFile } from '../../src/config/index.ts';
 
-// Only this test depends on dotenv, which reports no line and skips lines that it cannot parse. Lines that both can
-// parse must have the same values.
-test('parses a file to the same values as dotenv', () => {
+// This test compares idkit's parser with dotenv. dotenv skips lines that it cannot parse, so the test compares only
+// lines that both can parse.
+test('parses a file into the same values as dotenv', () => {
   const text = [
     'PLAIN=basic',
     'EMPTY=',

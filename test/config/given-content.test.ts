@@ -10,7 +10,7 @@ const content = (file: string, text: string | Uint8Array) => ({
   bytes: Buffer.from(text as Uint8Array),
 });
 
-test('uses given content in place of the file, and writes nothing', async (t) => {
+test('loads settings from given content instead of the file, and writes nothing', async (t) => {
   const dir = makePlatform(t, { yaml: 'realms: [own]\n', env: 'IDKIT_ADMIN_USERNAME=own\n' });
   const env = content('env.gpg', 'IDKIT_ADMIN_USERNAME=given\n');
   const yaml = content('the set’s idkit.yaml', 'realms: [given]\n');
@@ -35,7 +35,7 @@ test('the process environment takes precedence over given content, as it does ov
   assert.equal(settings.sources['IDKIT_ADMIN_USERNAME'], 'environment');
 });
 
-test('reports a fault in given content under the given name', async (t) => {
+test('reports a fault in given content under the name that the caller passed', async (t) => {
   const dir = makeDirectory(t);
   const refused = (contents: object, message: RegExp) =>
     assert.rejects(loadSettings({ dir, env: {}, contents }), { code: 'IDKIT_SETTING', message });

@@ -64,7 +64,7 @@ test('init --runtime compose writes a container platform whose secrets are only 
   }
 });
 
-test('init configures nginx as the proxy if the caller chooses it', async (t) => {
+test('init can configure nginx as the proxy', async (t) => {
   const dir = makeDirectory(t);
   const made = initPlatform(dir, { env: {}, runtime: 'compose', proxy: 'nginx' });
   assert.ok(made.created.includes(join(dir, 'config/nginx.conf')));
@@ -73,7 +73,7 @@ test('init configures nginx as the proxy if the caller chooses it', async (t) =>
   assert.match(readFileSync(join(dir, 'compose.yaml'), 'utf8'), /^ {2}nginx:$/m);
 });
 
-test('a new idkit.yaml shows every default, and each line is valid without its #', async (t) => {
+test('a new idkit.yaml shows every default in a comment, and each line is valid without its #', async (t) => {
   const dir = makeDirectory(t);
   initPlatform(dir, { env: {} });
   const file = join(dir, 'idkit.yaml');
@@ -114,7 +114,7 @@ test('init overwrites no file, and a second init changes nothing', (t) => {
   assert.equal(readFileSync(join(dir, '.env'), 'utf8'), env);
 });
 
-test('rejects a master key of the wrong length in the environment before it writes anything', (t) => {
+test('init rejects a master key of the wrong length before it writes anything', (t) => {
   const dir = join(makeDirectory(t), 'idkit');
   assert.throws(() => initPlatform(dir, { env: { IDKIT_MASTER_KEY: 'c2hvcnQ=' } }), {
     code: 'IDKIT_MASTER_KEY_INVALID',
@@ -122,7 +122,7 @@ test('rejects a master key of the wrong length in the environment before it writ
   assert.equal(existsSync(dir), false);
 });
 
-test('rejects a file in place of the directory', async (t) => {
+test('init rejects a platform directory that is a file', async (t) => {
   const dir = makeDirectory(t);
   writeFileSync(join(dir, 'file'), '');
   assert.throws(() => initPlatform(join(dir, 'file'), { env: {} }), { code: 'IDKIT_DIRECTORY_NOT_WRITABLE' });

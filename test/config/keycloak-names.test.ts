@@ -5,7 +5,7 @@ import { type LoadOptions, loadSettings } from '../../src/config/index.ts';
 const KEYCLOAK =
   'KC_DB_PASSWORD=db-1\nKC_BOOTSTRAP_ADMIN_USERNAME=root\nKC_BOOTSTRAP_ADMIN_PASSWORD=admin-1\n';
 
-test('with service: keycloak, Keycloak’s variables set the administrator and the database password', async () => {
+test('with service: keycloak, idkit reads the administrator and the database password from Keycloak’s variables', async () => {
   const settings = await load('service: keycloak\n', KEYCLOAK);
   assert.equal(settings.administrator.username, 'root');
   assert.equal(settings.administrator.password?.reveal(), 'admin-1');
@@ -20,12 +20,12 @@ test('idkit’s variables take precedence over Keycloak’s, in every source', a
     KC_DB_PASSWORD: 'db-2',
   });
   assert.equal(settings.administrator.password?.reveal(), 'own-1');
-  // For the same variable, the process environment takes precedence, as always.
+  // For the same variable, the process environment takes precedence over .env.
   assert.equal(settings.databasePassword?.reveal(), 'db-2');
   assert.equal(settings.sources['IDKIT_DATABASE_PASSWORD'], 'environment');
 });
 
-test('with service: idkit, Keycloak’s variables are ignored', async () => {
+test('with service: idkit, idkit ignores Keycloak’s variables', async () => {
   const settings = await load('service: idkit\n', KEYCLOAK);
   assert.equal(settings.administrator.username, 'admin');
   assert.equal(settings.administrator.password, undefined);

@@ -13,7 +13,7 @@ async function lockPath(t: TestContext): Promise<string> {
   return join(directory, 'serve.lock');
 }
 
-test('an exclusive lock excludes a second one, and the error names the holder', async (t) => {
+test('a second process cannot acquire an exclusive lock, and its error names the holder', async (t) => {
   const path = await lockPath(t);
   const lock = await acquireLock(path, { mode: 'exclusive', record: { command: 'serve' } });
   await lock.note({ baseUrl: 'http://127.0.0.1:8080' });
@@ -33,7 +33,7 @@ test('an exclusive lock excludes a second one, and the error names the holder', 
   await (await acquireLock(path, { mode: 'exclusive', record: { command: 'serve' } })).release();
 });
 
-test('several processes share a lock and exclude an exclusive one', async (t) => {
+test('several holders can share a lock, and exclude an exclusive holder', async (t) => {
   const path = await lockPath(t);
   const one = await acquireLock(path, { mode: 'shared', record: { command: 'verify' } });
   const two = await acquireLock(path, { mode: 'shared', record: { command: 'verify' } });
@@ -45,7 +45,7 @@ test('several processes share a lock and exclude an exclusive one', async (t) =>
   await (await exclusive()).release();
 });
 
-test('records name every shared holder that is alive', async (t) => {
+test('the error for an exclusive lock names every living shared holder', async (t) => {
   const path = await lockPath(t);
   const share = (command: string) => acquireLock(path, { mode: 'shared', record: { command } });
   const refusal = async (): Promise<string> => {
@@ -70,7 +70,7 @@ test('records name every shared holder that is alive', async (t) => {
   assert.deepEqual(await readdir(dirname(path)), ['serve.lock'], 'no record is left');
 });
 
-test('the record of a killed shared holder is ignored, and the next holder removes it', async (t) => {
+test('ignores the record of a killed shared holder, and the next holder removes it', async (t) => {
   const path = await lockPath(t);
   const left = `${path}.00000000-0000-4000-8000-000000000000.json`;
   const gone = spawnSync(process.execPath, ['-e', '']).pid;
@@ -100,7 +100,7 @@ test('the record of a killed exclusive holder does not hide a later shared holde
   await lock.release();
 });
 
-test('kill -9 of the holder releases the lock, and its record is ignored', async (t) => {
+test('kill -9 of the holder releases the lock, and idkit ignores its record', async (t) => {
   const path = await lockPath(t);
   const program = `
     const { acquireLock } = await import(${JSON.stringify(new URL('../../src/config/lock/lock.ts', import.meta.url).href)});

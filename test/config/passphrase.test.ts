@@ -19,14 +19,14 @@ test('the passphrase comes from the environment, a file or a command', async (t)
   assert.equal(await find({}), undefined);
 });
 
-test('takes the first line of a file or command, without LF or CRLF', async (t) => {
+test('reads the first line of a file or of a command’s output, without LF or CRLF', async (t) => {
   const file = join(makeDirectory(t), 'pass');
   writeFileSync(file, 'windows\r\nx');
   assert.equal(await find({ [FILE]: file }), 'windows');
   assert.equal(await find({ [COMMAND]: 'printf bare' }), 'bare');
 });
 
-test('rejects two sources, even if one is empty', async () => {
+test('rejects two sources of the passphrase, even if one is empty', async () => {
   await assert.rejects(find({ [VALUE]: 'x', [FILE]: '/x' }), {
     code: 'IDKIT_SETTING',
     message: `${VALUE} and ${FILE} are set, but only one source is allowed`,
@@ -34,7 +34,7 @@ test('rejects two sources, even if one is empty', async () => {
   await assert.rejects(find({ [VALUE]: '', [COMMAND]: 'echo x' }), { code: 'IDKIT_SETTING' });
 });
 
-test('rejects a source that is empty or cannot be read', async (t) => {
+test('rejects a source of the passphrase that is empty or unreadable', async (t) => {
   const dir = makeDirectory(t);
   writeFileSync(join(dir, 'empty'), '\nsecond\n');
   for (const env of [
@@ -59,7 +59,7 @@ test('reports the exit code of a failed command, but not its output', async () =
   assert.ok(!error.message.includes('swordfish'));
 });
 
-test('prompts only if no other source is set', async () => {
+test('prompts for the passphrase only if no other source is set', async () => {
   const prompt = async () => 'typed';
   assert.equal((await findPassphrase({ env: {}, prompt }))?.reveal(), 'typed');
   assert.equal((await findPassphrase({ env: { [VALUE]: 'set' }, prompt }))?.reveal(), 'set');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { findPostgresPassword, parsePostgresUrl, showPostgresAddress } from '../../src/config/index.ts';
 
-// PostgreSQL documentation, 34.1.1.2 (connection URIs) and 34.16 (the password file).
+// The expected values follow PostgreSQL documentation, 34.1.1.2 (connection URIs) and 34.16 (the password file).
 
 test('parses a Postgres address as libpq does', () => {
   const cases: [url: string, hosts: string, user: string, database: string][] = [
@@ -31,7 +31,7 @@ test('parses a Postgres address as libpq does', () => {
   }
 });
 
-test('reads the checks and the timeout of the connection from the address', () => {
+test('reads the certificate checks and the connection timeout from the address', () => {
   const address = parsePostgresUrl(
     'postgres://me:pass%3Aword@h/n?sslmode=verify-full&sslrootcert=/ca.pem&sslcert=/c&sslkey=/k&connect_timeout=3&passfile=/p&target_session_attrs=any',
   );
@@ -52,7 +52,7 @@ test('allows only SCRAM by default, and MD5 only together with SCRAM', () => {
   assert.equal(allowed('?require_auth=none'), 'none');
 });
 
-test('reports an invalid address without its password', () => {
+test('the error for an invalid address does not contain its password', () => {
   const cases: [url: string, message: RegExp][] = [
     ['mysql://me@h/n', /form/],
     ['postgres://me:geheim@h:99999/n', /99999/],

@@ -12,7 +12,7 @@ import { freePort } from '../free-port.ts';
 import { sendRaw } from '../http/service.ts';
 import { waitUntil } from '../wait-until.ts';
 
-/** The configuration that init writes, changed to run without a container and TLS. */
+/** Changes the configuration that init writes so that the proxy runs without a container and without TLS. */
 const PROXIES = {
   nginx: {
     program: '/usr/sbin/nginx',
@@ -39,7 +39,9 @@ const PROXIES = {
   },
 } as const;
 
-/** Starts a proxy in front of a service that returns the request it got. @returns the proxy's address */
+/**
+ * Starts a proxy in front of a service that responds with the request that it received. Returns the proxy's address.
+ */
 async function startProxy(t: TestContext, name: keyof typeof PROXIES): Promise<string | undefined> {
   const proxy = PROXIES[name];
   const missing = `${proxy.program} is not installed (Debian package ${proxy.package})`;
@@ -101,7 +103,7 @@ for (const name of ['nginx', 'caddy'] as const) {
     });
   });
 
-  test(`${name} forwards every request except those for metrics, in any spelling of the path`, async (t) => {
+  test(`${name} forwards all requests except those for metrics, however the path is spelled`, async (t) => {
     const address = await startProxy(t, name);
     if (address === undefined) return;
     const get = (path: string) =>

@@ -5,9 +5,9 @@ import { loadSettings, type SettingDoc, type Settings, settingDocs } from '../..
 import { IdkitError } from '../../src/core/index.ts';
 import { makePlatform } from './places.ts';
 
-// Every row of the settings table is tested with each kind of bad input.
+// These tests check every row of the settings table with each kind of invalid input.
 
-/** For each setting, a valid value and values of the wrong type or form, in YAML. */
+/** Maps each setting to a valid value and to values of the wrong type or format, in YAML. */
 const CASES: Record<string, { right: string; wrong: readonly string[] }> = {
   runtime: { right: 'compose', wrong: ['docker', '7', '[embedded]', 'null'] },
   service: { right: 'keycloak', wrong: ['idkitt', 'true'] },
@@ -77,12 +77,12 @@ async function refusal(work: Promise<unknown>): Promise<IdkitError> {
   assert.fail('it is refused');
 }
 
-test('every setting of idkit.yaml has a valid and an invalid value here', () => {
+test('this test has a valid and an invalid value for every setting of idkit.yaml', () => {
   assert.deepEqual(Object.keys(CASES).sort(), yamlRows.map((row) => row.name).sort());
 });
 
 for (const row of yamlRows) {
-  test(`${row.name} comes from idkit.yaml, with its source`, async (t) => {
+  test(`reads ${row.name} from idkit.yaml, and reports the source`, async (t) => {
     const pair = row.name.startsWith('listen.tls')
       ? 'listen: { tlsCert: cert.pem, tlsKey: key.pem }'
       : undefined;
@@ -92,7 +92,7 @@ for (const row of yamlRows) {
     assert.notDeepEqual(pick(settings, row.name), pick(await loadDefaults(t), row.name));
   });
 
-  test(`rejects ${row.name} of a wrong type or form, with its line and what was expected`, async (t) => {
+  test(`rejects ${row.name} of the wrong type or format, and reports its line and the expected value`, async (t) => {
     for (const wrong of CASES[row.name]!.wrong) {
       const dir = makePlatform(t, { yaml: `# a comment\n${asYaml(row.name, wrong)}` });
       const error = await refusal(loadSettings({ dir, env: {} }));
@@ -106,7 +106,7 @@ for (const row of yamlRows) {
     }
   });
 
-  test(`rejects a duplicate ${row.name}, with its line`, async (t) => {
+  test(`rejects a duplicate ${row.name}, and reports its line`, async (t) => {
     const { right } = CASES[row.name]!;
     const [group, key] = row.name.split('.');
     const yaml =
@@ -118,7 +118,7 @@ for (const row of yamlRows) {
     assert.match(error.message, key === undefined ? /line 2: .*unique/ : /line 3: .*unique/);
   });
 
-  test(`rejects a misspelt ${row.name}, with its line and the nearest known key`, async (t) => {
+  test(`rejects a misspelt ${row.name}, reports its line, and suggests the nearest known key`, async (t) => {
     const misspelt = `${row.name}x`;
     const error = await refusal(
       loadSettings({ dir: makePlatform(t, { yaml: asYaml(misspelt, CASES[row.name]!.right) }), env: {} }),
@@ -128,7 +128,7 @@ for (const row of yamlRows) {
     assert.deepEqual(error.hints, [`did you mean ${row.name}?`]);
   });
 
-  test(`${row.name} has its default if it is missing, with its source`, async (t) => {
+  test(`uses the default of ${row.name} if it is missing, and reports the source`, async (t) => {
     assert.equal((await loadDefaults(t)).sources[row.name], 'default');
   });
 }
@@ -150,7 +150,7 @@ for (const row of envRows) {
     assert.equal(source, row.environmentOnly ? 'default' : 'idkit.yaml');
   });
 
-  test(`rejects a duplicate ${row.env} in .env, with its line`, async (t) => {
+  test(`rejects a duplicate ${row.env} in .env, and reports its line`, async (t) => {
     const dir = makePlatform(t, { env: `${row.env}=a\nOTHER=1\n${row.env}=b\n` });
     const error = await refusal(loadSettings({ dir, env: {} }));
     assert.equal(error.code, 'IDKIT_SETTING');
@@ -158,7 +158,7 @@ for (const row of envRows) {
     assert.ok(!error.message.includes('=b'), 'no value is shown');
   });
 
-  test(`rejects a misspelt ${row.env} in .env, with the nearest known key`, async (t) => {
+  test(`rejects a misspelt ${row.env} in .env, and suggests the nearest known key`, async (t) => {
     const dir = makePlatform(t, { env: `${row.env}X=a\n` });
     const error = await refusal(loadSettings({ dir, env: {} }));
     assert.equal(error.code, 'IDKIT_SETTING');
@@ -167,7 +167,7 @@ for (const row of envRows) {
   });
 }
 
-test('a flag takes precedence over everything, and the error for a wrong one names the flag', async (t) => {
+test('a flag takes precedence over all other sources, and the error for a wrong value names the flag', async (t) => {
   const dir = makePlatform(t, { yaml: 'listen: { port: 9000 }\n' });
   const settings = await loadSettings({ dir, env: {}, flags: { 'listen.port': '9100' } });
   assert.equal(settings.listen.port, 9100);
@@ -191,9 +191,9 @@ function pick(settings: Settings, name: string): unknown {
   return typeof value === 'string' ? value.replace(/^.*\/idkit-config-[^/]*\//, '') : value;
 }
 
-test('an absolute path stays as it is, and a relative one counts from the platform directory', async (t) => {
+test('keeps an absolute path unchanged, and resolves a relative path against the platform directory', async (t) => {
   const rootOf = async (dir: string) => (await loadSettings({ dir, env: {} })).backup.root;
-  // The system follows a link before `..`, so /srv/link/../backups need not be /srv/backups.
+  // The system follows a symbolic link before `..`, so /srv/link/../backups can differ from /srv/backups.
   const absolute = makePlatform(t, { yaml: 'backup: { root: /srv/link/../backups }\n' });
   assert.equal(await rootOf(absolute), '/srv/link/../backups');
   const relative = makePlatform(t, { yaml: 'backup: { root: ../backups }\n' });

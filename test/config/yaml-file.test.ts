@@ -7,12 +7,12 @@ import { makeDirectory, makePlatform } from './places.ts';
 
 const load = (dir: string) => loadSettings({ dir, env: {} });
 
-test('rejects text that is not YAML, with its line', async (t) => {
+test('rejects text that is not YAML, and reports its line', async (t) => {
   const dir = makePlatform(t, { yaml: 'runtime: embedded\nlisten: {host: "x\n' });
   await assert.rejects(load(dir), { code: 'IDKIT_SETTING', message: /idkit\.yaml line [23]: / });
 });
 
-test('rejects a list, a number or a text in place of the settings', async (t) => {
+test('rejects a file that contains a list, a number or a string instead of settings', async (t) => {
   for (const yaml of ['- a\n', '5\n', 'embedded\n']) {
     await assert.rejects(load(makePlatform(t, { yaml })), {
       code: 'IDKIT_SETTING',
@@ -21,7 +21,7 @@ test('rejects a list, a number or a text in place of the settings', async (t) =>
   }
 });
 
-test('rejects a group that is not a mapping, with the keys that belong there', async (t) => {
+test('rejects a group that is not a mapping, and lists the keys that belong there', async (t) => {
   const dir = makePlatform(t, { yaml: 'listen: 8080\n' });
   await assert.rejects(load(dir), {
     message: /line 1: listen must be a mapping with host, port, managementPort/,
@@ -33,13 +33,13 @@ test('rejects a key in the wrong place, and names the right place', async (t) =>
   await assert.rejects(load(dir), { hints: ['did you mean listen.port?'] });
 });
 
-test('rejects an unknown key without a similar name, with the known keys', async (t) => {
+test('rejects an unknown key, and lists the known keys if none is similar', async (t) => {
   const dir = makePlatform(t, { yaml: 'zzzzzzzzzz: 1\n' });
   const error = await load(dir).catch((thrown) => thrown);
   assert.match(error.hints[0], /^known keys: runtime, service, baseUrl, listen/);
 });
 
-test('rejects aliases, which can expand to gigabytes, with their line', async (t) => {
+test('rejects aliases, which can expand to gigabytes, and reports their line', async (t) => {
   const rows = ['a0: &a0 [x, x, x, x, x, x, x, x, x]'];
   for (let i = 1; i < 9; i++)
     rows.push(
@@ -55,7 +55,7 @@ test('rejects aliases, which can expand to gigabytes, with their line', async (t
   }
 });
 
-test('rejects a file that is not UTF-8, or longer than a mebibyte', async (t) => {
+test('rejects a file that is not UTF-8 or larger than 1 MiB', async (t) => {
   const dir = makeDirectory(t);
   writeFileSync(join(dir, 'idkit.yaml'), Buffer.from([0x72, 0xff, 0xfe]));
   await assert.rejects(load(dir), { code: 'IDKIT_SETTING', message: /not UTF-8/ });
@@ -63,7 +63,7 @@ test('rejects a file that is not UTF-8, or longer than a mebibyte', async (t) =>
   await assert.rejects(load(dir), { code: 'IDKIT_SETTING', message: /larger than/ });
 });
 
-test('rejects a directory in place of idkit.yaml', async (t) => {
+test('rejects an idkit.yaml that is a directory', async (t) => {
   const dir = makeDirectory(t);
   await import('node:fs').then((fs) => fs.mkdirSync(join(dir, 'idkit.yaml')));
   await assert.rejects(load(dir), { code: 'IDKIT_SETTING', message: /cannot be read/ });
@@ -82,7 +82,7 @@ test('rejects a certificate without its key', async (t) => {
   const dir = makePlatform(t, { yaml: 'listen: { tlsCert: cert.pem }\n' });
   await assert.rejects(load(dir), {
     code: 'IDKIT_SETTING',
-    message: /tlsCert and listen.tlsKey go together/,
+    message: /tlsCert and listen.tlsKey must be set together/,
   });
 });
 

@@ -60,7 +60,7 @@ test('serve reports each fault with its own exit code, and changes nothing', asy
   });
 
   await t.test('a certificate that is missing or has no key', async () => {
-    await refuse(2, 'IDKIT_SETTING', /go together/, ['--tls-cert', 'cert.pem']);
+    await refuse(2, 'IDKIT_SETTING', /must be set together/, ['--tls-cert', 'cert.pem']);
     await refuse(2, 'IDKIT_SETTING', /cert\.pem/, ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem']);
   });
 

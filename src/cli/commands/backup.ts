@@ -11,9 +11,14 @@ import { renderBytes, renderMilliseconds } from '../output/render-units.ts';
 export function addBackup(program: CliCommand, run: Runner): void {
   program
     .command('backup')
-    .description('back up the platform into a new set; the last line on stdout is its directory')
+    .description("back up the platform into a new set; the last line on stdout is the set's directory")
     .settingFlags('backup')
-    .addOption(new Option('--only <parts>', 'only these parts: database,realms,config,env'))
+    .addOption(
+      new Option(
+        '--only <parts>',
+        'back up only these parts, for example config,env; known parts: database, realms, config, env',
+      ),
+    )
     .option('--base-url <url>', 'the address of the service')
     .examples([
       ['idkit backup', 'a complete set below backups/; prompts for the passphrase'],
@@ -23,7 +28,7 @@ export function addBackup(program: CliCommand, run: Runner): void {
     .action(run(backUp));
 }
 
-/** Lower than the priority of the service, because people wait for it. Range 0 to 19; later threads inherit it. */
+/** Niceness of the backup, so that the service has priority over it. Range: 0 to 19. Threads inherit the value. */
 const NICENESS = 5;
 
 async function backUp(context: CommandContext, flags: Flags): Promise<Outcome> {
@@ -44,7 +49,7 @@ async function backUp(context: CommandContext, flags: Flags): Promise<Outcome> {
   const { findings, failure, ...data } = result;
   if (result.realmSource === 'snapshot') {
     context.reporter.note(
-      'the service is stopped, so the realm files come from the snapshot of the database',
+      'the service is stopped, so idkit read the realm files from a snapshot of the database',
     );
   }
   context.reporter.note(
@@ -62,13 +67,13 @@ async function readPassphrase(context: CommandContext): Promise<import('../../co
   });
 }
 
-/** A set without `.env` needs no passphrase, but is sealed if one is available. */
+/** A set without `.env` needs no passphrase. If there is a passphrase, it seals the set. */
 async function findPassphrase(context: CommandContext) {
   const config = await import('../../config/index.ts');
   return config.findPassphrase({ env: context.env, signal: context.signal });
 }
 
-/** @throws IDKIT_USAGE for an unknown part, and for a part that is given twice */
+/** @throws IDKIT_USAGE for an unknown part, and for a duplicate part */
 function parseParts(
   text: string | undefined,
   known: readonly BackupPart[],

@@ -59,7 +59,7 @@ function renderRow(set: BackupEntry): readonly string[] {
   ];
 }
 
-/** Without the passphrase the seal is not checked, and a good set is not authenticated. */
+/** Without the passphrase, verify cannot check the seal. A good set is then not authenticated. */
 function renderVerdict({ verdict, seal }: NonNullable<BackupEntry['verified']>): string {
   return verdict === 'good' && seal === 'not checked' ? 'good, not authenticated' : verdict;
 }

@@ -27,7 +27,7 @@ const INSTALL = {
   fish: 'idkit completion fish > ~/.config/fish/completions/idkit.fish',
 } as const;
 
-/** The words and flags that may follow a command. */
+/** A command with the words and flags that can follow it. */
 interface Node {
   /** For example `admin realm`; empty for the program. */
   path: string;
@@ -35,7 +35,9 @@ interface Node {
   flags: readonly string[];
 }
 
-/** Renders a completion script that contains the command tree, so that completing starts no program. */
+/**
+ * Renders a completion script. The script contains all commands, so the shell does not start idkit to complete a word.
+ */
 export function renderCompletion(program: CliCommand, shell: 'bash' | 'zsh' | 'fish'): string {
   const nodes = collectNodes(program, '', flagsOf(program));
   if (shell === 'fish') return renderFish(nodes);

@@ -37,7 +37,7 @@ async function showHelp(program: CliCommand, flags: Flags, words: readonly strin
 
 async function showReference(program: CliCommand, words: readonly string[]): Promise<Outcome> {
   if (words.length > 0) {
-    throw new IdkitError('IDKIT_USAGE', '--all shows every command, so it takes no command', {
+    throw new IdkitError('IDKIT_USAGE', '--all shows every command and cannot be combined with a command', {
       hints: [`idkit help ${words.join(' ')} shows one command`],
     });
   }

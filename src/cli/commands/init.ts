@@ -3,14 +3,14 @@ import { IdkitError } from '../../core/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Runner } from '../command.ts';
 
-/** The proxies whose configuration idkit writes. */
+/** The proxies for which idkit can write a configuration. */
 const PROXIES = ['caddy', 'nginx'] as const;
 
 /** `idkit init` */
 export function addInit(program: CliCommand, run: Runner): void {
   program
     .command('init')
-    .description('create a platform directory; writes files only and never overwrites one')
+    .description('create a platform directory; only writes files, and never overwrites one')
     .addOption(
       new Option('--runtime <kind>', 'what runs the platform: one process or containers')
         .choices(['embedded', 'compose'])
@@ -24,7 +24,7 @@ export function addInit(program: CliCommand, run: Runner): void {
       ['idkit init --dir /srv/idkit', 'creates another directory'],
       [
         'idkit init --runtime compose',
-        'for Docker or Podman; also writes compose.yaml, a proxy and an application',
+        'for Docker or Podman; also writes compose.yaml, a proxy configuration and a sample application',
       ],
     ])
     .action(
@@ -51,7 +51,11 @@ export function addInit(program: CliCommand, run: Runner): void {
     );
 }
 
-/** The proxy of an existing idkit.yaml. Default: Caddy. @throws IDKIT_SETTING for a proxy that idkit cannot configure */
+/**
+ * Returns the proxy that an existing idkit.yaml names. Default: Caddy.
+ *
+ * @throws IDKIT_SETTING for a proxy that idkit cannot configure
+ */
 async function findProxy(context: CommandContext): Promise<(typeof PROXIES)[number]> {
   const { compose } = await context.loadSettings();
   const proxy = PROXIES.find((name) => name === compose.proxy);

@@ -7,7 +7,7 @@ export function addRecoverAdmin(program: CliCommand, run: Runner): void {
   program
     .command('recover-admin')
     .description(
-      'create or reset an administrator directly in the database, if no administrator can log in; serve must be stopped',
+      'create or reset an administrator in the database if no administrator can log in; stop serve first',
     )
     .option('--username <name>', 'the username of the administrator (default: IDKIT_ADMIN_USERNAME of .env)')
     .examples([['idkit recover-admin', 'prints the new password, once']])
@@ -20,7 +20,7 @@ export function addRecoverAdmin(program: CliCommand, run: Runner): void {
         const result = await recoverAdmin(settings, { ...context.procedure, ...given('username', username) });
         const { findings, failure, password, ...data } = result;
         if (data.envUpdated) context.reporter.note(`${settings.dir}/.env contains the new password`);
-        // The only place that shows the password: the operator needs it, and the database stores only its hash.
+        // The operator needs the password, and the database stores only its hash. No other output shows it.
         const shown = password.reveal();
         return {
           data: { ...data, password: shown },

@@ -12,11 +12,11 @@ import { confirm } from '../terminal.ts';
 export function addRestore(program: CliCommand, run: Runner): void {
   program
     .command('restore')
-    .description('replace the platform with a backup set; a failed restore brings the old state back')
+    .description('replace the platform with a backup set; a failed restore rolls back')
     .option('--from <dir>', 'the directory of the set')
     .option('--dry-run', 'run all checks and print the plan, and change nothing')
-    .option('--resume', 'continue a restore that was interrupted')
-    .option('--abort', 'bring back the state before a restore that was interrupted')
+    .option('--resume', 'continue an interrupted restore')
+    .option('--abort', 'roll back an interrupted restore')
     .option('--keep-env', 'keep the current .env')
     .option('--keep-config', 'keep the current config/')
     .option(
@@ -25,13 +25,13 @@ export function addRestore(program: CliCommand, run: Runner): void {
     )
     .option(
       '--in-place',
-      'for Postgres with little disk space: empty the live database first; a failed restore cannot bring it back',
+      'for Postgres with little disk space: empty the live database first; a failed restore cannot roll back',
     )
     .option('--confirm <name>', 'with --in-place: the name of the database to empty')
     .examples([
       ['idkit restore --from backups/20261101_020000', 'asks for confirmation after all checks have passed'],
       ['idkit restore --from backups/20261101_020000 --dry-run', 'prints the plan'],
-      ['idkit restore --resume', 'after a power failure'],
+      ['idkit restore --resume', 'continues after a power failure'],
       [
         'idkit restore --from backups/20261101_020000 --in-place --confirm idkit',
         'on Postgres, without space for a second database',
@@ -70,7 +70,7 @@ interface Choice {
   kind: 'restore' | 'plan' | 'resume' | 'abort';
   keepEnv: boolean;
   trusts: boolean;
-  /** The name that `--confirm` gives. */
+  /** The database name that `--confirm` repeats. */
   inPlace: string | undefined;
   asks: boolean;
 }
@@ -79,7 +79,7 @@ interface Choice {
 function checkChoice(context: CommandContext, flags: Flags): Choice {
   const inPlace = textFlag(flags, 'confirm');
   if ((flags['inPlace'] === true) !== (inPlace !== undefined)) {
-    throw new IdkitError('IDKIT_USAGE', '--in-place and --confirm need each other', {
+    throw new IdkitError('IDKIT_USAGE', '--in-place and --confirm must be used together', {
       hints: ['--in-place --confirm NAME empties the database NAME, then loads the set into it'],
     });
   }
@@ -91,7 +91,7 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
   const kind =
     chosen[0] === 'resume' ? 'resume' : chosen[0] === 'abort' ? 'abort' : chosen[0] ? 'plan' : 'restore';
   if (from === undefined && (kind === 'restore' || kind === 'plan')) {
-    throw new IdkitError('IDKIT_USAGE', 'restore needs the directory of a set in --from', {
+    throw new IdkitError('IDKIT_USAGE', 'restore needs --from with the directory of a set', {
       hints: ['idkit backups list prints the sets'],
     });
   }
@@ -115,7 +115,7 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
   };
 }
 
-/** Prompts only if the set surely needs its passphrase: `--resume` may have staged the environment already. */
+/** Prompts only if the set certainly needs its passphrase. With `--resume`, `.env` may be staged already. */
 async function findPassphrase(context: CommandContext, choice: Choice): Promise<Secret | undefined> {
   if (choice.kind === 'abort') return undefined;
   const config = await import('../../config/index.ts');
@@ -125,7 +125,7 @@ async function findPassphrase(context: CommandContext, choice: Choice): Promise<
   return config.findPassphrase({ ...sources, prompt });
 }
 
-/** Whether the set is sealed and the seal is checked, which needs the passphrase even if `.env` is kept. */
+/** Reports whether the seal of the set must be checked, which needs the passphrase even if `.env` is kept. */
 async function isSealed({ cwd }: CommandContext, { from, trusts }: Choice): Promise<boolean> {
   if (from === undefined || trusts) return false;
   const [{ existsSync }, { resolve }] = await Promise.all([import('node:fs'), import('node:path')]);
@@ -161,7 +161,7 @@ function renderResult(result: RestoreResult): string {
   if (result.outcome === 'planned') {
     return `${result.plan === undefined ? '' : `${renderPlan(result.plan)}\n`}nothing was changed`;
   }
-  if (result.outcome === 'aborted') return 'restored the state before the restore';
+  if (result.outcome === 'aborted') return 'rolled back to the state before the restore';
   const lines = [renderChecklist(result.checklist)];
   for (const path of result.kept) lines.push(`kept ${path}`);
   lines.push(`restored ${result.set ?? ''} in ${renderMilliseconds(result.milliseconds)}`);

@@ -15,10 +15,13 @@ export function addServe(program: CliCommand, run: Runner): void {
       'run the token service in the foreground; creates the platform directory if it does not exist',
     )
     .settingFlags('serve')
-    .option('--workers <number>', 'how many processes share the port (default 1); more than 1 needs Postgres')
+    .option(
+      '--workers <number>',
+      'the number of processes that share the port (default: 1); more than 1 needs Postgres',
+    )
     .option(
       '--new-secrets',
-      'generate the secrets that realm files mask or replace by an unresolved placeholder',
+      'generate new secrets where realm files contain a mask or an unresolved placeholder',
     )
     .examples([
       ['idkit serve', 'http://127.0.0.1:8080, data in ./idkit'],
@@ -40,14 +43,14 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
   }
   const { stdout, stderr } = context.terminal;
   const onTerminal = stderr.isTTY === true && !context.globals.json;
-  // `serve > FILE` shows the banner on the terminal and writes the log into the file.
+  // With `serve > FILE`, the banner goes to the terminal and the log to the file.
   const log =
     onTerminal && stdout.isTTY === true ? undefined : await openLog(context, { shared: workers > 1 });
   const service = await (workers > 1
     ? startWorkers(settings, workers, log)
     : startService(settings, {
         newSecrets: flags['newSecrets'] === true,
-        // The progress of an import goes to the log. Without a log it goes to the terminal as notes.
+        // The progress of an import goes to the log. Without a log, the terminal shows it as notes.
         ...(log === undefined ? { progress: (message) => context.reporter.note(message) } : { log }),
       }));
   const stopped = once(context.signal);
@@ -71,11 +74,11 @@ function readWorkers(flags: Flags): number {
 function checkWorkers({ database }: Settings, workers: number): void {
   if (workers === 1 || database.kind === 'postgres') return;
   throw new IdkitError('IDKIT_USAGE', '--workers above 1 needs a postgres:// database', {
-    hints: ['one process serves an SQLite database'],
+    hints: ['remove --workers, or set --database to a postgres:// address'],
   });
 }
 
-/** Runs one process of `--workers`. It only logs; the process that started it writes to the terminal. */
+/** Runs one worker of `--workers`. The worker only logs; its parent process writes to the terminal. */
 async function runWorker(
   context: CommandContext,
   flags: Flags,
@@ -102,7 +105,7 @@ async function runWorker(
   process.exit(0);
 }
 
-/** Loads the settings. Creates the platform directory first if it does not exist. */
+/** Loads the settings. If the platform directory does not exist, creates it first. */
 async function loadOrInit(context: CommandContext, flags: Flags): Promise<Settings> {
   const { initPlatform, settingsFromFlags } = await import('../../config/index.ts');
   const settingFlags = settingsFromFlags('serve', flags);
@@ -126,7 +129,7 @@ async function openLog(
   });
 }
 
-/** Shows a person where the service is, who may log in, and what to try next. */
+/** Shows the address of the service, its administrator, and commands to try next. */
 async function showBanner(
   context: CommandContext,
   settings: Settings,
@@ -172,7 +175,10 @@ async function showBanner(
   if (!context.globals.quiet) context.terminal.stderr.write(`${lines.join('\n')}`);
 }
 
-/** Names the file with the password. Without a terminal the output may be stored, so it never contains a secret. */
+/**
+ * Names the file that contains the password. Output that does not go to a terminal may be stored, so it must not
+ * contain a secret.
+ */
 async function noteSecretsFile(
   context: CommandContext,
   settings: Settings,
@@ -184,7 +190,7 @@ async function noteSecretsFile(
   );
 }
 
-/** Returns the administrator's password if idkit generated it. A password that a person chose is never shown. */
+/** Returns the administrator's password if idkit generated it. idkit never shows a password that a person chose. */
 async function findGeneratedPassword(settings: Settings): Promise<string | undefined> {
   if (settings.sources['IDKIT_ADMIN_PASSWORD'] !== '.env') return undefined;
   const { isGeneratedValue, platformPaths } = await import('../../config/index.ts');
@@ -192,7 +198,7 @@ async function findGeneratedPassword(settings: Settings): Promise<string | undef
   return settings.administrator.password?.reveal();
 }
 
-/** Resolves when the signal aborts: stopping is the normal end of serve, with exit code 0. */
+/** Resolves when the signal aborts. A signal is the normal end of serve, so the exit code is 0. */
 function once(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -11,8 +11,8 @@ export function addSmoke(program: CliCommand, run: Runner): void {
     .command('smoke')
     .alias('smoke-test')
     .description('test a running service: logins, tokens, logout, and the checklist after a restore')
-    .option('--base-url <url>', 'the address of the service; needs no platform directory')
-    .option('--realm <name...>', 'only these realms')
+    .option('--base-url <url>', 'test the service at this address; no platform directory is needed')
+    .option('--realm <name...>', 'test only these realms')
     .option('--deep', 'also present a used refresh token, which the service must reject')
     .option('--junit <file>', 'write the results as JUnit XML')
     .examples([
@@ -20,7 +20,7 @@ export function addSmoke(program: CliCommand, run: Runner): void {
       ['idkit smoke --deep --junit smoke.xml', 'in CI'],
       [
         'idkit smoke --base-url https://login.example.org --realm acme',
-        'takes the credentials from the environment',
+        'reads the credentials from the environment',
       ],
     ])
     .action(run(smokeTest));
@@ -31,7 +31,7 @@ async function smokeTest(context: CommandContext, flags: Flags): Promise<Outcome
   const realms = flags['realm'] as string[] | undefined;
   for (const realm of realms ?? []) checkName(realm, '--realm');
   if (realms !== undefined && new Set(realms).size !== realms.length) {
-    throw new IdkitError('IDKIT_USAGE', '--realm contains a realm twice');
+    throw new IdkitError('IDKIT_USAGE', '--realm names a realm twice');
   }
   const settings = await (baseUrl === undefined ? context.loadPlatform() : context.loadSettings());
   const { renderJunit, smoke } = await import('../../procedures/index.ts');

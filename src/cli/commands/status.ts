@@ -37,7 +37,7 @@ function renderStatus(report: StatusReport): string {
     ['address', service.baseUrl],
     ['health', health],
     ['database', `${database.kind} ${database.location}`],
-    // Keycloak does not use the master key.
+    // Keycloak does not use idkit's master key.
     ...(service.kind === 'keycloak' ? [] : [masterKeyRow]),
     [
       'last backup',

@@ -1,15 +1,15 @@
 import type { CliCommand } from '../cli-command.ts';
 import type { Runner } from '../command.ts';
 
-/** A command of the first level. A new command is one file in this folder and one row below. */
+/** A top-level command. To add a command, add a file to this folder and a row below. */
 export interface CommandRow {
   /** The first word after `idkit`. */
   name: string;
-  /** Imports the module of the command; the function adds the command and its flags to the program. */
+  /** Imports the command's module and returns the function that adds the command and its flags to the program. */
   load(): Promise<(program: CliCommand, run: Runner) => void>;
 }
 
-/** Every command, in the order of the help and of the reference. */
+/** Every top-level command, in the order of the help and of the reference. */
 export const COMMANDS: readonly CommandRow[] = [
   { name: 'init', load: async () => (await import('./init.ts')).addInit },
   { name: 'serve', load: async () => (await import('./serve.ts')).addServe },

@@ -17,7 +17,10 @@ export function addUp(program: CliCommand, run: Runner): void {
         'idkit up',
         'after idkit init --runtime compose, or after a change to compose.yaml, .env or idkit.yaml',
       ],
-      ['idkit up --timeout 60', 'reports each part that is not up in time, with the end of its log'],
+      [
+        'idkit up --timeout 60',
+        'reports each container that does not start in time, with the end of its log',
+      ],
     ])
     .action(
       run(async (context) => {
@@ -46,8 +49,8 @@ export function addDown(program: CliCommand, run: Runner): void {
 }
 
 /**
- * The seconds that a part has to start. `--timeout` aborts the whole command, so parts get less: the command can then
- * still report the part that did not start, with its log.
+ * Returns how many seconds each container has to start. `--timeout` aborts the whole command, so containers get less
+ * time. The command can then still report the container that did not start, with its log.
  */
 function withinSeconds({ globals }: CommandContext): number | undefined {
   return globals.timeout === undefined ? undefined : globals.timeout * 0.7;

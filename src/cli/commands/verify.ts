@@ -10,10 +10,10 @@ export function addVerify(program: CliCommand, run: Runner): void {
   program
     .command('verify')
     .argument('[dir]', 'the directory of a set')
-    .description('read backup sets and check every byte; made for cron')
+    .description('check every byte of backup sets; suitable for cron')
     .settingFlags('verify')
-    .option('--latest', 'only the newest set that can be restored (default)')
-    .option('--all', 'every set of the backup root')
+    .option('--latest', 'check only the newest set that can be restored (default)')
+    .option('--all', 'check every set of the backup root')
     .option(
       '--max-age <duration>',
       'report a finding if the newest set is older than this, for example 26h or 7d',
@@ -22,7 +22,7 @@ export function addVerify(program: CliCommand, run: Runner): void {
     .examples([
       ['idkit verify', 'the newest set of the platform'],
       ['idkit verify --max-age 26h --quiet', 'in cron; exit code 3 if the newest set is too old'],
-      ['idkit verify /mnt/backups/20261101_020000', 'one set; needs no platform directory'],
+      ['idkit verify /mnt/backups/20261101_020000', 'one set; no platform directory is needed'],
     ])
     .action(run((context, flags, [set]) => verifySets(context, flags, set)));
 }
@@ -60,7 +60,7 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
   return { data, text: [...lines, result.verdict].join('\n'), findings, ...given('failure', failure) };
 }
 
-/** @throws IDKIT_USAGE for more than one of DIR, `--latest` and `--all`, and for DIR together with `--root` */
+/** @throws IDKIT_USAGE if more than one of DIR, `--latest` and `--all` is given, or DIR together with `--root` */
 function checkChoice(flags: Flags, set: string | undefined): void {
   if (set === '') throw new IdkitError('IDKIT_USAGE', 'the directory of the set is an empty string');
   const chosen = [

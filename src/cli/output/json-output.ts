@@ -4,7 +4,10 @@ import { type Output, printable, renderError } from './output.ts';
 
 const PROGRESS_MILLISECONDS = 1000;
 
-/** Writes newline-delimited JSON to stdout; the last line is the result. Errors also go to stderr. */
+/**
+ * Opens the output for programs: newline-delimited JSON on stdout. The last line is the result. Errors also go to
+ * stderr.
+ */
 export function openJsonOutput(
   terminal: Terminal,
   options: { quiet: boolean; verbose: boolean; progress: boolean },

@@ -2,14 +2,14 @@ import type { ExitCode, IdkitError } from '../../core/index.ts';
 import type { Reporter } from '../../procedures/index.ts';
 import type { Outcome } from '../command.ts';
 
-/** Shows a run, as text or as JSON. Every line is written immediately. */
+/** Shows the progress and the result of a command, as text or as JSON. Writes every line immediately. */
 export interface Output {
   reporter: Reporter;
-  /** Shows the help or the version. `field` is its name in JSON. */
+  /** Shows the help or the version. `field` names the text in the JSON output. */
   showText(field: string, text: string): void;
-  /** Ends the run, once: shows the result, the findings that are not yet shown, and the error. */
+  /** Shows the result, the error, and the findings that were not shown yet. Call it once, at the end. */
   finish(end: {
-    /** The words of the command, or null if it is unknown. */
+    /** The words of the command, or null for an unknown command. */
     command: string | null;
     exitCode: ExitCode;
     outcome: Outcome;
@@ -28,18 +28,23 @@ export function renderError(error: IdkitError, options: { stack: boolean }): rea
   return lines;
 }
 
-/** Joins a message into one line and removes control characters, which foreign text could use to move the cursor. */
+/**
+ * Converts a message to one line and removes its control characters, because text from outside could move the cursor.
+ */
 export function oneLine(text: string): string {
   const line = text.replace(/\s*[\r\n]+\s*/g, ' ').replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, '');
   return printable(line).trim();
 }
 
-/** Control characters except tab and line feed, and characters that change the direction or the lines of a text. */
+/**
+ * Control characters except tab and line feed, and Unicode characters that change the direction of text or break lines.
+ */
 const STEERING = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * Makes text with foreign names safe for a terminal: a name must not move the cursor, set a title or reorder the text
- * around it. Replaces each such character with its escape, for example `\u009b`, which JSON reads as the character.
+ * Makes text safe for a terminal, because names in it can come from outside: they must not move the cursor, set a title
+ * or reorder the text around them. Replaces each such character with its escape, for example `\u009b`, which JSON
+ * parsers convert back.
  */
 export function printable(text: string): string {
   return text.replace(STEERING, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -15,7 +15,7 @@ const plain: Paint = {
   strong: (text) => text,
 };
 
-/** Returns colours for a terminal, or functions that leave the text as it is. */
+/** Returns functions that colour text, or functions that return it unchanged. */
 export async function openPaint(colored: boolean): Promise<Paint> {
   if (!colored) return plain;
   const { Chalk } = await import('chalk');

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** Renders rows under a heading, with columns two spaces apart. Removes the control characters of foreign values. */
+/** Renders a table with a heading and two spaces between the columns. Removes control characters from the values. */
 export function renderTable(heading: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const lines = [heading, ...rows.map((row) => row.map(renderCell))];
   const widths = heading.map((_, column) =>
@@ -19,7 +19,7 @@ export function renderTable(heading: readonly string[], rows: readonly (readonly
     .join('\n');
 }
 
-/** Renders one pair of name and value a line. Leaves out undefined values. */
+/** Renders one name and value per line. Omits undefined values. */
 export function renderPairs(pairs: readonly (readonly [string, unknown])[]): string {
   const shown = pairs.filter(([, value]) => value !== undefined);
   const width = Math.max(0, ...shown.map(([name]) => name.length));

@@ -1,19 +1,19 @@
 import type { Terminal } from '../terminal.ts';
 import { renderBytes, renderMilliseconds } from './render-units.ts';
 
-/** One animated line on a terminal. */
+/** A line on a terminal that animates while a step runs. */
 export interface Spinner {
   start(title: string): void;
   progress(state: { done: number; total?: number | undefined; unit: 'bytes' | 'items' }): void;
   stop(): void;
-  /** Writes a line above the animated one. */
+  /** Writes a permanent line above the animated line. */
   writeAbove(line: string): void;
 }
 
-/** Opens a spinner on stderr that shows the progress, the rate and the time left. */
+/** Opens a spinner on stderr that shows progress, rate and remaining time. */
 export async function openSpinner(terminal: Terminal, options: { color: boolean }): Promise<Spinner> {
   const { default: ora } = await import('ora');
-  // Ctrl-C must reach the process's own handler, so the spinner must not read stdin.
+  // The spinner must not read stdin, so that Ctrl-C reaches the signal handler of this process.
   const spinner = ora({
     stream: terminal.stderr as NodeJS.WriteStream,
     discardStdin: false,

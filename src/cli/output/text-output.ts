@@ -5,7 +5,7 @@ import type { Paint } from './paint.ts';
 import { renderMilliseconds } from './render-units.ts';
 import type { Spinner } from './spinner.ts';
 
-/** Writes for people: results to stdout; progress, notes, findings and errors to stderr. */
+/** Opens the output for people: results go to stdout; progress, notes, findings and errors go to stderr. */
 export function openTextOutput(
   terminal: Terminal,
   options: { quiet: boolean; verbose: boolean; paint: Paint; spinner: Spinner | undefined },
@@ -40,7 +40,7 @@ export function openTextOutput(
   };
 }
 
-/** For `--quiet`: reports findings, and neither progress nor notes. */
+/** Returns the reporter for `--quiet`, which reports findings but no progress and no notes. */
 function quietReporter(report: (finding: Finding) => void): Reporter {
   const nothing = (): void => {};
   return {
@@ -53,7 +53,10 @@ function quietReporter(report: (finding: Finding) => void): Reporter {
   };
 }
 
-/** Shows a spinner for the running step on a terminal, and a plain line for each finished step anywhere. */
+/**
+ * Returns the reporter that shows a plain line for each finished step, and a spinner for the running step on a
+ * terminal.
+ */
 function textReporter(
   report: (finding: Finding) => void,
   write: (line: string) => void,

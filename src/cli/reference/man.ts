@@ -6,15 +6,15 @@ import {
   type ReferenceFlag,
 } from './reference.ts';
 
-/** A manual page of section 1. */
+/** A manual page for section 1, user commands. */
 export interface ManPage {
   /** For example `idkit-backup.1`. */
   file: string;
-  /** The source for `man`, in the macros of man(7). */
+  /** The source of the page in the man(7) macro language. */
   text: string;
 }
 
-/** Renders `idkit.1` and a page for each command of the first level; a group's page holds all of its commands. */
+/** Renders `idkit.1` and one page for each top-level command. The page of a group describes all of its commands. */
 export function renderManPages(reference: Reference): readonly ManPage[] {
   const pages = reference.commands.map((command) => ({
     file: `${pageName(command.path)}.1`,
@@ -73,7 +73,7 @@ function renderSubcommand(command: ReferenceCommand): readonly string[] {
 
 function page(name: string, { version }: Reference, lines: readonly string[]): string {
   const title = `.TH ${quote(name.toUpperCase())} 1 "" ${quote(`idkit ${version}`)} ${quote('idkit')}`;
-  // No hyphenation and no adjustment: command lines must stay as they are typed.
+  // Turn off hyphenation and justification, which would change command lines.
   return `${[title, '.nh', '.ad l', ...lines].join('\n')}\n`;
 }
 
@@ -106,7 +106,7 @@ function seeAlso(names: readonly string[]): readonly string[] {
   );
 }
 
-/** A term and what it means, on lines of its own. */
+/** Renders a term and its description on separate lines. */
 function item(term: string, text: string): readonly string[] {
   return ['.TP', `\\fB${escapeInline(term)}\\fR`, escapeText(text)];
 }
@@ -119,12 +119,15 @@ function quote(text: string): string {
   return `"${escapeInline(text).replaceAll('"', '\\(dq')}"`;
 }
 
-/** Text at the start of a line, where a dot or an apostrophe would be a request. */
+/** Escapes text that begins a line. There, a dot or an apostrophe would start a macro. */
 function escapeText(text: string): string {
   return escapeInline(text).replace(/^[.']/, '\\&$&');
 }
 
-/** A backslash starts an escape, and a bare hyphen or apostrophe may be printed as another character. */
+/**
+ * Escapes backslashes, which start an escape sequence, and hyphens and apostrophes, which man may print as other
+ * characters.
+ */
 function escapeInline(text: string): string {
   return text
     .replaceAll('\\', '\\e')

@@ -7,10 +7,10 @@ import {
 } from './reference.ts';
 
 /**
- * Renders the reference as Markdown: a table of all commands, a section for each, the global flags and the exit
+ * Renders the reference as Markdown: a table of all commands, a section for each command, the global flags and the exit
  * codes. The caller writes the heading of the page.
  *
- * @param level of the headings; a page with one `#` heading takes 2
+ * @param level the level of the headings; 2 on a page with one `#` heading
  */
 export function renderReferenceMarkdown(reference: Reference, level = 2): string {
   const heading = (text: string, deeper = 0): string => `${'#'.repeat(level + deeper)} ${text}`;
@@ -32,7 +32,7 @@ export function renderReferenceMarkdown(reference: Reference, level = 2): string
   return `${blocks.join('\n\n')}\n`;
 }
 
-/** The anchor of the section of a command. */
+/** Returns the anchor of a command's section. */
 export function anchorOf(path: string): string {
   return `idkit-${path.replaceAll(' ', '-')}`;
 }

@@ -2,17 +2,17 @@ import { ownVersion } from '../../config/index.ts';
 import { EXIT_CODES } from '../../core/index.ts';
 import type { CliCommand, Example } from '../cli-command.ts';
 
-/** One flag as the help shows it. */
+/** A flag as the help shows it. */
 export interface ReferenceFlag {
-  /** With the name of its value, for example `--port <number>`. */
+  /** The flag with the name of its value, for example `--port <number>`. */
   flags: string;
   description: string;
-  /** The values that the flag accepts, if it accepts no others. */
+  /** The accepted values. Undefined if the flag accepts other values too. */
   choices?: readonly string[];
   default?: string;
 }
 
-/** One command, or a group of commands. */
+/** A command or a group of commands. */
 export interface ReferenceCommand {
   /** The words after `idkit`, for example `admin realm list`. */
   path: string;
@@ -21,14 +21,14 @@ export interface ReferenceCommand {
   /** For example `idkit verify [DIR] [flags]`. */
   usage: string;
   arguments: readonly { name: string; description: string }[];
-  /** Without the global flags. */
+  /** The command's own flags, without the global flags. */
   flags: readonly ReferenceFlag[];
   examples: readonly Example[];
-  /** The commands of a group; empty for a command that runs. */
+  /** The commands of a group. Empty for a command that is not a group. */
   commands: readonly ReferenceCommand[];
 }
 
-/** Everything that the reference says. All renderers and `idkit help --all --json` start from it. */
+/** The content of the reference, which all renderers and `idkit help --all --json` use. */
 export interface Reference {
   description: string;
   version: string;
@@ -38,7 +38,7 @@ export interface Reference {
   exitCodes: readonly { code: number; meaning: string }[];
 }
 
-/** Reads the reference from the commands of the program. Hidden commands and flags are left out. */
+/** Reads the reference from the commands of the program. Omits hidden commands and flags. */
 export function readReference(program: CliCommand): Reference {
   return {
     description: program.description(),
@@ -93,14 +93,14 @@ function flagsOf(command: CliCommand): readonly ReferenceFlag[] {
     }));
 }
 
-/** The commands that run, without the groups that hold them. */
+/** Returns all commands except groups. */
 export function leavesOf(commands: readonly ReferenceCommand[]): readonly ReferenceCommand[] {
   return commands.flatMap((command) =>
     command.commands.length === 0 ? [command] : leavesOf(command.commands),
   );
 }
 
-/** The description of a flag with the values that it accepts and its default. */
+/** Returns the description of a flag with its accepted values and its default. */
 export function describeFlag({ description, choices, default: usual }: ReferenceFlag): string {
   const notes = [
     ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),

@@ -1,8 +1,8 @@
-/** config/application/server.mjs: the smallest program that checks access tokens. It needs only Node.js. */
+/** The content of config/application/server.mjs, a minimal sample application that checks access tokens. */
 export const APPLICATION = `// An application that the platform's login protects, for Node.js 20 or newer, without packages.
 //   GET /health  {"status":"UP"} while it is healthy
 //   GET /api     401 without and 200 with an access token of the issuer
-// "idkit smoke" checks both (applications in idkit.yaml). With idkit/resource-server you need less code for the same.
+// "idkit smoke" checks both (applications in idkit.yaml). The package idkit/resource-server does the same with less code.
 import { createPublicKey, verify } from 'node:crypto';
 import { createServer } from 'node:http';
 

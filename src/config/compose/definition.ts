@@ -1,4 +1,3 @@
-/** The choices for a new container platform. */
 export interface ComposeChoice {
   service: 'idkit' | 'keycloak';
   proxy: 'caddy' | 'nginx';
@@ -9,7 +8,7 @@ export interface ComposeChoice {
 /** The base URL of a new container platform. */
 export const COMPOSE_BASE_URL = 'https://localhost:8443';
 
-/** Renders compose.yaml with a comment for every choice and without secrets. */
+/** Renders compose.yaml without secrets. A comment explains each choice. */
 export function renderCompose({ service, proxy, version }: ComposeChoice): string {
   return [
     renderHead(service),
@@ -28,7 +27,8 @@ function renderHead(service: string): string {
       : '';
   return `# The containers of this platform. "idkit up" starts them in order: database, service, proxy, applications.
 #
-# This file has no secrets. idkit sets a variable without a value from .env when it runs docker or podman. Without idkit:
+# This file contains no secrets. When idkit runs docker or podman, it sets variables without a value from .env.
+# Without idkit:
 #   set -a; . ./.env; POSTGRES_PASSWORD=$IDKIT_DATABASE_PASSWORD${own}; set +a; docker compose up -d
 # Images and ports are variables with defaults. Lines such as HTTPS_PORT=443 in .env change them.
 # "idkit down" removes the containers and keeps the volumes with the data.
@@ -45,11 +45,11 @@ function database(name: string): string {
     environment:
       # The server's administrator. It can log in only inside this container, where it needs no password.
       POSTGRES_USER: postgres
-      # IDKIT_DATABASE_PASSWORD of .env, for the role below. It is used only for a new volume; restore sets it on an
-      # existing database.
+      # The password of the role below: IDKIT_DATABASE_PASSWORD of .env. Postgres uses it only for a new volume. A restore
+      # sets it in an existing database.
       POSTGRES_PASSWORD:
-    # A new volume gets the role of the service. It is not a superuser. It owns its database and creates the staged one
-    # that a restore loads.
+    # Creates the role of the service in a new volume. The role is not a superuser. It owns its database, and creates the
+    # staged database that a restore loads.
     entrypoint:
       - sh
       - -ec
@@ -73,7 +73,7 @@ ${HARDENED}
 
 function idkit(version: string): string {
   return `  idkit:
-    # Made from idkit's Containerfile (docs/operate/containers.md).
+    # Build this image from idkit's Containerfile (docs/operate/containers.md).
     image: \${SERVICE_IMAGE:-localhost/idkit:${version}}
     restart: unless-stopped
     command: ["serve", "--host", "0.0.0.0", "--port", "8080"]
@@ -87,11 +87,11 @@ function idkit(version: string): string {
       IDKIT_SMOKE_CLIENT_SECRET:
     volumes:
       - ./idkit.yaml:/platform/idkit.yaml:ro
-      # Realm files to import at the start. The container's user 10001 must be able to read them.
+      # Realm files that the service imports when it starts. The container's user 10001 must be able to read them.
       # - ./import:/platform/import:ro
     # Only for this machine: idkit's commands use this port, users connect to the proxy.
-    # Metrics and detailed health get the port MANAGEMENT_PORT of .env, or a free port if it is empty. Containers of
-    # this platform use idkit:9000. The proxy does not forward requests to it.
+    # MANAGEMENT_PORT of .env is the port of metrics and detailed health. If it is empty, a free port is used. Containers
+    # of this platform use idkit:9000. The proxy does not forward requests to it.
     ports:
       - "127.0.0.1:\${SERVICE_PORT:-8080}:8080"
       - "127.0.0.1:\${MANAGEMENT_PORT}:9000"
@@ -143,7 +143,7 @@ function caddy(service: string): string {
     image: \${PROXY_IMAGE:-docker.io/library/caddy:2}
     restart: unless-stopped
     environment:
-      # The host name of the platform. Caddy requests a certificate for a public name and makes its own for localhost.
+      # The host name of the platform. Caddy requests a certificate for a public name, and issues its own for localhost.
       SITE: \${SITE:-localhost}
       SERVICE: ${service}:8080
     volumes:

@@ -5,13 +5,13 @@ import { CADDYFILE, renderNginx } from './proxies.ts';
 
 /** The files of a new container platform except `.env`, and the settings in its idkit.yaml. */
 export interface PlatformFiles {
-  /** The text by the path in the platform directory. */
+  /** Maps the path in the platform directory to the content. */
   files: ReadonlyMap<string, string>;
-  /** Values in YAML by the setting's dotted name. */
+  /** Maps the dotted name of a setting to its value in YAML. */
   settings: Readonly<Record<string, string>>;
 }
 
-/** The networks of containers. Proxies in them are trusted. */
+/** The private networks in which container engines place containers. The service trusts proxies in them. */
 const PRIVATE_NETWORKS = '[10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16]';
 
 const APPLICATIONS =

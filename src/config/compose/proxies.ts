@@ -1,4 +1,4 @@
-/** config/Caddyfile: terminates TLS and forwards all requests to the service. */
+/** The content of config/Caddyfile. The proxy terminates TLS and forwards all requests to the service. */
 export const CADDYFILE = `# The reverse proxy: it terminates TLS and forwards all requests to the service.
 # SITE and SERVICE come from compose.yaml. Caddy renews certificates by itself and keeps them in a volume.
 {
@@ -14,7 +14,7 @@ https://{$SITE} {
 	respond @metrics 404
 
 	reverse_proxy {$SERVICE} {
-		# Nobody has checked these headers of a client, and Keycloak would trust them.
+		# Clients can set these headers to any value, and Keycloak would trust them.
 		header_up -Forwarded
 		header_up -X-Forwarded-Port
 		header_up -X-Forwarded-Prefix
@@ -27,7 +27,7 @@ https://{$SITE} {
 }
 `;
 
-/** config/nginx.conf: does the same with nginx. */
+/** Renders config/nginx.conf, which does the same with nginx. */
 export function renderNginx(service: string): string {
   return `# The reverse proxy: it terminates TLS and forwards all requests to the service. After a change: idkit down, idkit up.
 pid /tmp/nginx.pid;
@@ -67,7 +67,7 @@ http {
 			proxy_set_header X-Forwarded-For $remote_addr;
 			proxy_set_header X-Forwarded-Proto $scheme;
 			proxy_set_header X-Forwarded-Host $http_host;
-			# Nobody has checked these headers of a client, and Keycloak would trust them.
+			# Clients can set these headers to any value, and Keycloak would trust them.
 			proxy_set_header Forwarded "";
 			proxy_set_header X-Forwarded-Port "";
 			proxy_set_header X-Forwarded-Prefix "";

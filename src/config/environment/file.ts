@@ -15,8 +15,8 @@ const ASSIGNMENT = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*(.*)$/
 
 /**
  * Parses `KEY=VALUE` lines in the format of dotenv: `#` comments, `export`, single, double and back quotes over several
- * lines, `\n` and `\r` inside double quotes. A duplicate `IDKIT_…` key is rejected. For any other key the last value
- * counts, as in dotenv. No message shows a value.
+ * lines, `\n` and `\r` inside double quotes. Rejects a duplicate `IDKIT_…` key. For any other key the last value
+ * counts, as in dotenv. Messages never contain a value.
  *
  * @param file the name for messages
  * @throws IDKIT_SETTING with the line
@@ -64,7 +64,7 @@ function readValue(
   if (end === -1) throw new IdkitError('IDKIT_SETTING', `${where}: the quote ${quote} is not closed`);
   const after = body.slice(end + 1).trim();
   if (after !== '' && !after.startsWith('#')) {
-    throw new IdkitError('IDKIT_SETTING', `${where}: text follows the closing quote`);
+    throw new IdkitError('IDKIT_SETTING', `${where}: there is text after the closing quote`);
   }
   const value = body.slice(0, end);
   return { value: quote === '"' ? expandEscapes(value) : value, lastLine };
@@ -93,7 +93,7 @@ export function renderEnvValue(value: string): string {
 }
 
 /**
- * Reads the values of an environment file. A file that does not exist has none.
+ * Reads the values of an environment file. Returns no values if the file does not exist.
  *
  * @throws IDKIT_ENV_READABLE if the group or others can read or write the file; IDKIT_SETTING for an unknown `IDKIT_…`
  *   key, a passphrase, or a line that is not `KEY=VALUE`
@@ -148,12 +148,16 @@ function readBytes(file: string): Uint8Array {
 function checkKey(key: string, file: string, rows: readonly SettingRow[]): void {
   if (!key.startsWith('IDKIT_')) return;
   if (PASSPHRASE_VARIABLES.some((variable) => variable === key)) {
-    throw new IdkitError('IDKIT_SETTING', `${file} contains ${key}, but a passphrase does not belong there`, {
-      hints: [
-        'a backup includes .env, so the passphrase would be inside the backup that it opens',
-        'keep it in a secrets manager, and give it in the process environment, a file or a command',
-      ],
-    });
+    throw new IdkitError(
+      'IDKIT_SETTING',
+      `${file} contains ${key}, but must not contain a passphrase or its source`,
+      {
+        hints: [
+          'a backup includes .env, so the backup would contain its own passphrase',
+          'keep it in a secrets manager, and pass it in the process environment, a file or a command',
+        ],
+      },
+    );
   }
   const known = [...rows.flatMap(variablesOf), DIRECTORY_VARIABLE];
   if (known.includes(key)) return;

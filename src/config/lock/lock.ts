@@ -19,25 +19,28 @@ import {
 
 /** A kernel lock that this process holds. */
 export interface Lock {
-  /** Adds to the record, for example the address when the service listens. */
+  /** Adds data to the holder's record, for example the address at which the service listens. */
   note(more: Pick<LockHolder, 'baseUrl' | 'managementUrl' | 'certificate'>): Promise<void>;
   /** Removes the record and releases the lock. Idempotent. */
   release(): Promise<void>;
 }
 
 export interface LockOptions {
-  /** Several processes may hold a `shared` lock. An `exclusive` lock excludes all others. */
+  /**
+   * Several processes can hold a `shared` lock. While one process holds an `exclusive` lock, no other can hold the
+   * lock.
+   */
   mode: 'exclusive' | 'shared';
   record: Pick<LockHolder, 'command'> & Partial<Pick<LockHolder, 'startedAt' | 'baseUrl'>>;
 }
 
-/** `readLockHolder` holds a lock for a moment, so a process that takes a lock retries for this long. */
+/** `readLockHolder` briefly holds the lock that it reads, so `acquireLock` retries. */
 const TRIES = 8;
 const BETWEEN_TRIES_MS = 25;
 
 /**
- * Takes a kernel lock. A transaction holds a lock database, so the system releases the lock however the process ends. A
- * record names the holder: `PATH.json` for an exclusive lock, `PATH.ID.json` for a shared one.
+ * Acquires a kernel lock: an open transaction on a SQLite file. The system releases the lock however the process ends.
+ * A record names the holder: `PATH.json` for an exclusive lock, `PATH.ID.json` for a shared one.
  *
  * @throws IDKIT_LOCKED with the holder; IDKIT_DIRECTORY_NOT_WRITABLE; IDKIT_NO_SPACE
  */
@@ -75,8 +78,8 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
 }
 
 /**
- * Returns the current exclusive holder of a lock, or undefined if there is none. The record of a killed process is
- * ignored.
+ * Returns the process that holds an exclusive lock, or undefined if there is none. Ignores the record of a killed
+ * process.
  */
 export async function readLockHolder(path: string): Promise<LockHolder | undefined> {
   if (!existsSync(path)) return undefined;
@@ -133,7 +136,7 @@ function isBusy(error: unknown): boolean {
   return (code & 0xff) === 5;
 }
 
-/** Reports the errors of SQLite too, which has its own error codes. */
+/** SQLite reports failed writes with its own error codes, which `writeFault` does not know. */
 function lockFault(path: string, error: unknown): IdkitError {
   const fault = writeFault(`the lock ${path}`, error);
   if (fault instanceof IdkitError) return fault;

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { jsonFields, systemErrorCode } from '../../core/index.ts';
 
-/** The holder of a lock, from its record. */
+/** The holder of a lock, as its record describes it. */
 export interface LockHolder {
   pid: number;
   host: string;
@@ -13,23 +13,23 @@ export interface LockHolder {
   startedAt: string;
   /** The address of a running service. */
   baseUrl?: string;
-  /** The address of its health and metrics, if they are on another port. */
+  /** The address of metrics and detailed health, if they have their own port. */
   managementUrl?: string;
-  /** Its certificate in PEM, if it uses https. */
+  /** The service's certificate in PEM, if it uses https. */
   certificate?: string;
 }
 
-/** A record in its file. `owner` distinguishes the locks of one process. */
+/** The record as stored. `owner` distinguishes several locks of one process. */
 type StoredRecord = LockHolder & { owner: string };
 
-/** Replaces a record with one rename. A record is useless after a crash, so it is not synced. */
+/** Replaces a record atomically. The file is not synced, because a record is useless after a crash. */
 export async function writeRecord(file: string, record: StoredRecord): Promise<void> {
   const temporary = `${file}.${record.owner}`;
   await writeFile(temporary, `${JSON.stringify(record)}\n`, { mode: 0o600 });
   await rename(temporary, file);
 }
 
-/** Returns undefined if there is no readable record. */
+/** Returns undefined if the record does not exist or is damaged. */
 export async function readRecord(file: string): Promise<StoredRecord | undefined> {
   try {
     const record: unknown = JSON.parse(await readFile(file, 'utf8'));
@@ -39,7 +39,7 @@ export async function readRecord(file: string): Promise<StoredRecord | undefined
   }
 }
 
-/** The file belongs to idkit, so these fields prove that the record is complete. */
+/** Checks the fields that distinguish a complete record. Only idkit writes the file, so other fields need no check. */
 function isRecord(record: unknown): record is StoredRecord {
   const { pid, command } = jsonFields(record);
   return typeof pid === 'number' && typeof command === 'string';
@@ -52,21 +52,21 @@ export function holderOf(record: StoredRecord | undefined): LockHolder | undefin
 }
 
 /**
- * The path of an exclusive holder's record. Never open the lock file itself, because closing it would release the lock
+ * Returns the path of an exclusive holder's record. Never open the lock file itself: closing it would release the lock
  * (POSIX).
  */
 export function recordFile(path: string): string {
   return `${path}.json`;
 }
 
-/** The path of a shared holder's record. There may be several shared holders, so each has its own record. */
+/** Returns the path of a shared holder's record. Each shared holder has its own record. */
 export function sharedRecordFile(path: string, owner: string): string {
   return `${path}.${owner}.json`;
 }
 
 /**
- * Removes the records of killed processes. The caller holds the lock: an exclusive holder is the only holder, and with a
- * shared holder there is no exclusive one.
+ * Removes the records of killed processes. The caller must hold the lock. If it holds the lock exclusively, all other
+ * records are stale. If it shares the lock, a record of an exclusive holder is stale.
  */
 export async function removeStaleRecords(path: string, mode: 'exclusive' | 'shared'): Promise<void> {
   const shared = await listSharedRecords(path);
@@ -82,7 +82,7 @@ async function listSharedRecords(path: string): Promise<readonly string[]> {
     .map((name) => join(dirname(path), name));
 }
 
-/** Lists the names in a directory. A platform that never ran does not have it. */
+/** Lists the names in a directory. Returns none if the directory does not exist, because the platform never ran. */
 async function namesIn(dir: string): Promise<readonly string[]> {
   try {
     return await readdir(dir);
@@ -100,7 +100,7 @@ async function filterDead(files: readonly string[]): Promise<readonly string[]> 
   });
 }
 
-/** Returns the exclusive holder, else the shared holders whose processes are alive. */
+/** Returns the exclusive holder. If there is none, returns the shared holders whose processes are alive. */
 export async function findHolders(path: string): Promise<readonly LockHolder[]> {
   const exclusive = holderOf(await readRecord(recordFile(path)));
   if (exclusive !== undefined) return [exclusive];
@@ -108,7 +108,7 @@ export async function findHolders(path: string): Promise<readonly LockHolder[]> 
   return records.flatMap((record) => holderOf(record) ?? []).filter(isAlive);
 }
 
-/** A process on another machine counts as alive, because nothing is known about it. */
+/** A process on another machine counts as alive, because idkit cannot check it. */
 function isAlive({ pid, host }: LockHolder): boolean {
   if (host !== hostname()) return true;
   try {

@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 import { IdkitError, renderCount, Secret } from '../../core/index.ts';
 
-/** The checks of the server's certificate, with the names of libpq (PostgreSQL documentation, 34.19.1). */
+/** How the client checks the server's certificate, with libpq's names (PostgreSQL documentation, 34.19.1). */
 export const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type SslMode = (typeof SSL_MODES)[number];
 
-/** The authentication methods, with the names of libpq (PostgreSQL documentation, 34.1.2, `require_auth`). */
+/** The authentication methods, with libpq's names (PostgreSQL documentation, 34.1.2, `require_auth`). */
 export const AUTH_METHODS = ['scram-sha-256', 'md5', 'none'] as const;
 export type AuthMethod = (typeof AUTH_METHODS)[number];
 
@@ -17,21 +17,21 @@ export interface PostgresHost {
 
 /** A parsed `postgres://` address. */
 export interface PostgresAddress {
-  /** The servers in the order in which they are tried. */
+  /** The servers, in the order in which the client tries them. */
   hosts: readonly PostgresHost[];
   user: string;
-  /** The password in the address. The setting `database` never has one. */
+  /** The password in the address. Undefined for the setting `database`, which must not contain a password. */
   password: Secret | undefined;
   database: string;
   sslMode: SslMode;
-  /** The path of the certificates, or `system` for those of the operating system. */
+  /** The path of the root certificates, or `system` for those of the operating system. */
   sslRootCert: string | undefined;
   sslCert: string | undefined;
   sslKey: string | undefined;
-  /** The timeout of an attempt to connect, in seconds. */
+  /** Timeout of one connection attempt in seconds. */
   connectTimeout: number | undefined;
   passFile: string | undefined;
-  /** The methods that the server may use. `none`: the server does not authenticate the client. */
+  /** The methods that the server may use. `none` means that the server does not authenticate the client. */
   requireAuth: readonly AuthMethod[];
 }
 
@@ -54,11 +54,11 @@ const PARAMETERS = [
 type Parameter = (typeof PARAMETERS)[number];
 
 /**
- * Parses a connection address as libpq does: `postgres://user@h1:5432,h2/name?sslmode=verify-full`. Percent-encoding,
- * several hosts and a socket's directory (`?host=/run/postgresql`, or encoded) are supported (PostgreSQL documentation,
- * 34.1.1.2).
+ * Parses a connection address as libpq does: `postgres://user@h1:5432,h2/name?sslmode=verify-full`. Supports
+ * percent-encoding, several hosts, and the directory of a socket (`?host=/run/postgresql`, or encoded); see PostgreSQL
+ * documentation, 34.1.1.2.
  *
- * @throws IDKIT_SETTING. The message never shows the password
+ * @throws IDKIT_SETTING with a message that never contains the password
  */
 export function parsePostgresUrl(url: string): PostgresAddress {
   const parts = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(url);
@@ -154,8 +154,8 @@ function readSeconds(text: string | undefined): number | undefined {
 }
 
 /**
- * Only SCRAM is allowed by default. `md5` also allows SCRAM: the server requests either, depending on how it stores the
- * password, and a restore stores it for SCRAM. A password in clear text is never allowed.
+ * Only SCRAM is allowed by default. `md5` also allows SCRAM, because the server chooses between them by how it stores
+ * the password, and a restore stores it for SCRAM. A password in clear text is never allowed.
  */
 function readMethods(text: string | undefined): readonly AuthMethod[] {
   if (text === undefined) return ['scram-sha-256', 'none'];
@@ -164,7 +164,7 @@ function readMethods(text: string | undefined): readonly AuthMethod[] {
     if (method !== undefined) return method;
     const why = name.trim() === 'password' ? 'would send the password in clear text' : 'is not known';
     throw wrong(
-      `its require_auth ${JSON.stringify(text)} has ${JSON.stringify(name)}, which ${why}; allowed are ${AUTH_METHODS.join(', ')}`,
+      `its require_auth ${JSON.stringify(text)} contains ${JSON.stringify(name)}, which ${why}; allowed: ${AUTH_METHODS.join(', ')}`,
     );
   });
   return [...new Set([...methods, ...(methods.includes('md5') ? (['scram-sha-256'] as const) : [])])];
@@ -186,7 +186,7 @@ function decode(text: string): string {
   try {
     decoded = decodeURIComponent(text);
   } catch (cause) {
-    throw wrong('its percent-encoding is broken', cause);
+    throw wrong('its percent-encoding is invalid', cause);
   }
   if (decoded.includes('\0')) throw wrong('it contains a NUL byte');
   return decoded;

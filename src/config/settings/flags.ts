@@ -1,18 +1,18 @@
 import { flagName, type SettingRow } from './row.ts';
 import { SETTINGS, type SettingName } from './table.ts';
 
-/** Values of flags by the name of their setting, as the command line has them. */
+/** Values of flags from the command line, by the name of their setting. */
 export type SettingFlags = Partial<Record<SettingName, string>>;
 
-/** A flag of one command that sets a setting. */
+/** A command's flag that sets a setting. */
 export interface SettingFlag {
   setting: string;
-  /** As commander writes it: `--port <number>`. */
+  /** The flag in commander's syntax: `--port <number>`. */
   form: string;
   description: string;
 }
 
-/** The flags of a command that set settings, in the order of the table. */
+/** Returns the flags of a command that set settings, in the order of the table. */
 export function flagsOfCommand(
   command: string,
   rows: readonly SettingRow[] = SETTINGS,
@@ -28,7 +28,7 @@ function describe({ doc, default: value }: SettingRow): string {
   return isPlain ? `${doc} (default: ${value})` : doc;
 }
 
-/** Picks the settings out of the flags that commander parsed for a command. */
+/** Returns the flags that set settings from the flags that commander parsed. */
 export function settingsFromFlags(
   command: string,
   parsed: Readonly<Record<string, unknown>>,
@@ -41,7 +41,7 @@ export function settingsFromFlags(
   return Object.fromEntries(given);
 }
 
-/** The name under which commander keeps a flag: `tlsCert` of `--tls-cert <file>`. */
+/** Returns the name under which commander stores a flag: `tlsCert` for `--tls-cert <file>`. */
 function attributeOf(form: string): string {
   return flagName(form)
     .slice('--'.length)

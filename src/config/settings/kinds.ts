@@ -2,45 +2,45 @@ import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import { isJsonObject, Secret } from '../../core/index.ts';
 
-/** What `read` returns for a value that is not of the kind. */
+/** The result of `read` for an invalid value. */
 export const WRONG = Symbol('wrong');
 
-/** Directories that a relative path is resolved against. */
+/** The directories against which relative paths are resolved. */
 export interface Bases {
   /** The platform directory. */
   dir: string;
-  /** The working directory for a flag, else the platform directory. */
+  /** The working directory if the value comes from a flag, else the platform directory. */
   place: string;
 }
 
-/** What the value of a setting may be. */
+/** The type of a setting's value, with its check. */
 export interface Kind<Value> {
-  /** The end of the sentence "… must be". */
+  /** Completes the sentence "NAME must be …" in error messages. */
   readonly expected: string;
-  /** Returns the effective value, or WRONG. The default of a setting is read in the same way. */
+  /** Returns the effective value, or WRONG. Also reads the setting's default. */
   read(value: unknown, bases: Bases): Value | typeof WRONG;
-  /** Reads the text of a flag or variable as YAML would. Default: the text itself. */
+  /** Converts the text of a flag or variable to the value that YAML would have. Default: the text itself. */
   fromText?(text: string): unknown;
-  /** The value may hold a password, so no message shows it. */
+  /** Set if the value can contain a password. Messages then omit it. */
   readonly hidden?: true;
-  /** Returns the effective value in the form of idkit.yaml. Default: the value itself. */
+  /** Returns the effective value as idkit.yaml would contain it. Default: the value itself. */
   show?(value: Value): unknown;
 }
 
 const NUMBER = /^\d{1,10}$/;
 const numberFrom = (text: string) => (NUMBER.test(text) ? Number(text) : text);
 
-/** A kind of text that `fits`. */
+/** A text for which `fits` returns true. */
 function text(expected: string, fits: (value: string) => boolean): Kind<string> {
   return { expected, read: (value) => (typeof value === 'string' && fits(value) ? value : WRONG) };
 }
 
 const isLine = (value: string) => value !== '' && !/[\0\r\n]/.test(value);
 
-/** Text on one line. */
+/** A single line of text. */
 export const line = (expected: string) => text(expected, isLine);
 
-/** A name of a realm, client or user that is safe in a path and in a header. */
+/** The name of a realm, client or user, restricted to characters that are safe in a path and in a header. */
 export const name = (expected: string) =>
   text(
     expected,
@@ -48,7 +48,7 @@ export const name = (expected: string) =>
       value.length >= 1 && value.length <= 255 && !/[\0-\x1f\x7f/\\]/.test(value) && !/^\.{1,2}$/.test(value),
   );
 
-/** Text that a pattern describes. */
+/** A text that matches a regular expression. */
 export const pattern = (expected: string, form: RegExp) => text(expected, (value) => form.test(value));
 
 export const host = pattern('a host name or an IP address', /^[A-Za-z0-9.:_%-]{1,253}$/);
@@ -86,7 +86,7 @@ export function oneOf<const Choice extends string>(...choices: readonly Choice[]
   };
 }
 
-/** The first kind, or one word in place of a value. */
+/** Either a value of the given kind, or one fixed word. */
 export function orWord<Value, const Word extends string>(kind: Kind<Value>, word: Word): Kind<Value | Word> {
   return {
     ...kind,
@@ -104,8 +104,8 @@ export function orNull<Value>(kind: Kind<Value>): Kind<Value | null> {
 }
 
 /**
- * The path of a file or directory; the effective value is absolute. An absolute path stays as it is, because `..` after
- * a symbolic link means another directory to the system than to `resolve`.
+ * The path of a file or directory. Relative paths are resolved. Absolute paths stay unchanged: after a symbolic link,
+ * the system and `resolve` interpret `..` differently.
  */
 export function path(expected: string): Kind<string> {
   return {
@@ -117,7 +117,7 @@ export function path(expected: string): Kind<string> {
   };
 }
 
-/** An http(s) URL; the effective value has no trailing slash. */
+/** An http or https URL. The effective value has no trailing slash. */
 export const url: Kind<string> = {
   expected: 'an http or https URL without credentials, query or fragment',
   hidden: true,
@@ -156,12 +156,12 @@ const addressBlock = text('an IP address or CIDR block', (value) => {
 export const addressBlocks = list('IP addresses or CIDR blocks', addressBlock);
 export const realmNames = list('realm names', name('a realm name'));
 
-/** A monitored application (`applications` in idkit.yaml). */
+/** An application that smoke checks (`applications` in idkit.yaml). */
 export interface Application {
   name: string;
-  /** Answers 200 with `{"status":"UP"}` when the application is healthy. */
+  /** A URL that returns 200 with `{"status":"UP"}` while the application is healthy. */
   health?: string;
-  /** Answers 401 without a machine-to-machine token and 200 with one. */
+  /** A URL that returns 401 without a machine-to-machine token and 200 with one. */
   protected?: string;
 }
 
@@ -188,10 +188,10 @@ export const applications: Kind<readonly Application[]> = {
   hidden: true,
 };
 
-/** Where the service stores everything. */
+/** The database of the service. */
 export type DatabasePlace = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string };
 
-/** The database's address. The path of an SQLite file counts from the platform directory, even in a flag. */
+/** The database's address. The path of an SQLite file is relative to the platform directory, even in a flag. */
 export const database: Kind<DatabasePlace> = {
   expected: 'sqlite:PATH or postgres://user@host/name without a password',
   hidden: true,
@@ -208,7 +208,7 @@ export const database: Kind<DatabasePlace> = {
   },
 };
 
-/** A secret; undefined if none is set. */
+/** A secret, or undefined if it is not set. */
 export const secret: Kind<Secret | undefined> = {
   expected: 'one line without a NUL byte',
   hidden: true,

@@ -9,19 +9,19 @@ import { flagName, type SettingRow } from './row.ts';
 import type { Origin, SettingSource, Settings, ValuesOf } from './settings.ts';
 import { SETTINGS, type SettingName } from './table.ts';
 
-/** Where settings come from. Default: this process and the platform directory that it finds. */
+/** The sources of the settings. Default: the process and its platform directory. */
 export interface LoadOptions<Name extends string = SettingName> {
   /** The value of `--dir`. */
   dir?: string | undefined;
-  /** The text of flags by the name of their setting. */
+  /** Values of flags, by the name of their setting. */
   flags?: Partial<Record<Name, string>>;
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** The content that is used in place of the directory's own file, which is then not read. */
+  /** Content that replaces the directory's own file. idkit then does not read that file. */
   contents?: { env?: GivenContent; yaml?: GivenContent };
 }
 
-/** The content of a settings file that is not in its place (yet). */
+/** The content of a settings file, for example from a backup set. */
 export interface GivenContent {
   /** The name for messages. */
   file: string;
@@ -32,11 +32,10 @@ export interface GivenContent {
 interface Given {
   value: unknown;
   source: SettingSource;
-  /** The name of the value in messages. */
+  /** Describes the origin of the value in messages. */
   place: string;
 }
 
-/** Everything that a value can come from. */
 interface Sources {
   flags: Readonly<Record<string, string | undefined>>;
   env: NodeJS.ProcessEnv;
@@ -47,11 +46,11 @@ interface Sources {
 }
 
 /**
- * Loads every effective setting. The precedence is flag, process environment, `.env`, idkit.yaml, default. An empty
- * variable counts as not set. The call writes nothing, and the directory need not exist.
+ * Loads all effective settings. The order of precedence is: flag, process environment, `.env`, idkit.yaml, default. An
+ * empty variable counts as not set. The call writes nothing, and the directory need not exist.
  *
- * @throws IDKIT_SETTING, for a flag IDKIT_USAGE, with the setting, its place and what was expected;
- * IDKIT_ENV_READABLE; IDKIT_DIRECTORY_MISSING if the path is not a directory
+ * @throws IDKIT_SETTING, or IDKIT_USAGE for a flag, with the setting, its origin and the expected value;
+ *   IDKIT_ENV_READABLE; IDKIT_DIRECTORY_MISSING if the path is not a directory
  */
 export async function loadSettings(options: LoadOptions = {}): Promise<Settings> {
   const settings: Settings = await loadRows(SETTINGS, options);
@@ -59,7 +58,7 @@ export async function loadSettings(options: LoadOptions = {}): Promise<Settings>
   return settings;
 }
 
-/** Loads the settings of a table as `loadSettings` does, without the checks of one setting against another. */
+/** Loads the settings of a table as `loadSettings` does, but does not check settings against each other. */
 export async function loadRows<const Rows extends readonly SettingRow[]>(
   rows: Rows,
   options: LoadOptions<Rows[number]['name']> = {},
@@ -98,7 +97,7 @@ export async function loadRows<const Rows extends readonly SettingRow[]>(
     environment: foreignVariables(sources),
     sources: origins,
   };
-  // Each value was read by the kind that its type comes from.
+  // The cast is safe, because the kind of each row has read its value.
   return { ...origin, ...values } as Origin & ValuesOf<Rows>;
 }
 
@@ -135,7 +134,7 @@ function findVariable(
   const valueIn = (name: string) => (source === '.env' ? envFile.get(name) : env[name]);
   const value = variable === undefined ? undefined : valueIn(variable);
   if (value) return { value, source, place: source === '.env' ? `.env: ${variable}` : `${variable}` };
-  // A file of the environment, even an empty one, takes precedence over the file of .env.
+  // A `…_FILE` variable of the process environment takes precedence over the one in .env, even if its file is empty.
   if (fileEnv === undefined || (source === '.env' && env[fileEnv])) return undefined;
   const file = valueIn(fileEnv);
   return file ? readValueFile(fileEnv, file, dir) : undefined;
@@ -146,7 +145,7 @@ function flagOf(row: SettingRow): string {
   return form === undefined ? row.name : flagName(form);
 }
 
-/** The first line of the file that a `…_FILE` variable names. An empty line gives no value. */
+/** Reads the first line of the file that a `…_FILE` variable names. Returns undefined if the line is empty. */
 function readValueFile(variable: string, file: string, dir: string): Given | undefined {
   try {
     const [value = ''] = readFileSync(isAbsolute(file) ? file : join(dir, file), 'utf8').split(/\r?\n/);
@@ -159,8 +158,8 @@ function readValueFile(variable: string, file: string, dir: string): Given | und
 }
 
 /**
- * With `service: keycloak`, a platform that Keycloak's own variables describe needs no second set of names. A backup
- * that other tools made holds only those variables. idkit's own variables take precedence.
+ * Reads a setting from Keycloak's own variable, for `service: keycloak`. The operator then need not repeat the value
+ * under idkit's name, and backups of other tools contain only Keycloak's names. idkit's variables take precedence.
  */
 function findKeycloakValue(row: SettingRow, { env, envFile }: Sources): Given | undefined {
   const { keycloakEnv: variable, fileEnv } = row;
@@ -193,13 +192,13 @@ function quote(value: unknown): string {
   return `, not ${shown.length > 80 ? `${shown.slice(0, 80)}…` : shown}`;
 }
 
-/** Puts a value at a dotted place. */
+/** Sets the value at a dotted name. */
 function put(values: Record<string, unknown>, key: string, value: unknown): void {
   const [group = key, rest] = key.split('.');
   values[group] = rest === undefined ? value : { ...Object(values[group]), [rest]: value };
 }
 
-/** Checks settings that restrict each other. */
+/** Rejects settings that contradict each other. */
 function checkTogether({ listen }: Settings): void {
   const { tlsCert, tlsKey, port, managementPort } = listen;
   if (port === managementPort && port !== 0) {
@@ -211,7 +210,7 @@ function checkTogether({ listen }: Settings): void {
     const missing = tlsCert === null ? 'listen.tlsCert' : 'listen.tlsKey';
     throw new IdkitError(
       'IDKIT_SETTING',
-      `listen.tlsCert and listen.tlsKey go together, and ${missing} is missing`,
+      `listen.tlsCert and listen.tlsKey must be set together, but ${missing} is missing`,
       {
         hints: ['set both --tls-cert and --tls-key, or neither'],
       },

@@ -3,46 +3,46 @@ import type { Kind } from './kinds.ts';
 
 /** One row of the table of settings. */
 export interface SettingRow<Value = unknown> {
-  /** The dotted name in idkit.yaml. For a setting that only the environment has, the name of its variable. */
+  /** The dotted name in idkit.yaml. If only the environment can have the setting, the name of its variable. */
   name: string;
-  /** The dotted place in `Settings`. Default: the name. */
+  /** The dotted name in `Settings`. Default: `name`. */
   key?: string;
-  /** The environment variable, which `.env` may set too. */
+  /** The environment variable. `.env` can set it too. */
   env?: string;
-  /** A variable that names a file; the first line of the file is the value. */
+  /** The variable that names a file. The first line of the file is the value. */
   fileEnv?: string;
-  /** The variable that has the value in an environment of Keycloak; read with `service: keycloak`. */
+  /** Keycloak's variable for this value. idkit reads it with `service: keycloak`. */
   keycloakEnv?: string;
-  /** The flag by the command that has it, as commander writes it: `--port <number>`. */
+  /** Maps a command to its flag in commander's syntax: `--port <number>`. */
   flags?: Readonly<Record<string, string>>;
   kind: Kind<Value>;
-  /** In the form of idkit.yaml. Undefined for a secret, which has no default. */
+  /** The default as idkit.yaml would contain it. Undefined for a secret, which has no default. */
   default: unknown;
-  /** What `idkit init` writes into a new `.env`. */
+  /** The value that `idkit init` writes to a new `.env`. */
   initial?: {
     value(random: Random): string;
-    /** The value is random, so init marks it in `.env` and lists it. */
+    /** Set if the value is random. init then marks it in `.env` and lists it. */
     generated?: true;
-    /** Written for this runtime only. */
+    /** If set, init writes the value for this runtime only. */
     runtime?: 'compose';
   };
-  /** Why the default is what it is. */
+  /** Explains the default. */
   reason: string;
-  /** One line of documentation. */
+  /** Describes the setting in one line. */
   doc: string;
 }
 
-/** True for a setting that no idkit.yaml may hold. */
+/** Reports whether only the environment and `.env` can have the setting, not idkit.yaml. */
 export function isEnvironmentOnly(row: SettingRow): boolean {
   return row.name === row.env;
 }
 
-/** The variables of a setting that `.env` may set. */
+/** Returns the variables of a setting that `.env` can set. */
 export function variablesOf(row: SettingRow): readonly string[] {
   return [row.env, row.fileEnv].filter((variable) => variable !== undefined);
 }
 
-/** The name in a flag's form: `--port` of `--port <number>`. */
+/** Returns the name of a flag: `--port` for `--port <number>`. */
 export function flagName(form: string): string {
   return form.split(' ')[0] ?? form;
 }

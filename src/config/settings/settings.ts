@@ -1,9 +1,7 @@
 import type { Kind } from './kinds.ts';
 import type { SETTINGS } from './table.ts';
 
-/**
- * Where the value of a setting comes from, in order of precedence. `file`: the file that a `…_FILE` variable names.
- */
+/** The sources of a setting's value, in order of precedence. `file` is the file that a `…_FILE` variable names. */
 export type SettingSource = 'flag' | 'environment' | '.env' | 'file' | 'idkit.yaml' | 'default';
 
 type KeyOf<Row> = Row extends { key: infer Key extends string }
@@ -20,31 +18,31 @@ type AllOf<Union> = (Union extends unknown ? (one: Union) => void : never) exten
   ? All
   : never;
 
-/** The values of some rows, each at its dotted place: `listen.port` is `values.listen.port`. */
+/** The values of some rows. Each is at its dotted name: `listen.port` is `values.listen.port`. */
 export type ValuesOf<Rows extends readonly unknown[]> = AllOf<PlaceOf<Rows[number]>>;
 
-/** What is known about a platform directory apart from the values of its settings. */
+/** The facts about a platform directory that are not values of settings. */
 export interface Origin {
   /** The absolute path of the platform directory. */
   dir: string;
-  /** False if the directory has no idkit.yaml. */
+  /** Whether the directory contains an idkit.yaml. */
   exists: boolean;
   /**
-   * The variables of `.env` that are not idkit's own, for compose.yaml. The process environment takes precedence.
+   * The variables of `.env` that do not belong to idkit, for compose.yaml. The process environment takes precedence.
    */
   environment: ReadonlyMap<string, string>;
   /** The source of each setting by its name in the table. */
   sources: Readonly<Record<string, SettingSource>>;
 }
 
-/** Every effective setting of one platform directory. Paths are absolute; the rows of `SETTINGS` explain each value. */
+/** All effective settings of one platform directory. Paths are absolute. `SETTINGS` documents each value. */
 export type Settings = Origin &
   ValuesOf<typeof SETTINGS> & {
-    /** `off`: the service is isolated and sends no requests. */
+    /** With `off`, the service is isolated and sends no requests. */
     outbound: { off?: true };
   };
 
-/** The paths inside a platform directory. */
+/** The paths of the files and directories in a platform directory. */
 export interface PlatformPaths {
   dir: string;
   yaml: string;

@@ -2,22 +2,22 @@ import { flagName, isEnvironmentOnly, type SettingRow } from './row.ts';
 import type { Origin, SettingSource } from './settings.ts';
 import { SETTINGS } from './table.ts';
 
-/** One setting for the reference of settings. */
+/** One setting as the reference shows it. */
 export interface SettingDoc {
   name: string;
   env?: string;
-  /** The flag's name in the first command that has one. */
+  /** The name of the flag in the first command that has one. */
   flag?: string;
-  /** Set if the environment or `.env` may set it, but idkit.yaml may not. */
+  /** Set if only the environment and `.env` can set it, not idkit.yaml. */
   environmentOnly?: true;
   default: unknown;
-  /** The end of the sentence "… must be". */
+  /** Completes the sentence "NAME must be …". */
   expected: string;
   reason: string;
   doc: string;
 }
 
-/** Every setting for the reference, in the order of the table. */
+/** Returns all settings for the reference, in the order of the table. */
 export function settingDocs(rows: readonly SettingRow[] = SETTINGS): readonly SettingDoc[] {
   return rows.map((row) => {
     const [flag] = Object.values(row.flags ?? {});
@@ -34,7 +34,7 @@ export function settingDocs(rows: readonly SettingRow[] = SETTINGS): readonly Se
   });
 }
 
-/** One line of `idkit config show`. The value of a secret is `[secret]`, or null if none is set. */
+/** One line of `idkit config show`. The value of a secret is `[secret]`, or null if it is not set. */
 export interface ShownSetting {
   name: string;
   value: unknown;
@@ -42,7 +42,7 @@ export interface ShownSetting {
   doc: string;
 }
 
-/** Each effective setting with its source; secrets stay hidden. */
+/** Returns each effective setting with its source, and hides secrets. */
 export function showSettings(
   settings: Origin,
   rows: readonly SettingRow[] = SETTINGS,

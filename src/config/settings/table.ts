@@ -27,9 +27,9 @@ const byteCount = wholeNumber(1024, 1_073_741_824);
 const randomText = (bytes: number) => (random: Random) => random.bytes(bytes).toString('base64url');
 
 /**
- * Every setting, one row each, in the order of the template and the reference. A row is all that a setting needs: the
- * loader, the flags of the commands, `.env`, the template of idkit.yaml, `idkit config show`, the types and the
- * reference follow from it.
+ * Every setting, one row each, in the order of the template and the reference. To add a setting, add a row: the loader,
+ * the flags of the commands, `.env`, the template of idkit.yaml, `idkit config show`, the types and the reference use
+ * it.
  */
 export const SETTINGS = [
   {
@@ -43,7 +43,7 @@ export const SETTINGS = [
     name: 'service',
     kind: oneOf('idkit', 'keycloak'),
     default: 'idkit',
-    reason: 'idkit is its own token service; the same procedures work for Keycloak',
+    reason: 'idkit contains a token service; the same procedures work for Keycloak',
     doc: 'which token service the platform runs',
   },
   {
@@ -52,7 +52,7 @@ export const SETTINGS = [
     flags: { serve: '--base-url <url>' },
     kind: orNull(url),
     default: null,
-    reason: 'never taken from request headers, which a caller chooses',
+    reason: 'callers choose the request headers, so idkit does not read the base URL from them',
     doc: 'the base URL of issuers and links; null: the scheme, host and port that serve listens on',
   },
   {
@@ -60,7 +60,7 @@ export const SETTINGS = [
     flags: { serve: '--host <address>' },
     kind: host,
     default: '127.0.0.1',
-    reason: 'only this machine reaches a new service',
+    reason: 'only programs on this machine can reach a new service',
     doc: 'the address that serve listens on',
   },
   {
@@ -76,14 +76,14 @@ export const SETTINGS = [
     flags: { serve: '--management-port <number>' },
     kind: orNull(orWord(port, 'off')),
     default: null,
-    reason: 'metrics and health details are for operators, and several services may share a machine',
-    doc: 'the port of metrics and detailed health; null: 9000 as in Keycloak, or none and a note if another program uses it; 0 chooses a free one; off: none',
+    reason: 'metrics and health details are for operators, and several services can run on one machine',
+    doc: 'the port of metrics and detailed health; null: 9000, or no port if another program uses 9000; 0: a free port; off: no port',
   },
   {
     name: 'listen.managementHost',
     kind: host,
     default: '127.0.0.1',
-    reason: 'only this machine reaches metrics and detailed health',
+    reason: 'only programs on this machine can reach metrics and detailed health',
     doc: 'the address that the management port listens on; 0.0.0.0 for a Prometheus on another host or in another container',
   },
   {
@@ -92,7 +92,7 @@ export const SETTINGS = [
     kind: orNull(path('the path of a file')),
     default: null,
     reason: 'a proxy usually terminates TLS',
-    doc: 'PEM file with the certificate chain; with tlsKey serve uses https',
+    doc: 'the PEM file with the certificate chain; serve uses https if listen.tlsKey is set too',
   },
   {
     name: 'listen.tlsKey',
@@ -100,15 +100,15 @@ export const SETTINGS = [
     kind: orNull(path('the path of a file')),
     default: null,
     reason: 'a proxy usually terminates TLS',
-    doc: 'PEM file with the private key',
+    doc: 'the PEM file with the private key',
   },
   {
     name: 'listen.drainSeconds',
     kind: orNull(secondsUpTo(300)),
     default: null,
     reason:
-      'longer than a proxy needs to notice that the service is not ready; without replicas nobody else answers',
-    doc: 'seconds that serve still answers after SIGTERM, while it reports not ready; null: 3 on Postgres, 0 on SQLite',
+      'a proxy needs less time to notice that the service is not ready; without replicas, no other process could respond',
+    doc: 'how many seconds serve still responds after SIGTERM, while it reports that it is not ready; null: 3 on Postgres, 0 on SQLite',
   },
   {
     name: 'database',
@@ -123,7 +123,7 @@ export const SETTINGS = [
     name: 'trustedProxies',
     kind: addressBlocks,
     default: [],
-    reason: 'a proxy is trusted only if it is named',
+    reason: 'idkit trusts only the proxies that the operator names',
     doc: 'proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted',
   },
   {
@@ -131,27 +131,27 @@ export const SETTINGS = [
     kind: boolean,
     default: true,
     reason: 'a caller who sets the password of an administrator can log in as that administrator',
-    doc: 'true: only callers who may grant administrative roles may reset, change or remove a user who has them; false: all callers who may change users, as in Keycloak',
+    doc: 'who may change, reset or remove users with administrative roles; true: callers who may grant these roles; false: all callers who may change users, as in Keycloak',
   },
   {
     name: 'realmFiles.remove',
     kind: boolean,
     default: false,
-    reason: 'a file that was moved can be read later; it holds secrets, so only its owner can read it',
-    doc: 'true: a realm file is removed after its import; false: it is moved to import/done/',
+    reason: 'a moved file can still be read later; it contains secrets, so only its owner can read it',
+    doc: 'true: serve removes a realm file after its import; false: serve moves it to import/done/',
   },
   {
     name: 'outbound.privateAddresses',
     kind: addressBlocks,
     default: [],
     reason: "a realm's administrator must not reach into the network behind the service",
-    doc: 'addresses in private networks that logout tokens may be sent to; a service on a loopback base URL reaches this machine in any case',
+    doc: 'private addresses to which the service may send logout tokens; with a loopback base URL, it may always send them to this machine',
   },
   {
     name: 'realms',
     kind: realmNames,
     default: [],
-    reason: 'the next backup includes a new realm without a change here',
+    reason: 'backups include new realms without a change of this setting',
     doc: 'the realms that backup and smoke include; empty: all realms',
   },
   {
@@ -164,7 +164,7 @@ export const SETTINGS = [
     },
     kind: path('the path of a directory'),
     default: 'backups',
-    reason: 'works without a choice; another disk is better',
+    reason: 'works without configuration; a directory on another disk is safer',
     doc: 'the backup root; a relative path counts from the platform directory',
   },
   {
@@ -180,15 +180,15 @@ export const SETTINGS = [
     kind: wholeNumber(1, 1000),
     default: 4,
     reason: 'four weekly versions cover a month',
-    doc: 'how many versions of the configuration and of the environment the backup root keeps',
+    doc: 'how many versions of the configuration and of the environment backup keeps in the backup root',
   },
   {
     name: 'backup.mirror',
     flags: { backup: '--mirror <target>' },
     kind: orNull(line('a directory, [user@]host:path')),
     default: null,
-    reason: 'a mirror needs a second place, which only the operator knows',
-    doc: 'a directory, or [user@]host:path for rsync, that every backup copies the backup root to',
+    reason: 'only the operator knows a second location',
+    doc: 'a directory, or [user@]host:path for rsync, to which every backup copies the backup root',
   },
   {
     name: 'smoke.realm',
@@ -211,14 +211,14 @@ export const SETTINGS = [
     kind: applications,
     default: [],
     reason: 'only the operator knows the applications',
-    doc: 'applications whose health and protected address smoke checks',
+    doc: 'the applications that smoke checks: their health and a protected address',
   },
   {
     name: 'compose.engine',
     kind: orNull(line('a program name')),
     default: null,
-    reason: 'the engine that started the platform, else docker or podman, whichever answers',
-    doc: 'the container engine',
+    reason: 'works without configuration',
+    doc: 'the container engine; null: the engine that started the platform, else docker or podman, whichever runs',
   },
   {
     name: 'compose.project',
@@ -241,7 +241,7 @@ export const SETTINGS = [
     name: 'keycloak.managementUrl',
     kind: orNull(url),
     default: null,
-    reason: 'only Keycloak has one',
+    reason: 'idkit does not need it',
     doc: 'the management address of Keycloak, for health checks',
   },
   {
@@ -249,35 +249,35 @@ export const SETTINGS = [
     kind: orNull(line('a command')),
     default: null,
     reason: 'only the operator knows it',
-    doc: 'the command that restore starts Keycloak with, without a shell: words separated by blanks, with quotes and backslashes; it may return or stay in the foreground',
+    doc: 'the command with which restore starts Keycloak; it runs without a shell, may use quotes and backslashes, and may return or stay in the foreground',
   },
   {
     name: 'keycloak.stop',
     kind: orNull(line('a command')),
     default: null,
     reason: 'only the operator knows it',
-    doc: 'the command that restore stops Keycloak with, in the form of keycloak.start',
+    doc: 'the command with which restore stops Keycloak, in the same form as keycloak.start',
   },
   {
     name: 'metrics.public',
     kind: boolean,
     default: false,
-    reason: 'not everybody who reaches the base URL may see how many logins and sessions there are',
-    doc: 'true: the base URL answers /metrics too',
+    reason: 'the numbers of logins and sessions should not be public',
+    doc: 'true: serve also returns metrics at /metrics of the base URL',
   },
   {
     name: 'limits.bodyBytes',
     kind: byteCount,
     default: 1_048_576,
     reason: 'a token request is a few kilobytes',
-    doc: 'the largest request body in bytes; the service answers 413 to a larger one',
+    doc: 'the maximum size of a request body in bytes; the service rejects a larger one with 413',
   },
   {
     name: 'limits.adminBodyBytes',
     kind: byteCount,
     default: 67_108_864,
-    reason: 'room for a realm representation with all its users',
-    doc: 'the largest body of an authorized administrative request in bytes',
+    reason: 'enough for a realm representation with all its users',
+    doc: 'the maximum body size of an authorized administrative request in bytes',
   },
   {
     name: 'IDKIT_ADMIN_USERNAME',
@@ -287,8 +287,8 @@ export const SETTINGS = [
     kind: name('a user name'),
     default: 'admin',
     initial: { value: () => 'admin' },
-    reason: 'the usual name in Keycloak',
-    doc: 'the administrator of the realm master, created at the first start of serve; with Keycloak also KC_BOOTSTRAP_ADMIN_USERNAME',
+    reason: 'the usual username in Keycloak',
+    doc: 'the administrator of the realm master, whom serve creates at its first start; with Keycloak also KC_BOOTSTRAP_ADMIN_USERNAME',
   },
   {
     name: 'IDKIT_ADMIN_PASSWORD',
@@ -299,7 +299,7 @@ export const SETTINGS = [
     default: undefined,
     initial: { value: randomText(18), generated: true },
     reason: 'init generates one',
-    doc: "the administrator's password; it never resets an existing one; with Keycloak also KC_BOOTSTRAP_ADMIN_PASSWORD",
+    doc: 'the password of a new administrator; it does not change an existing password; with Keycloak also KC_BOOTSTRAP_ADMIN_PASSWORD',
   },
   {
     name: 'IDKIT_MASTER_KEY',
@@ -339,10 +339,10 @@ export const SETTINGS = [
     kind: secret,
     default: undefined,
     initial: { value: randomText(24), generated: true, runtime: 'compose' },
-    reason: 'SQLite needs none',
-    doc: 'the Postgres password; IDKIT_DATABASE_PASSWORD_FILE names a file that holds it; with Keycloak also KC_DB_PASSWORD',
+    reason: 'SQLite needs no password',
+    doc: 'the Postgres password; IDKIT_DATABASE_PASSWORD_FILE names a file that contains it; with Keycloak also KC_DB_PASSWORD',
   },
 ] as const satisfies readonly SettingRow[];
 
-/** A dotted name of idkit.yaml, or the name of a variable that only the environment has. */
+/** The dotted name in idkit.yaml, or the name of the variable if only the environment can have the setting. */
 export type SettingName = (typeof SETTINGS)[number]['name'];

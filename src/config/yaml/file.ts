@@ -4,7 +4,7 @@ import { errorMessage, IdkitError, nearestName, systemErrorCode } from '../../co
 import { isEnvironmentOnly, type SettingRow } from '../settings/row.ts';
 import { SETTINGS } from '../settings/table.ts';
 
-/** A value of idkit.yaml with its line. */
+/** A value of idkit.yaml with its line number. */
 export interface YamlValue {
   value: unknown;
   line: number;
@@ -32,7 +32,7 @@ export async function parseYamlFile(
   rows: readonly SettingRow[] = SETTINGS,
 ): Promise<ReadonlyMap<string, YamlValue>> {
   const text = decode(bytes, file);
-  // A file with only comments, as init writes it, needs no parser.
+  // A file that contains only comments, as init writes it, does not need the parser.
   if (/^(?:\s*#[^\n]*(?:\n|$)|\s)*$/.test(text)) return new Map();
   const { isMap, LineCounter, parseDocument, visit } = await import('yaml');
   const lines = new LineCounter();
@@ -45,7 +45,7 @@ export async function parseYamlFile(
       `${file} line ${lineAt(fault.pos[0])}: ${lowerFirst(fault.message)}`,
     );
   }
-  // Settings need no aliases, and a few lines of aliases can expand to gigabytes.
+  // Reject aliases: settings do not need them, and a few lines of aliases can expand to gigabytes.
   visit(document, {
     Alias: (_, node) => {
       throw new IdkitError(
@@ -104,7 +104,7 @@ function unknownKey(
   });
 }
 
-/** Lists the keys directly below a dotted name. The empty name is the document itself. */
+/** Lists the keys directly below a dotted name. The empty name stands for the whole document. */
 function keysBelow(name: string, known: readonly string[]): readonly string[] {
   const prefix = name === '' ? '' : `${name}.`;
   const below = known.filter((other) => other.startsWith(prefix));

@@ -2,7 +2,7 @@ import { isEnvironmentOnly, type SettingRow } from '../settings/row.ts';
 import { SETTINGS } from '../settings/table.ts';
 
 /**
- * Renders a new idkit.yaml: every setting as a comment with its default. Only other values are set.
+ * Renders a new idkit.yaml. Settings with their default are comments; only other values are set.
  *
  * @param more values in YAML by the setting's dotted name
  */
@@ -13,7 +13,7 @@ export function renderDefaultYaml(
   rows: readonly SettingRow[] = SETTINGS,
 ): string {
   const lines = [
-    '# The definition of this platform. It has no secrets; those are in .env.',
+    '# The definition of this platform. It contains no secrets: they are in .env.',
     '# Every key is optional. The comments show the defaults.',
     '',
   ];

@@ -22,7 +22,7 @@ import { BOOTSTRAP, openPlace, type Place } from '../place.ts';
 
 const USER = { username: 'helper', enabled: true };
 
-/** Realm `x` with a user `helper` that has the given administrative roles of it. */
+/** Imports a realm `x` with a user `helper` who has the given administrative roles, and returns a call by that user. */
 async function helperIn(place: Place, roles: readonly string[]): Promise<RealmCall> {
   const { context } = place;
   const { realmId } = await importRealm(
@@ -73,14 +73,14 @@ const table: readonly [readonly string[], readonly Right[]][] = [
   [['realm-admin'], every],
 ];
 for (const [roles, rights] of table)
-  test(`the roles [${roles}] of a realm grant exactly the rights of docs/keycloak/admin-api.md#roles`, async () => {
+  test(`the administrative roles [${roles}] grant exactly the rights in docs/keycloak/admin-api.md#roles`, async () => {
     await using place = await openPlace();
     const call = await helperIn(place, roles);
     assert.deepEqual(every.filter((right) => call.rights.has(right)).sort(), [...rights].sort());
     assert.equal(call.rights.any, roles.length > 0);
   });
 
-test('the administrator of master has every right in every realm, and an administrator of another realm has none', async () => {
+test('gives an administrator of master all rights in every realm, but no rights to an administrator of a different realm', async () => {
   await using place = await openPlace();
   await bootstrapMaster(place.context, BOOTSTRAP);
   await helperIn(place, ['realm-admin']);
@@ -98,7 +98,7 @@ test('the administrator of master has every right in every realm, and an adminis
     assert.equal((await callAs(place, x, 'x', 'helper', target)).rights.any, false, target);
 });
 
-test('resolves roles on each call, so a revoked role has no effect on the next call', async () => {
+test('resolves roles on each call, so a revoked role grants no rights on the next call', async () => {
   await using place = await openPlace();
   const call = await helperIn(place, ['view-users']);
   const { store } = place.context;
@@ -107,7 +107,7 @@ test('resolves roles on each call, so a revoked role has no effect on the next c
   assert.equal((await findRights(place.context, call.caller, call.configuration)).any, false);
 });
 
-test('refuses to grant administrative roles with manage-users, directly and in a composite', async () => {
+test('manage-users does not permit a caller to grant administrative roles, either directly or in a composite role', async () => {
   await using place = await openPlace();
   const call = await helperIn(place, ['manage-users', 'manage-realm']);
   const { configuration, context } = call;
@@ -188,7 +188,7 @@ test('ends all sessions of a user when an administrator sets the password', asyn
   assert.equal(await store.findSession('session', true), undefined);
 });
 
-test('refuses a password that breaks the policy, and stores nothing', async () => {
+test('refuses a new password that violates the policy, and stores nothing', async () => {
   await using place = await openPlace();
   const call = await helperIn(place, ['realm-admin']);
   await updateRealm(call, { passwordPolicy: 'length(8)' });
@@ -200,7 +200,7 @@ test('refuses a password that breaks the policy, and stores nothing', async () =
   assert.equal(await place.context.store.countUsers({ realmId: call.configuration.realm.id }), 1);
 });
 
-test('generates the key of a new algorithm before it responds to the change', async () => {
+test('generates a key for a new signature algorithm before it responds to the change', async () => {
   await using place = await openPlace();
   const call = await helperIn(place, ['realm-admin']);
   await updateRealm(call, { defaultSignatureAlgorithm: 'EdDSA' });

@@ -10,7 +10,7 @@ import {
 import { recordKey } from '../../../src/model/index.ts';
 import { openPlace } from '../place.ts';
 
-test('throws if a record is changed outside of its turn, and stores nothing', async () => {
+test('throws if a call changes a record that it has not locked, and stores nothing', async () => {
   await using place = await openPlace();
   const { context } = place;
   const { realmId } = await importRealm(context, { realm: 'x', enabled: true }, { source: 'x' });

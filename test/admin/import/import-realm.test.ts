@@ -9,7 +9,7 @@ import { BOOTSTRAP, openPlace, readExport } from '../place.ts';
 
 type Rep = Record<string, unknown>;
 
-/** Sorts lists, so that their order does not matter. */
+/** Sorts lists, because their order does not matter in a comparison. */
 function unordered(value: unknown): unknown {
   if (Array.isArray(value))
     return value.map(unordered).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -21,7 +21,7 @@ function unordered(value: unknown): unknown {
   );
 }
 
-test('imports real exports with their users, roles, hashes and keys', async () => {
+test('imports exports of a real Keycloak with their users, roles, password hashes and keys', async () => {
   await using place = await openPlace();
   const { context } = place;
   await bootstrapMaster(context, BOOTSTRAP);
@@ -55,7 +55,7 @@ test('imports real exports with their users, roles, hashes and keys', async () =
   }
 });
 
-test('importing an export results in the same realm', async () => {
+test('the import of an export creates the same realm', async () => {
   await using first = await openPlace();
   await importRealm(first.context, readExport('acme-realm.json'), { source: 'acme' });
   const exported = await exportRealm(first.context, 'acme');
@@ -130,7 +130,7 @@ test('gives administrators of master access to each realm (docs/keycloak/admin-a
   }
 });
 
-test('a representation with clientScopes gets none of the built-in scopes', async () => {
+test('adds no built-in scopes to a representation with clientScopes', async () => {
   await using place = await openPlace();
   await importRealm(place.context, { realm: 'x', clientScopes: [{ name: 'own' }] }, { source: 'x' });
   const configuration = (await place.context.store.findRealm('x'))!;
@@ -186,7 +186,7 @@ const faults: readonly [string, unknown, RegExp][] = [
   ],
 ];
 for (const [what, representation, named] of faults)
-  test(`refuses ${what} with the file and the path in IDKIT_IMPORT, and stores nothing`, async () => {
+  test(`rejects ${what} with IDKIT_IMPORT, which names the file and the JSON path, and stores nothing`, async () => {
     await using place = await openPlace();
     await assert.rejects(
       importRealm(place.context, representation, { source: 'x.json' }),
@@ -200,7 +200,7 @@ for (const [what, representation, named] of faults)
     assert.deepEqual(await place.context.store.listRealmNames(), []);
   });
 
-test('refuses JSON that is nested too deeply', async () => {
+test('rejects JSON that is nested too deeply', async () => {
   await using place = await openPlace();
   const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
   await assert.rejects(
@@ -209,7 +209,7 @@ test('refuses JSON that is nested too deeply', async () => {
   );
 });
 
-test('imports any JSON or refuses it with IDKIT_IMPORT', async () => {
+test('either imports random JSON or rejects it with IDKIT_IMPORT', async () => {
   await using place = await openPlace();
   const { context } = place;
   const fields = [
@@ -249,7 +249,7 @@ test('imports any JSON or refuses it with IDKIT_IMPORT', async () => {
     fc.asyncProperty(fc.oneof(representation, fc.jsonValue()), async (value) => {
       number += 1;
       const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-      // The file contains keys, so that no RSA key is generated for each realm.
+      // The file contains keys, so that the test need not generate an RSA key for each realm.
       const given = isObject ? { components: readKeys(), ...value, realm: `r${number}` } : value;
       try {
         await importRealm(context, given, { source: 'x' });
@@ -270,13 +270,13 @@ function readKeys(): Rep {
   return { 'org.keycloak.keys.KeyProvider': keys.map(({ id: _id, ...key }) => key) };
 }
 
-/** Returns each key component, including its secrets, as one text. */
+/** Returns each key component, including its secrets, as one string. */
 function keyIds(representation: Rep): string[] {
   const components = representation['components'] as Record<string, Rep[]>;
   return components['org.keycloak.keys.KeyProvider']!.map((key) => JSON.stringify(unordered(key)));
 }
 
-test('reports the name of an invalid JSON file and the position, but never its content', () => {
+test('reports the file name and the position of invalid JSON, but never the content', () => {
   const secret = 'hunter2-hunter2';
   for (const [content, place] of [
     [`{"realm":"x","secret":"${secret}" "y":1}`, /x\.json: .* at position 40/],
@@ -299,7 +299,7 @@ test('reports the name of an invalid JSON file and the position, but never its c
     );
 });
 
-test('masks the private keys in realms of old versions of Keycloak', async () => {
+test('masks the private keys of realms from old versions of Keycloak', async () => {
   await using place = await openPlace();
   const { context } = place;
   await importRealm(context, { realm: 'old', privateKey: 'pem-key', codeSecret: 'code' }, { source: 'old' });

@@ -31,12 +31,12 @@ test('replaces placeholders with environment variables as Keycloak 26.7.3 does',
     assert.deepEqual(resolve(text), { a: [resolved] }, text);
 });
 
-test('a placeholder never copies a setting of idkit into a realm', () => {
+test('never replaces a placeholder with one of idkit’s own settings', () => {
   for (const text of ['${IDKIT_MASTER_KEY}', '${idkit_master_key,IDKIT_MASTER_KEY}'])
     assert.deepEqual(resolve(text), { a: [text] });
 });
 
-/** Each place of a secret in a realm's representation. */
+/** Each path at which a realm's representation can contain a secret. */
 const PLACES: readonly [path: string, realm: (secret: string) => Record<string, unknown>][] = [
   ['$.clients[0].secret', (secret) => ({ clients: [{ clientId: 'web', secret }] })],
   [
@@ -85,7 +85,7 @@ const PLACES: readonly [path: string, realm: (secret: string) => Record<string, 
 ];
 
 for (const [path, realm] of PLACES)
-  test(`refuses a mask or a placeholder without a value at ${path}, or replaces and reports it`, async () => {
+  test(`rejects a mask or an unresolved placeholder at ${path}, unless --new-secrets replaces and reports it`, async () => {
     await using place = await openPlace();
     for (const text of [MASK, '${UNSET}', 'pre-${UNSET}']) {
       const given = { realm: 'acme', enabled: true, ...realm(text) };
@@ -118,7 +118,7 @@ for (const [path, realm] of PLACES)
       );
   });
 
-test('keeps a reference to a vault for secrets that idkit does not use, and refuses it for a client', async () => {
+test('keeps a vault reference as a secret that idkit does not use, but rejects one as a client secret', async () => {
   await using place = await openPlace();
   const smtpServer = { host: 'mail.example.test', password: '${vault.smtp}' };
   const clients = [{ clientId: 'web', secret: '${vault.web}' }];

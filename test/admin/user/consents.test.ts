@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { exportRealm, importRealm } from '../../../src/admin/index.ts';
 import { openPlace } from '../place.ts';
 
-/** A realm with a user who has given consents. */
+/** Returns a realm file with a user who has the given consents. */
 function withConsents(clientConsents: unknown): Record<string, unknown> {
   return {
     realm: 'acme',
@@ -54,7 +54,7 @@ test('keeps the consents of an imported user, and exports them again', async () 
   assert.deepEqual(copy!['clientConsents'], CONSENTS);
 });
 
-test('refuses a consent to an unknown client or scope with its path, and imports nothing', async () => {
+test('rejects a consent to an unknown client or scope with its JSON path, and imports nothing', async () => {
   await using place = await openPlace();
   const refused: [unknown, RegExp][] = [
     [[{ clientId: 'shopp' }], /\$\.users\[0\]\.clientConsents\[0\]\.clientId.*did you mean "shop"/],

@@ -6,7 +6,7 @@ import { addSessionCommands } from './session.ts';
 import { addTokenCommands } from './token.ts';
 import { addUserCommands } from './user.ts';
 
-/** `idkit admin …`: calls of the administrative API, which idkit and Keycloak 26 share. */
+/** `idkit admin …`: commands that call the administrative API of idkit or of Keycloak 26. */
 export function addAdmin(program: CliCommand, run: Runner): void {
   const admin = program
     .command('admin')
@@ -16,7 +16,7 @@ export function addAdmin(program: CliCommand, run: Runner): void {
       ['idkit admin user count --realm acme', 'prints a number'],
       [
         'idkit admin realm list --base-url https://login.example.org',
-        'another service, which may be Keycloak 26',
+        'calls another service, which can be Keycloak 26',
       ],
     ]);
   addRealmCommands(admin, run);

@@ -20,23 +20,23 @@ export function addClientCommands(admin: CliCommand, run: Runner): void {
   withAdminFlags(
     client
       .command('create')
-      .argument('[client-id]')
-      .description('create a client: machine-to-machine with a secret, or public'),
+      .argument('[client-id]', 'the client id')
+      .description('create a machine-to-machine client with a secret, or a public client'),
     { realm: true },
   )
     .option('--client-id <id>', 'the client id')
-    .option('--public', 'a public client for logins in a browser: code flow with PKCE')
-    .option('--redirect-uri <uri...>', 'where a login may redirect to (public clients)')
+    .option('--public', 'create a public client for logins in a browser (code flow with PKCE)')
+    .option('--redirect-uri <uri...>', 'the addresses to which a login may redirect (public clients)')
     .option('--direct-grants', 'allow the password grant')
     .examples([
       ['idkit admin client create orders --realm acme', 'prints the secret that the service generated'],
       [
         'idkit admin client create idkit-smoke',
-        'on Keycloak, for idkit smoke: uses IDKIT_SMOKE_CLIENT_SECRET of .env',
+        'for idkit smoke on Keycloak; uses IDKIT_SMOKE_CLIENT_SECRET of .env',
       ],
       [
         'idkit admin client create web --public --redirect-uri https://app.example.org/callback',
-        'a web application',
+        'for a web application',
       ],
     ])
     .action(run((context, flags, [name]) => createClient(context, flags, name)));
@@ -50,7 +50,7 @@ async function listClients(context: CommandContext, flags: Flags): Promise<Outco
   return {
     data: {
       realm,
-      // Programs may log this list, so it contains no secrets.
+      // Programs may log this list, so it must not contain secrets.
       clients: clients.map(({ secret: _, ...client }) => client),
     },
     text: renderTable(
@@ -106,7 +106,10 @@ async function createClient(
   };
 }
 
-/** Returns the secret that the platform has for the client of `idkit smoke`, so that smoke works without a change. */
+/**
+ * Returns the secret for the client of `idkit smoke` from the platform's settings, so that smoke works with this
+ * client.
+ */
 async function findKnownSecret(
   context: CommandContext,
   realm: string,

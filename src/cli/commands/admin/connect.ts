@@ -11,7 +11,10 @@ import { ask } from '../../terminal.ts';
 /** Adds the flags that every command below `admin` has. */
 export function withAdminFlags(command: CliCommand, options: { realm: boolean }): CliCommand {
   if (options.realm) command.option('--realm <name>', 'the realm', 'master');
-  return command.option('--base-url <url>', 'the address of the service; needs no platform directory');
+  return command.option(
+    '--base-url <url>',
+    'call the service at this address; no platform directory is needed',
+  );
 }
 
 /** @throws IDKIT_USAGE if `--realm` is not a plain name */
@@ -20,7 +23,7 @@ export function realmFlag(flags: Flags): string {
 }
 
 /**
- * Returns a name that is given as an argument, as a flag, or as both if they agree.
+ * Returns a name that the user passed as an argument, as a flag, or as both.
  *
  * @throws IDKIT_USAGE if the name is missing, or if argument and flag differ
  */
@@ -32,7 +35,7 @@ export function nameArgument(
   if (argument !== undefined && flag !== undefined && argument !== flag) {
     throw new IdkitError(
       'IDKIT_USAGE',
-      `the argument and ${what.flag} name different values for ${what.name}`,
+      `the argument and ${what.flag} contain different values for ${what.name}`,
     );
   }
   const value = argument ?? flag;
@@ -40,7 +43,7 @@ export function nameArgument(
   return checkName(value, what.name);
 }
 
-/** Connects to the service of `--base-url`, or else to the one of the platform. Prompts for a missing password. */
+/** Connects to the service at `--base-url`. Default: the service of the platform. Prompts for a missing password. */
 export async function connect(
   context: CommandContext,
   flags: Flags,
@@ -68,7 +71,10 @@ async function findService(settings: Settings): Promise<string> {
   return findServiceUrl(settings, await openPlatformService(settings));
 }
 
-/** The file of the stored login: one for each base URL and administrator, so no service gets the token of another. */
+/**
+ * Returns the file of the stored login. Each base URL and administrator has its own file, so that a service never gets
+ * the token of another service.
+ */
 function tokenFile(settings: Settings, baseUrl: string): string {
   const owner = `${baseUrl} ${settings.administrator.username}`;
   const name = createHash('sha256').update(owner).digest('hex').slice(0, 16);

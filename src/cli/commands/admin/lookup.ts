@@ -1,7 +1,7 @@
 import type { AdminClient } from '../../../client/index.ts';
 import { IdkitError } from '../../../core/index.ts';
 
-/** A record of the administrative API as the service returned it, with unchecked fields. */
+/** A record as the administrative API returned it. Its fields are not checked. */
 export type ApiRecord = Readonly<Record<string, unknown>>;
 
 /** Checks that the body of a response is a list. @throws IDKIT_FAILED */
@@ -10,7 +10,7 @@ export function asRecords(body: unknown, what: string): readonly ApiRecord[] {
   throw new IdkitError('IDKIT_FAILED', `the response of the service is not a list of ${what}`);
 }
 
-/** Joins segments to a path below `/admin/realms`, and encodes each. */
+/** Builds a path below `/admin/realms` and encodes each segment. */
 export function apiPath(...segments: readonly string[]): string {
   return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
 }

@@ -18,15 +18,24 @@ export function addRealmCommands(admin: CliCommand, run: Runner): void {
   withAdminFlags(realm.command('list').description('list all realms'), { realm: false })
     .examples([['idkit admin realm list', 'prints each realm and its state']])
     .action(run(listRealms));
-  withAdminFlags(realm.command('get').argument('[realm]').description('print the main settings of a realm'), {
-    realm: false,
-  })
+  withAdminFlags(
+    realm
+      .command('get')
+      .argument('[realm]', 'the realm name')
+      .description('print the main settings of a realm'),
+    {
+      realm: false,
+    },
+  )
     .option('--realm <name>', 'the realm')
     .examples([['idkit admin realm get acme', 'prints its main settings']])
     .action(run((context, flags, [name]) => getRealm(context, flags, name)));
-  withAdminFlags(realm.command('create').argument('[realm]').description('create an enabled realm'), {
-    realm: false,
-  })
+  withAdminFlags(
+    realm.command('create').argument('[realm]', 'the realm name').description('create an enabled realm'),
+    {
+      realm: false,
+    },
+  )
     .option('--realm <name>', 'the realm')
     .option('--file <file>', 'a realm representation as JSON')
     .examples([
@@ -35,7 +44,10 @@ export function addRealmCommands(admin: CliCommand, run: Runner): void {
     ])
     .action(run((context, flags, [name]) => createRealm(context, flags, name)));
   withAdminFlags(
-    realm.command('export').argument('[realm]').description('print the representation of a realm as JSON'),
+    realm
+      .command('export')
+      .argument('[realm]', 'the realm name')
+      .description('print the representation of a realm as JSON'),
     { realm: false },
   )
     .option('--realm <name>', 'the realm')

@@ -16,7 +16,7 @@ export function addSessionCommands(admin: CliCommand, run: Runner): void {
   withAdminFlags(session.command('list').description('list the sessions of all users or of one user'), {
     realm: true,
   })
-    .option('--username <name>', 'only this user')
+    .option('--username <name>', 'list only the sessions of this user')
     .examples([['idkit admin session list --realm acme --username alice', 'the sessions of one user']])
     .action(run(listSessions));
   withAdminFlags(
@@ -26,7 +26,7 @@ export function addSessionCommands(admin: CliCommand, run: Runner): void {
       .description('end one session, or all sessions of a user'),
     { realm: true },
   )
-    .option('--username <name>', 'all sessions of this user')
+    .option('--username <name>', 'end all sessions of this user')
     .examples([
       ['idkit admin session revoke --realm acme 0d0c3a1e-…', 'ends one session'],
       ['idkit admin session revoke --realm acme --username alice', 'ends all sessions of a user'],
@@ -76,7 +76,7 @@ async function revokeSession(
   const realm = realmFlag(flags);
   const username = textFlag(flags, 'username');
   if ((id === undefined) === (username === undefined)) {
-    throw new IdkitError('IDKIT_USAGE', 'revoke needs either the id of a session or --username');
+    throw new IdkitError('IDKIT_USAGE', 'revoke needs either a session id or --username');
   }
   if (username !== undefined) checkName(username, '--username');
   if (id !== undefined) checkName(id, 'the id of the session');

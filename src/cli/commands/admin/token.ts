@@ -57,7 +57,10 @@ async function readToken(context: CommandContext): Promise<Secret> {
   return new Secret(token);
 }
 
-/** Returns the claims of a token without verifying it: they only select the realm and client, and the service decides. */
+/**
+ * Returns the claims of a token without verifying it. They only select the realm and the client; the service checks the
+ * token.
+ */
 function readClaims(token: Secret): Readonly<Record<string, unknown>> {
   try {
     const payload = Buffer.from(token.reveal().split('.')[1] ?? '', 'base64url').toString('utf8');

@@ -23,14 +23,17 @@ export function addUserCommands(admin: CliCommand, run: Runner): void {
   withAdminFlags(user.command('list').description('list users, sorted by username'), { realm: true })
     .option(
       '--search <text>',
-      'only users whose username, email or name begins with this; *text* matches anywhere',
+      'list only users whose username, email or name begins with this; *text* matches anywhere',
     )
     .option('--max <number>', 'list at most this many users')
-    .examples([['idkit admin user list --realm acme --search ali', 'users whose names begin with ali']])
+    .examples([['idkit admin user list --realm acme --search ali', 'lists users whose names begin with ali']])
     .action(run(showUsers));
-  withAdminFlags(user.command('create').argument('[username]').description('create an enabled user'), {
-    realm: true,
-  })
+  withAdminFlags(
+    user.command('create').argument('[username]', 'the username').description('create an enabled user'),
+    {
+      realm: true,
+    },
+  )
     .option('--username <name>', 'the username')
     .option('--email <address>', 'the email address')
     .option('--first-name <name>', 'the first name')
@@ -48,7 +51,7 @@ export function addUserCommands(admin: CliCommand, run: Runner): void {
   withAdminFlags(
     user
       .command('set-password')
-      .argument('[username]')
+      .argument('[username]', 'the username')
       .description('set a new password and end the sessions of the user'),
     { realm: true },
   )
@@ -97,7 +100,7 @@ async function createUser(context: CommandContext, flags: Flags, name: string | 
     ...given('email', textFlag(flags, 'email')),
     ...given('firstName', textFlag(flags, 'firstName')),
     ...given('lastName', textFlag(flags, 'lastName')),
-    // One call, so that a password that the policy rejects leaves no user behind.
+    // One call creates the user and the password. If the policy rejects the password, no user is created.
     ...(password === undefined
       ? {}
       : {
@@ -125,7 +128,7 @@ async function setPassword(
     value: password.reveal(),
     temporary: flags['temporary'] === true,
   });
-  // idkit ends the sessions when it sets the password, but Keycloak 26 keeps them.
+  // idkit ends the sessions when it sets the password. Keycloak 26 does not, so end them explicitly.
   await admin.call('POST', apiPath(realm, 'users', String(user['id']), 'logout'));
   return {
     data: { realm, username, id: user['id'] },
@@ -133,7 +136,7 @@ async function setPassword(
   };
 }
 
-/** The environment variable for a new password. An argument would be visible to every user of the machine. */
+/** The environment variable for a new password. Every user of the machine could see an argument. */
 const NEW_PASSWORD_VARIABLE = 'IDKIT_USER_PASSWORD';
 
 /**
