@@ -63,7 +63,7 @@ test('wrong usage exits with 2, and the JSON result contains the message and the
     [
       ['admin', 'user', 'create', 'a', '--username', 'b'],
       'admin user create',
-      /the argument and --username name different values/,
+      /the user differs between the argument and --username/,
     ],
     [['admin', 'session', 'revoke'], 'admin session revoke', /either the id of a session or --username/],
     [['schedule', '--format', 'at'], 'schedule', /Allowed choices are cron, systemd/],

@@ -24,9 +24,9 @@ export function addBackups(program: CliCommand, run: Runner): void {
     .action(run(listSets));
   backups
     .command('prune')
-    .description('delete sets by the retention rule, but never the newest good set')
+    .description('delete sets older than --keep-days, but never the newest good set')
     .settingFlags('backups prune')
-    .option('--dry-run', 'report what would be deleted, and delete nothing')
+    .option('--dry-run', 'report which sets would be deleted, but delete nothing')
     .examples([
       ['idkit backups prune --dry-run', 'which sets would be deleted, and why'],
       ['idkit backups prune --keep-days 30 --yes', 'deletes without a question'],

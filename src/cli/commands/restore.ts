@@ -14,7 +14,7 @@ export function addRestore(program: CliCommand, run: Runner): void {
     .command('restore')
     .description('replace the platform with a backup set; a failed restore rolls back')
     .option('--from <dir>', 'the directory of the set')
-    .option('--dry-run', 'run all checks and print the plan, and change nothing')
+    .option('--dry-run', 'run all checks and print the plan, but change nothing')
     .option('--resume', 'continue an interrupted restore')
     .option('--abort', 'roll back an interrupted restore')
     .option('--keep-env', 'keep the current .env')

@@ -69,7 +69,7 @@ export const SETTINGS = [
     kind: port,
     default: 8080,
     reason: 'the port of Keycloak',
-    doc: 'the port that serve listens on; 0 chooses a free one',
+    doc: 'the port that serve listens on; 0: a free port',
   },
   {
     name: 'listen.managementPort',
@@ -117,7 +117,7 @@ export const SETTINGS = [
     kind: database,
     default: 'sqlite:data/idkit.db',
     reason: 'one file inside the platform directory',
-    doc: 'the database, sqlite:PATH or postgres://USER@HOST[,HOST]/NAME; a relative path counts from the platform directory',
+    doc: 'the database: sqlite:PATH, relative to the platform directory, or postgres://USER@HOST[,HOST]/NAME',
   },
   {
     name: 'trustedProxies',
@@ -165,7 +165,7 @@ export const SETTINGS = [
     kind: path('the path of a directory'),
     default: 'backups',
     reason: 'works without configuration; a directory on another disk is safer',
-    doc: 'the backup root; a relative path counts from the platform directory',
+    doc: 'the backup root; relative to the platform directory in idkit.yaml, to the working directory as a flag',
   },
   {
     name: 'backup.keepDays',
@@ -318,7 +318,7 @@ export const SETTINGS = [
     kind: secret,
     default: undefined,
     reason: 'needed only while a rotation is unfinished',
-    doc: 'the previous key, while `idkit master-key rotate` is unfinished',
+    doc: 'the previous master key during `idkit master-key rotate`',
   },
   {
     name: 'IDKIT_SMOKE_CLIENT_SECRET',

@@ -33,10 +33,7 @@ export function nameArgument(
   what: { name: string; flag: string },
 ): string {
   if (argument !== undefined && flag !== undefined && argument !== flag) {
-    throw new IdkitError(
-      'IDKIT_USAGE',
-      `the argument and ${what.flag} contain different values for ${what.name}`,
-    );
+    throw new IdkitError('IDKIT_USAGE', `${what.name} differs between the argument and ${what.flag}`);
   }
   const value = argument ?? flag;
   if (value === undefined) throw new IdkitError('IDKIT_USAGE', `${what.name} is missing`);
