@@ -65,7 +65,7 @@ test('wrong usage exits with 2, and the JSON result contains the message and the
       'admin user create',
       /the user differs between the argument and --username/,
     ],
-    [['admin', 'session', 'revoke'], 'admin session revoke', /either the id of a session or --username/],
+    [['admin', 'session', 'revoke'], 'admin session revoke', /either a session id or --username/],
     [['schedule', '--format', 'at'], 'schedule', /Allowed choices are cron, systemd/],
     [['serve', '--workers', 'many'], 'serve', /--workers must be a whole number/],
     [['init', '--runtime', 'metal'], 'init', /Allowed choices are embedded, compose/],
