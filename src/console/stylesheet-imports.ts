@@ -1,2 +1,2 @@
-// A stylesheet is imported for its side effect; the build bundles all of them.
+// Lets modules import stylesheets for their side effect. The build bundles all of them.
 declare module '*.css';

@@ -127,7 +127,7 @@ async function answerRequest(
   }
   const request = buildRequest(facts, to, target, hinted?.userId);
   if (Buffer.byteLength(JSON.stringify(request)) > MOST_KEPT) {
-    event.details['reason'] = `the request has more than ${MOST_KEPT} bytes to store`;
+    event.details['reason'] = `the request is too large to store: more than ${MOST_KEPT} bytes`;
     event.failed('invalid_request');
     return errorPage(call.configuration, call.request, 'invalidRequestMessage');
   }

@@ -92,7 +92,7 @@ function mappingPath(base: string, { client }: OwnedRole): string {
 function Unassign({ base, owned }: { base: string; owned: OwnedRole }) {
   const api = useApi();
   const change = useChange(
-    { done: `${titleOf(owned)} was unassigned`, failed: 'The role was not unassigned' },
+    { done: `${titleOf(owned)} was unassigned`, failed: 'The role could not be unassigned' },
     () => api.send('DELETE', mappingPath(base, owned), [owned.role]),
   );
   return (

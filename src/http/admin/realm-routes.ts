@@ -28,7 +28,7 @@ import {
   theRealm,
 } from './written-records.ts';
 
-/** The routes of the list of realms. */
+/** The routes of `/admin/realms`, the list of all realms. */
 export const realmsRows: readonly RealmsRow[] = [
   {
     method: 'GET',

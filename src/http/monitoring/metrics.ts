@@ -176,7 +176,7 @@ export interface RequestSeries {
 export class RequestHistogram {
   readonly #byRoute = new Map<string, Map<number, RequestSeries>>();
 
-  /** Returns the object to which one route reports its requests. */
+  /** Returns the object to which a route reports the times of its requests. */
   forRoute(method: string, uri: string): RouteTimes {
     const key = `${method} ${uri}`;
     let byStatus = this.#byRoute.get(key);

@@ -5,7 +5,7 @@ import type { Route } from '../url-table/route.ts';
 
 const base = '/realms/:realm/protocol/openid-connect';
 
-/** Keycloak's endpoints that idkit does not have yet, each with its name for the message. */
+/** Keycloak's endpoints that idkit does not have yet, each with the name of its feature for the error message. */
 const NOT_BUILT = [
   ['POST', `${base}/auth/device`, 'Device authorization'],
   ['POST', `${base}/logout/backchannel-logout`, 'Back-channel logout'],
@@ -18,10 +18,10 @@ const NOT_BUILT = [
   ['POST', `${base}/ext/ciba/auth`, 'Back-channel authentication'],
   ['POST', `${base}/ext/ciba/auth/callback`, 'Back-channel authentication'],
   ['GET', '/realms/:realm/device', 'Device verification'],
-  ['GET', '/realms/:realm/login-actions/*', 'This step of a login in the browser'],
-  ['POST', '/realms/:realm/login-actions/*', 'This step of a login in the browser'],
-  ['GET', '/realms/:realm/broker/*', 'Login by identity providers'],
-  ['POST', '/realms/:realm/broker/*', 'Login by identity providers'],
+  ['GET', '/realms/:realm/login-actions/*', 'This step of the browser login'],
+  ['POST', '/realms/:realm/login-actions/*', 'This step of the browser login'],
+  ['GET', '/realms/:realm/broker/*', 'Login with an identity provider'],
+  ['POST', '/realms/:realm/broker/*', 'Login with an identity provider'],
   ['GET', '/realms/:realm/clients-registrations/*', 'Client registration'],
   ['POST', '/realms/:realm/clients-registrations/*', 'Client registration'],
   ['PUT', '/realms/:realm/clients-registrations/*', 'Client registration'],

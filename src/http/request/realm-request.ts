@@ -162,9 +162,9 @@ function decodeFormText(text: string): string {
 }
 
 function tooLarge(what: string): Refusal {
-  return new Refusal('form-too-large', { description: `The form has ${what}` });
+  return new Refusal('form-too-large', { description: `The form contains ${what}` });
 }
 
 function malformed(what: string): Refusal {
-  return new Refusal('malformed-form', { description: `The form has ${what}` });
+  return new Refusal('malformed-form', { description: `The form contains ${what}` });
 }

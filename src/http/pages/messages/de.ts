@@ -1,6 +1,6 @@
 import type { Messages } from './en.ts';
 
-/** Every text of the pages in German; the keys are those of en.ts. */
+/** Every text of the pages in German. The keys are those of en.ts. */
 export const de: Messages = {
   // Buttons and links
   doLogIn: 'Anmelden',

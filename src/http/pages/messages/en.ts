@@ -126,7 +126,7 @@ export const en = {
   registrationNotAllowedMessage: 'Registration not allowed',
   internalServerErrorMessage: 'An internal server error has occurred',
   loginRefusedMessage:
-    'This realm requires a login step that this server does not support, so nobody can sign in. Please contact your administrator.',
+    'This realm requires a login step that this server does not support, so signing in is not possible. Please contact your administrator.',
   cookieNotFoundMessage:
     'Cookie not found. Please make sure cookies are enabled in your browser, then start again from the application.',
   differentUserAuthenticatedMessage:
