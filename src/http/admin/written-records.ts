@@ -28,44 +28,44 @@ function writtenList(
   };
 }
 
-/** The realm of the path. */
+/** The realm that the path names. */
 export const theRealm = written('realm', ({ configuration }) => configuration.realm);
 
 /** The hierarchy of the realm's groups. Two parallel moves must neither create a cycle nor orphan a group. */
 export const theGroups = written('groups', ({ configuration }) => configuration.realm);
 
-/** The user of the path. */
+/** The user whose id is in the path. */
 export const theUser = written('user', ({ context, configuration, param }) =>
   context.store.findUser(configuration.realm.id, param('id')),
 );
 
-/** The client of the path. */
+/** The client whose id is in the path. */
 export const theClient = written('client', ({ context, configuration, param }) =>
   context.store.findClientByUuid(configuration.realm.id, param('client')),
 );
 
-/** The client scope of the path. */
+/** The client scope whose id is in the path. */
 export const theScope = written('scope', ({ configuration, param }) =>
   configuration.clientScopes.get(param('scope')),
 );
 
-/** The group of the path. */
+/** The group whose id is in the path. */
 export const theGroup = written('group', ({ configuration, param }) => configuration.groups.get(param('id')));
 
-/** The group that the request moves, by the id in the body. */
+/** The group that the request moves. Its id is in the body. */
 export const theMovedGroup = written('group', (call) =>
   call.configuration.groups.get(String(peek(call)['id'] ?? '')),
 );
 
-/** The component of the path. */
+/** The component whose id is in the path. */
 export const theComponent = written('component', ({ configuration, param }) =>
   configuration.components.find(({ id }) => id === param('id')),
 );
 
-/** The role that the path names by its id. */
+/** The role whose id is in the path. */
 export const theRole = written('role', ({ configuration, param }) => configuration.roles.get(param('id')));
 
-/** The role that the path names, among the roles of the realm or of the path's client. */
+/** The role whose name is in the path. It belongs to the realm, or to the client whose id is in the path. */
 export function theNamedRole(owner: 'realm' | 'client'): Written {
   return written('role', ({ configuration, param }) => {
     const uuid = owner === 'realm' ? undefined : param('client');

@@ -143,7 +143,7 @@ export const WIRE_ERRORS: Readonly<Record<RefusalCase, WireError>> = {
   'client-method-unsupported': {
     status: 400,
     error: 'invalid_client',
-    description: 'The authentication method of this client is not built yet',
+    description: 'The authentication method of this client is not implemented yet',
     source: 'RFC 6749 §5.2, "unsupported authentication method"',
   },
 
