@@ -105,7 +105,7 @@ export interface Manifest {
   steps: readonly { id: string; milliseconds: number }[];
 }
 
-/** The contents of a dump, which are known when it was read to its end line. */
+/** The contents of a dump. They are known only when the dump was read to its end line. */
 export interface DumpReport {
   kind: 'sqlite' | 'postgres';
   /** The size of the SQL in bytes. */
@@ -116,7 +116,7 @@ export interface DumpReport {
    * The number of users by realm, without service accounts. Undefined if idkit does not know the tables of the dump.
    */
   realms?: readonly { realm: string; users: number }[];
-  /** Values of idkit's table `meta` by name, without long ones. They show which master key the dump needs. */
+  /** Short values of idkit's table `meta` by name. They show which master key the dump needs. */
   meta?: ReadonlyMap<string, string>;
   postgres?: PostgresDumpFacts;
 }
@@ -266,7 +266,7 @@ export interface Verdict {
 }
 
 export interface VerifySetOptions extends WorkOptions {
-  /** Without it, env.gpg is inspected but not decrypted, and a note reports that. */
+  /** Without a passphrase, env.gpg is inspected but not decrypted, and a note reports that. */
   passphrase?: Secret;
   /** Checks the decrypted content of env.gpg. A `fault` means that the set is damaged, a `note` does not. */
   judgeEnvironment?: (plain: Uint8Array) => { fault?: string; note?: string };

@@ -1,7 +1,7 @@
 import { errorMessage, IdkitError, systemErrorCode } from '../core/index.ts';
 import type { SetProblem } from './contract.ts';
 
-/** The error for damaged content of a set. @param file the file of the set, or a path */
+/** Returns the error for damaged content of a set. @param file the file of the set, or a path */
 export function damaged(file: string, why: string, cause?: unknown): IdkitError {
   return new IdkitError('IDKIT_DAMAGED', `${file}: ${why}`, cause === undefined ? {} : { cause });
 }

@@ -3,7 +3,7 @@ import type { Secret } from '../core/index.ts';
 import { openPlatform } from '../platform/open.ts';
 import { beginRun, type ProcedureOptions, type ProcedureResult, type StepDescription } from './run.ts';
 
-/** The steps of the recovery of an administrator, in order. */
+/** The steps that recover an administrator, in order. */
 export const RECOVER_ADMIN_STEPS = [
   {
     id: 'reset',

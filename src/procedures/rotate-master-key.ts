@@ -76,7 +76,7 @@ export async function rotateMasterKey(
   return { records, resumed: unfinished !== undefined, findings: run.findings };
 }
 
-/** Returns the old key of an interrupted change. A run that ended between its two writes has changed nothing yet. */
+/** Returns the old key of an interrupted rotation. A run that ended between its two writes has changed nothing yet. */
 function findUnfinished(settings: Settings): Secret | undefined {
   const { masterKey, masterKeyOld } = settings;
   return masterKeyOld?.reveal() === masterKey?.reveal() ? undefined : masterKeyOld;

@@ -20,7 +20,7 @@ export interface ProcedureOptions {
   random: Random;
   /** Aborted by Ctrl-C or SIGTERM. If its reason is an `IdkitError`, the procedure ends with it. */
   signal: AbortSignal;
-  /** Called with the id of each finished step before the next one begins. Crash tests end the process in it. */
+  /** Called with the id of each finished step before the next one begins. Crash tests end the process there. */
   failpoint?: (stepId: string) => void | Promise<void>;
 }
 

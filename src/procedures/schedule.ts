@@ -5,14 +5,14 @@ interface Timer {
   id: string;
   /** The arguments after the name of the program and `--dir`. */
   arguments: readonly string[];
-  /** minute, hour, day of month, month, day of week. */
+  /** The fields minute, hour, day of month, month and day of week. */
   cron: string;
   /** systemd's OnCalendar expression. */
   calendar: string;
   why: string;
 }
 
-/** Database and realms daily, configuration and environment weekly, a drill monthly. */
+/** Database and realms are backed up daily, configuration and environment weekly. A drill runs monthly. */
 const TIMERS: readonly Timer[] = [
   {
     id: 'backup-database',

@@ -107,7 +107,7 @@ export const DOWN_STEPS = [
 ] as const satisfies readonly StepDescription[];
 
 export interface PartsResult extends ProcedureResult {
-  /** After `up`: every part. After `down`: the parts that ran. */
+  /** Every part after `up`, or the parts that ran before `down`. */
   parts: readonly Component[];
   /** Absent after `down`. */
   baseUrl?: string;

@@ -60,7 +60,7 @@ test('idkit admin manages realms, clients, users and sessions through the admini
     },
   );
 
-  await t.test('takes passwords of users from the environment or stdin, never from an argument', async () => {
+  await t.test('reads user passwords from the environment or stdin, never from an argument', async () => {
     // A user without a name must complete the profile before the first login, as in Keycloak 26.
     const alice = ['--email', 'alice@example.org', '--first-name', 'Alice', '--last-name', 'Example'];
     await ok(['user', 'create', 'alice', '--realm', 'acme', ...alice, '--password'], {
@@ -179,7 +179,7 @@ test('idkit admin manages realms, clients, users and sessions through the admini
     },
   );
 
-  await t.test('every command fails as unreachable if the service is stopped (15)', async () => {
+  await t.test('every command exits with 15 if the service is stopped', async () => {
     assert.equal(await service.stop(), 0);
     // The port comes from the settings, because another program may use the default port.
     const port = await freePort();

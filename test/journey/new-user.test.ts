@@ -50,7 +50,7 @@ test('a new user gets from an empty directory to a restored platform: serve, tok
     assert.notEqual(renewed.body['refresh_token'], login.body['refresh_token']);
   });
 
-  await t.test('a second serve exits 11 and names the first', async () => {
+  await t.test('a second serve exits with 11 and names the first one', async () => {
     const second = await runIdkit(['serve', '--port', '0'], { cwd });
     assert.equal(second.code, 11, second.stderr);
     assert.match(second.stderr, /^error IDKIT_LOCKED: /m);
@@ -93,7 +93,7 @@ test('a new user gets from an empty directory to a restored platform: serve, tok
   });
 
   await t.test(
-    'backup without a passphrase does nothing and names the three ways to provide one',
+    'backup without a passphrase does nothing and lists the three ways to provide it',
     async () => {
       const before = readdirSync(join(cwd, 'idkit', 'backups'));
       const refused = await first.run(['backup']);
@@ -119,7 +119,7 @@ test('a new user gets from an empty directory to a restored platform: serve, tok
     assert.match((await first.run(['smoke'])).stdout, /0 failed/);
   });
 
-  await t.test('restore is rejected while serve runs (11), and changes nothing', async () => {
+  await t.test('restore is rejected while serve runs (exit code 11), and changes nothing', async () => {
     const refused = await first.run(['restore', '--from', set, '--yes'], { env });
     assert.equal(refused.code, 11, refused.stderr);
     assert.equal((await fetch(`${first.address}/health/ready`)).status, 200);

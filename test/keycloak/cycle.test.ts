@@ -49,7 +49,7 @@ describe('a platform with a Keycloak that its operator runs', { skip }, () => {
     });
 
     await t.test(
-      'backup exits with 0, with a note about what Keycloak leaves out of its realm files',
+      'backup exits with 0, with a note about what Keycloak omits from its realm files',
       async () => {
         const made = await succeed(['backup']);
         const { dir } = made.result() as { dir: string };
@@ -64,7 +64,7 @@ describe('a platform with a Keycloak that its operator runs', { skip }, () => {
     );
 
     await t.test(
-      'backup with an administrator that Keycloak rejects publishes a set without realm files, with a finding (3)',
+      'backup with an administrator that Keycloak rejects publishes a set without realm files, with a finding (exit code 3)',
       async () => {
         const wrong = env.map((line) => line.replace(/^(IDKIT_ADMIN_PASSWORD)=.*/, '$1=Not-This-One-1'));
         const file = join(platform.dir, '.env');
@@ -99,7 +99,7 @@ describe('a platform with a Keycloak that its operator runs', { skip }, () => {
     });
 
     await t.test(
-      'restore rebuilds the platform on the empty host from the set alone, with the whole checklist done (0)',
+      'restore rebuilds the platform on the empty host from the set alone, and every row of the checklist is done',
       async () => {
         const restored = await restoreInto(platform.dir, set);
         assert.equal(restored.code, 0, restored.stdout + restored.stderr);
@@ -136,7 +136,7 @@ describe('a platform with a Keycloak that its operator runs', { skip }, () => {
     });
 
     await t.test(
-      'a failed start brings the previous database back, and Keycloak serves on it (16)',
+      'after a failed start, the previous database is restored and Keycloak uses it (exit code 16)',
       async () => {
         await succeed(['admin', 'realm', 'create', 'old-state']);
         const flag = join(makePlace(t), 'failed-once');
@@ -157,7 +157,7 @@ describe('a platform with a Keycloak that its operator runs', { skip }, () => {
     );
 
     await t.test(
-      'without commands, a running Keycloak prevents a restore (11), and nothing changes',
+      'without commands, a running Keycloak prevents a restore (exit code 11), and nothing changes',
       async () => {
         const other = makeOperatedPlatform(t, keycloak, { env, commands: false });
         const refused = await restoreInto(other.dir, set, ['--keep-env']);

@@ -149,7 +149,7 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
     );
 
     await t.test(
-      'Ctrl-C while Keycloak starts brings the previous database back, and Keycloak serves on it (130)',
+      'after Ctrl-C while Keycloak starts, the previous database is restored and Keycloak uses it (exit code 130)',
       async () => {
         assert.equal((await platform.idkit(['admin', 'realm', 'create', 'old-state'])).code, 0);
         assert.equal(await endWhileStarting(keycloak, platform.dir, set, 'SIGINT'), 130);
@@ -158,7 +158,7 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
     );
 
     await t.test(
-      'if a restore is killed while Keycloak starts, --abort brings the previous database back, and Keycloak serves on it',
+      'if a restore is killed while Keycloak starts, --abort restores the previous database and Keycloak uses it',
       async () => {
         await endWhileStarting(keycloak, platform.dir, set, 'SIGKILL');
         const aborted = await platform.idkit(['restore', '--abort', '--yes']);

@@ -83,7 +83,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       await putMaster(keycloak, { revokeRefreshToken: false });
     });
 
-    await t.test('backup rejects a Keycloak platform that names no database (2)', async () => {
+    await t.test('backup rejects a Keycloak platform that names no database (exit code 2)', async () => {
       const env = { IDKIT_BACKUP_PASSPHRASE: 'a passphrase' };
       const refused = await idkit(['backup'], { env });
       assert.equal(refused.code, 2, refused.stdout);

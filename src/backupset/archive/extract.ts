@@ -126,7 +126,7 @@ async function settleDirectories(dir: string, entries: readonly CheckedEntry[]):
   syncDirectory(dir);
 }
 
-/** Passed as a Date, because Node.js reads a negative number as the current time. */
+/** Returns a Date, because Node.js treats a negative number as the current time. */
 function time(entry: CheckedEntry): Date {
   return new Date(entry.mtime * 1000);
 }

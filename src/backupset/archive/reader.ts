@@ -93,7 +93,7 @@ class MetaHeaders {
     }
     const records = parsePaxRecords(body);
     if (records === undefined) throw badArchive('a pax header is malformed');
-    // A global header may hold a comment. No archive of files needs one name or size for all entries.
+    // A global header can contain a comment, but no archive of files needs one name or size for all its entries.
     if (type === 'g') {
       if (['path', 'linkpath', 'size'].some((key) => records.has(key)))
         throw badArchive('a global pax header sets a path or size');

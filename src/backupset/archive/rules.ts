@@ -16,7 +16,7 @@ const LINKS_FOLLOWED = 40;
 /** An entry that passed the rules. For a hard link, `copyOf` is the path of the earlier file that it links to. */
 export type CheckedEntry = ArchiveEntry & { copyOf?: string };
 
-/** The error for a damaged archive. */
+/** Returns the error for a damaged archive. */
 export function badArchive(why: string) {
   return damaged(SET_FILES.config, why);
 }

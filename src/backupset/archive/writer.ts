@@ -8,8 +8,8 @@ import { padding, renderTarHeader, TAR_END } from './tar-header.ts';
 import { type SourceEntry, walkSource } from './walk.ts';
 
 /**
- * A file of up to this size is read as a whole before its header is written. If it changes while it is read, it is read
- * again.
+ * Maximum size in bytes of a file that is read as a whole before its header is written. If such a file changes while it
+ * is read, it is read again.
  */
 const WHOLE_BYTES = 4 * 1024 * 1024;
 const READ_ATTEMPTS = 3;

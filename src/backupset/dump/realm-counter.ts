@@ -1,6 +1,8 @@
 import { badDump } from './window.ts';
 
-/** Maximum number of counted realms, because each takes memory. A service does not start with even a tenth of them. */
+/**
+ * Maximum number of counted realms, because each takes memory. A service with a tenth of that number would not start.
+ */
 const MOST_REALMS = 200_000;
 
 /** The tables and columns that contain the realms and their users, in the schemas of idkit and Keycloak. */

@@ -7,9 +7,9 @@ const OUTPUT_CHUNK = 256 * 1024;
 const OUTPUT_AHEAD = 2 * 1024 * 1024;
 
 /**
- * Decompresses a gzip file to its end and checks its checksum and length. Several members are read as one stream. Zeros
- * after the last member are accepted, as gzip does; any other data there is damage. When the output ends, the source
- * has been read to its end.
+ * Decompresses a gzip file to its end and checks its checksum and length. Several members are read as one stream. Like
+ * gzip, it accepts zeros after the last member. Any other data there is damage. When the output ends, the source has
+ * been read to its end.
  *
  * @param file the file name in errors
  * @throws IDKIT_DAMAGED
@@ -41,7 +41,7 @@ export async function* gunzip(source: AsyncIterable<Uint8Array>, file: string): 
 
 interface Fed {
   bytes: number;
-  /** The offset of the last byte that is not zero, or -1. */
+  /** Returns the offset of the last byte that is not zero, or -1. */
   lastNonZero: number;
 }
 

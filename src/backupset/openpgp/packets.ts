@@ -6,7 +6,7 @@ export interface MessageShape {
   outcome: 'message';
   /** True if idkit supports every cipher of the message. */
   opensHere: boolean;
-  /** The unsupported cipher if the message has one, else its only cipher. */
+  /** The unsupported cipher, or the message's cipher if idkit supports all of them. */
   cipher: string;
 }
 
@@ -109,7 +109,7 @@ function shapeOf(
   } as const;
 }
 
-/** The cipher follows the version of a session key packet. In version 6, a length is between them. */
+/** Returns the number of the cipher. It follows the version of a session key packet, in version 6 after a length. */
 function cipherOf(first: Uint8Array): number {
   return (first[0] === 6 ? first[2] : first[1]) ?? 0;
 }

@@ -10,7 +10,7 @@ import { encryptMessage, inspectMessage, openMessage } from './message.ts';
 
 const FILE = SET_FILES.seal;
 
-/** Maximum size in bytes. A seal has two lines before encryption. */
+/** Maximum size in bytes. The encrypted text of a seal has two lines. */
 const SEAL_MAX_BYTES = 64 * 1024;
 
 /**

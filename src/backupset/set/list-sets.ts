@@ -5,7 +5,7 @@ import type { ListedSet, PlannedName, RootListing } from '../contract.ts';
 import { reading } from '../faults.ts';
 import { formatSetName, parseSetName } from './names.ts';
 
-/** A set that is further ahead of the current time was created with a wrong clock. */
+/** A set that is further ahead of the current time than this was created with a wrong clock. */
 const FUTURE_MILLISECONDS = 3_600_000;
 
 /**
@@ -69,7 +69,7 @@ export function planSetName(sets: readonly ListedSet[], now: number): PlannedNam
   };
 }
 
-/** `.partial-NAME-PID`: the working directory of a new set. */
+/** Returns `.partial-NAME-PID`, the name of a new set's working directory. */
 export function partialName(name: string): string {
   return `.partial-${name}-${process.pid}`;
 }
@@ -79,7 +79,7 @@ function isPartialName(name: string): boolean {
   return /^\.partial-\d{8}_\d{6}-\d+$/.test(name);
 }
 
-/** `.trash-NAME`: the name of a set that is being deleted. */
+/** Returns `.trash-NAME`, the name of a set while it is deleted. */
 export function trashName(name: string): string {
   return `.trash-${name}`;
 }

@@ -39,7 +39,7 @@ const schema = z.object({
   steps: z.array(z.object({ id: z.string(), milliseconds: z.number().nonnegative() })),
 });
 
-/** Pretty-printed JSON with a line end. */
+/** Renders a manifest as indented JSON that ends with a line feed. */
 export function renderManifest(manifest: Manifest): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }

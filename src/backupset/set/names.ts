@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 const SET_NAME = /^(\d{4})(\d{2})(\d{2})_(\d{2})(\d{2})(\d{2})$/;
 
-/** The longest file name in bytes that every common file system accepts. */
+/** Maximum length in bytes of a file name that every common file system accepts. */
 const LONGEST_FILE_NAME = 255;
 
 /** Renders a time as `YYYYMMDD_HHMMSS` in UTC. @param ms Unix time in milliseconds */

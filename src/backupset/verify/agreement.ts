@@ -108,7 +108,7 @@ function judgeDump(manifest: Manifest, dump: DumpReport, findings: Findings, rep
   if (database === undefined) return;
   if (database.kind !== dump.kind)
     report(SET_FILES.dump, `it is a dump of ${dump.kind}, but ${SET_FILES.manifest} says ${database.kind}`);
-  // pg_dump writes a COPY for every table: if a table is missing, somebody removed it.
+  // pg_dump writes a COPY for every table, so a missing table was removed later.
   const isComplete = dump.kind === 'postgres' && dump.postgres?.unread !== true;
   if (dump.schemaVersion === undefined && isComplete && database.schemaVersion > 0)
     report(

@@ -33,7 +33,7 @@ export interface Findings {
 type EnvironmentOptions = Pick<VerifySetOptions, 'passphrase' | 'judgeEnvironment'>;
 
 /**
- * Reads one file of a set to its end and checks its content, whose kind follows from its name.
+ * Reads one file of a set to its end. Its name determines how the content is checked.
  *
  * @throws IDKIT_DAMAGED, IDKIT_CREDENTIALS, IDKIT_VERSION
  */

@@ -99,7 +99,7 @@ async function judgeFile(
 ): Promise<number> {
   try {
     const { digest, read } = await readThrough(set, entry.name, reader, options);
-    // The content does not count if the file is not the one that was written.
+    // If the checksum is wrong, other faults of the content do not matter.
     if (digest.sha256 !== entry.sha256)
       problems.push(problemOf(entry.name, damaged(entry.name, 'its checksum is wrong')));
     else if (read.outcome === 'failed') problems.push(problemOf(entry.name, read.error));

@@ -90,7 +90,7 @@ export interface BackupEntry {
   startedAt: string;
   ageSeconds: number;
   bytes: number;
-  /** `unknown` without a manifest. */
+  /** `unknown` if the set has no manifest. */
   parts: readonly string[];
   /** True if the set has a seal. Only `verify` checks that seal. */
   sealed: boolean;

@@ -17,7 +17,7 @@ export interface MirrorOptions {
 export interface MirrorReport {
   /** Names of the sets and versions that this run copied. Empty with rsync, which does not report names. */
   copied: readonly string[];
-  /** One sentence for each item that was not copied. Empty: the mirror contains every set. */
+  /** One sentence for each item that was not copied. Empty if the mirror contains every set. */
   faults: readonly string[];
 }
 

@@ -20,7 +20,7 @@ const STAT_BLOCK = 512;
 
 /** The needed and the free space of one file system. */
 export interface DiskSpace {
-  /** A directory on it, for messages. */
+  /** A directory on the file system, which messages name. */
   place: string;
   neededBytes: number;
   freeBytes: number;

@@ -24,7 +24,7 @@ const LONGEST_YAML = 1024 * 1024;
 /** Names of files that a container may run or load. */
 const RUNS = /\.(sh|bash|py|pl|rb|js|mjs|cjs|lua|jar|war|so|wasm|sql)$/i;
 
-/** The settings of idkit.yaml that are commands, and those that are addresses. */
+/** The settings of idkit.yaml whose values are commands or addresses. */
 const COMMANDS = ['keycloak.start', 'keycloak.stop', 'compose.engine'];
 const ADDRESSES = [
   'database',

@@ -48,7 +48,7 @@ export interface Journal {
    * Name of the live database if the dump is loaded directly into it. Then no rollback is possible from `swapping` on.
    */
   inPlace?: string;
-  /** SHA-256 of the checksums that the seal or the operator vouched for. Journals of older versions have none. */
+  /** SHA-256 of the checksums that the seal or the operator vouched for. Absent in journals of older versions. */
   accepted?: string;
   items: readonly ReplacedItem[];
   /**
@@ -83,7 +83,7 @@ export function journalFile(dataDir: string, id: string): string {
   return join(dataDir, `restore-${id}.json`);
 }
 
-/** Returns once the journal is on the disk. @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE */
+/** Writes a journal, and returns when it is on the disk. @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE */
 export async function putJournal(dataDir: string, journal: Journal): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   replaceFile(journalFile(dataDir, journal.id), `${JSON.stringify(journal, null, 2)}\n`);

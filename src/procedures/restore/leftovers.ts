@@ -19,7 +19,7 @@ export async function openRestoreSet(
   return set;
 }
 
-/** With `--resume` and `--abort`, `--from` must name the set of the journal. @throws IDKIT_USAGE */
+/** Checks that `--from` names the set of the journal that `--resume` or `--abort` uses. @throws IDKIT_USAGE */
 export function checkSameSet(dir: string, journal: Journal): void {
   if (dir === journal.set) return;
   throw new IdkitError(
@@ -29,8 +29,8 @@ export function checkSameSet(dir: string, journal: Journal): void {
 }
 
 /**
- * A set needs the database and, without `--keep-env`, the environment. The manifest shows this before any file except
- * the seal is read.
+ * Checks that a set contains the database and, without `--keep-env`, the environment. The manifest shows this before
+ * any file except the seal is read.
  *
  * @throws IDKIT_USAGE
  */

@@ -18,8 +18,8 @@ export interface OldState {
 }
 
 /**
- * Opens the state before the restore of a journal, with the database that the journal names. If the platform had no
- * definition, the staged or restored one is used.
+ * Opens the platform as it was before the journal's restore, with the database that the journal names. If the platform
+ * had no definition, the staged or restored one is used.
  */
 export async function openOldState(
   settings: Settings,

@@ -20,7 +20,7 @@ export interface RestoreOptions extends ProcedureOptions {
   keepConfig?: boolean;
   /**
    * Name of the live database, which is emptied and loaded directly because there is no space for a second one. The
-   * operator confirms the name. No rollback is possible once the database is empty.
+   * operator confirms the name. No rollback is possible after the database was emptied.
    */
   inPlace?: string;
   /** Environment variables of the restored platform. Default: those of this process. */
@@ -35,14 +35,14 @@ export interface RestorePlan {
   target: string;
   database: string;
   realms: readonly { realm: string; users: number }[];
-  /** Bytes that the staged database and the staged files need. */
+  /** Space in bytes that the staged database and the staged files need. */
   neededBytes: number;
   freeBytes: number;
   /** True if the live database is emptied before the load. */
   inPlace: boolean;
   /** Everything in the set that decides which programs run, which addresses are contacted and what is served. */
   brings: readonly Effect[];
-  /** Checks that were skipped because the set alone names the server. */
+  /** Checks that were skipped because only the set names the server. */
   unasked: readonly string[];
   steps: readonly StepDescription[];
 }

@@ -67,7 +67,7 @@ export async function checkServiceStopped(settings: Settings): Promise<void> {
   await (await openPlatform(settings)).service.checkReplaceable();
 }
 
-/** `--confirm` must name the database that is emptied. @throws IDKIT_USAGE */
+/** Checks that `--confirm` names the database that is to be emptied. @throws IDKIT_USAGE */
 function checkConfirmed({ platform }: NextPlatform, { inPlace }: RestoreOptions): void {
   if (inPlace === undefined) return;
   const { databaseName, databaseLocation } = platform.info();
@@ -143,7 +143,7 @@ function expectedCounts(verdict: Verdict): readonly RealmCount[] {
   return verdict.realms.flatMap(({ realm, users }) => (users === undefined ? [] : [{ realm, users }]));
 }
 
-/** A platform in containers needs a compose.yaml, its own or the one of the set. @throws IDKIT_SETTING */
+/** Checks that a platform in containers has a compose.yaml, either its own or that of the set. @throws IDKIT_SETTING */
 async function checkDefinition(settings: Settings, set: SetHandle, signal: AbortSignal): Promise<void> {
   if (settings.runtime !== 'compose' || findEntry(platformPaths(settings.dir).compose) !== undefined) return;
   const entries = set.names.includes(SET_FILES.config) ? await listConfigArchive(set, { signal }) : [];

@@ -26,8 +26,8 @@ import { beginRestore, type Restore, type RestoreInternals, record } from './wor
  * Restores a set into the platform directory. Also resumes or rolls back an interrupted restore.
  *
  * @throws before any change: IDKIT_USAGE, IDKIT_SETTING, IDKIT_NOT_FOUND, IDKIT_LOCKED, IDKIT_DAMAGED,
- *   IDKIT_CREDENTIALS, IDKIT_SERVICE_RUNNING, IDKIT_VERSION, IDKIT_NO_SPACE; later IDKIT_RESTORE_UNDONE after a roll
- *   back, IDKIT_RESTORE_BROKEN if the operator must act
+ *   IDKIT_CREDENTIALS, IDKIT_SERVICE_RUNNING, IDKIT_VERSION, IDKIT_NO_SPACE; later IDKIT_RESTORE_UNDONE after a
+ *   rollback, IDKIT_RESTORE_BROKEN if the operator must act
  */
 export async function restore(settings: Settings, options: RestoreOptions): Promise<RestoreResult> {
   return restoreInto(settings, options);

@@ -73,7 +73,7 @@ async function stageEnvironment(plain: Uint8Array, staging: string): Promise<voi
   await writeFile(join(staging, '.env'), plain, { mode: 0o600, flag: 'wx' });
 }
 
-/** Returns once every staged file and folder is on the disk. */
+/** Returns when every staged file and folder is on the disk. */
 async function syncTree(dir: string): Promise<void> {
   for (const entry of await readdir(dir, { withFileTypes: true })) {
     const path = join(dir, entry.name);

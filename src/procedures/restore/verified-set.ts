@@ -6,7 +6,7 @@ import type { RestoreOptions } from './options.ts';
 import type { Restore } from './work.ts';
 
 /**
- * Verifies the whole set. From here on the restore reads only content that was verified.
+ * Verifies the whole set. From then on, the restore reads only verified content.
  *
  * @throws IDKIT_DAMAGED, IDKIT_CREDENTIALS or IDKIT_VERSION from the verdict; IDKIT_UNSEALED for an untrusted set
  */

@@ -5,7 +5,9 @@ import { readIssuer } from './check-realms.ts';
 import type { SmokeCheck } from './options.ts';
 import { realmUrl, type ServiceUnderTest } from './service.ts';
 
-/** The results of the checks of a client credentials token, and the token itself for the checks of the applications. */
+/**
+ * The results of checking a client credentials token, and the token itself, with which the applications are checked.
+ */
 export interface TokenChecks {
   checks: SmokeCheck[];
   accessToken: string | undefined;

@@ -21,7 +21,7 @@ export async function findWildcards(
       if (clients.length < PAGE) return wildcards;
     }
   } catch (error) {
-    // The administrator may not see the clients, or only some of them.
+    // The administrator may lack the permission to see all clients.
     if (error instanceof IdkitError) return wildcards;
     throw error;
   }

@@ -46,7 +46,10 @@ async function listKeys(admin: AdminClient, realm: string, now: number): Promise
   }
 }
 
-/** Returns the start of validity of a key's certificate, which is the age of the key. Input: Base64 of the DER form. */
+/**
+ * Returns the time from which a key's certificate is valid, which shows the age of the key. The input is the
+ * certificate in DER, encoded in Base64.
+ */
 function certificateStart(certificate: unknown): number | undefined {
   if (typeof certificate !== 'string' || certificate === '') return undefined;
   try {

@@ -88,7 +88,7 @@ async function checkSealed(
   );
 }
 
-/** A missing, outdated or future-dated set is a finding. */
+/** Reports a missing, outdated or future-dated set as a finding. */
 function checkAge(
   found: FoundSets,
   options: VerifyOptions,

@@ -45,7 +45,7 @@ export function renderVerdict(found: FoundSets, sets: readonly SetVerdict[]): st
   return renderGood(sets);
 }
 
-/** Renders good sets, and whether their seals prove their origin. */
+/** Renders the line for good sets. It also says whether their seals prove their origin. */
 function renderGood(sets: readonly SetVerdict[]): string {
   const [first, last] = [sets[0], sets.at(-1)];
   const unsealed = sets.filter(({ seal }) => seal === 'unsealed').length;

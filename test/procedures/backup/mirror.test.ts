@@ -34,7 +34,7 @@ describe('the mirror', () => {
     assert.equal(versions.length, 2, 'a week had passed');
   });
 
-  it('causes a finding if it fails, but the local set is still published', async (t) => {
+  it('a failed mirror is a finding, but the local set is still published', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const file = join(await makeDirectory(t, 'mirror'), 'file');

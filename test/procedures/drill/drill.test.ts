@@ -168,7 +168,7 @@ describe('drill', () => {
     assert.deepEqual(await listDrills(), drills);
   });
 
-  it('is the last step of verify --drill', async (t) => {
+  it('runs as the last step of verify --drill', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const result = await verify(await platform.load(), { ...options(), drill: true });
     assert.equal(result.drill?.outcome, 'passed');

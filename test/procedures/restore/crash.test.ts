@@ -64,7 +64,7 @@ describe('a killed restore', () => {
     });
   }
 
-  it('is completed by a rerun or --resume, even if it was killed at a random time', async (t) => {
+  it('can be completed by a rerun or --resume, even if it was killed at a random time', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     for (const step of ['stage', 'load', 'swap', 'smoke']) {
       await spawnProcedure(['restore', platform.dir, '--from', set.dir], (begun, kill) => {

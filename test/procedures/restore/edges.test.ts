@@ -71,8 +71,8 @@ describe('the target of a restore', () => {
   });
 });
 
-describe('.env and config/', () => {
-  it('are each replaced as a whole by a rename, and the previous ones are kept as .pre-ID until the end', async (t) => {
+describe('the files of the platform directory', () => {
+  it('.env and config/ are each replaced as a whole by a rename, and the previous ones are kept as .pre-ID until the end', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await writeFile(join(platform.dir, 'config/added'), 'since');
     await writeFile(join(platform.dir, '.env'), `${await readEnv(platform.dir)}ADDED=since\n`);
@@ -111,8 +111,8 @@ describe('.env and config/', () => {
   });
 });
 
-describe('a failure in steps 1 to 6 restores the old state (exit code 16)', () => {
-  it('if the administrator of the restored .env is not in the restored database', async (t) => {
+describe('a failure in steps 1 to 6 (exit code 16)', () => {
+  it('rolls back if the restored database does not contain the administrator of the restored .env', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const env = (await readEnv(platform.dir)).replace(/^IDKIT_ADMIN_PASSWORD=.*$/m, 'IDKIT_ADMIN_PASSWORD=x');
     await putEnvironment(set, env);
@@ -132,9 +132,9 @@ describe('a failure in steps 1 to 6 restores the old state (exit code 16)', () =
   });
 });
 
-describe('a full disk ends a restore with exit code 19 and leaves the old state intact', () => {
+describe('restore on a full disk (exit code 19)', () => {
   for (const step of ['preflight', 'stage']) {
-    it(`even if the disk fills up after "${step}"`, async (t) => {
+    it(`the old state stays intact if the disk fills up after "${step}"`, async (t) => {
       const { set } = await changedSinceBackup(t, ['acme']);
       await onSmallDisk(t, '16m', async (mount) => {
         const dir = join(mount, 'idkit');
@@ -220,7 +220,7 @@ describe('--resume and --abort', () => {
 });
 
 describe('.pre-ID is kept until --abort or the next good backup (docs/reference/commands.md#restore)', () => {
-  it('a partial backup does not remove it', async (t) => {
+  it('a partial backup does not remove .pre-ID', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await writeFile(
       join(platform.dir, 'idkit.yaml'),

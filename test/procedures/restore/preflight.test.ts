@@ -259,7 +259,7 @@ describe('an env.gpg that does not contain an environment file', () => {
     assert.equal(kept.outcome, 'restored');
   });
 
-  it('causes only a note from verify if just a key is unknown, but restore rejects it (exit code 2)', async (t) => {
+  it('verify only notes an unknown setting in env.gpg, but restore rejects it (exit code 2)', async (t) => {
     const place = await changedSinceBackup(t);
     const own = await readFile(join(place.platform.dir, '.env'), 'utf8');
     await putEnvironment(place.set, `${own}IDKIT_FROM_THE_FUTURE=1\n`);

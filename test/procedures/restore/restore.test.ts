@@ -159,7 +159,7 @@ describe('restore', () => {
   });
 });
 
-describe('before any change, restore', () => {
+describe('restore before any change', () => {
   const refuses = async (
     t: Parameters<typeof changedSinceBackup>[0],
     expected: string,
@@ -258,7 +258,7 @@ describe('before any change, restore', () => {
   });
 });
 
-describe('restore rolls back', () => {
+describe('a failed restore', () => {
   const fails = async (
     t: Parameters<typeof changedSinceBackup>[0],
     step: string,
@@ -291,15 +291,16 @@ describe('restore rolls back', () => {
   };
 
   for (const step of ['stage', 'load', 'check', 'swap', 'start']) {
-    it(`if it is interrupted after "${step}" (exit code 130)`, (t) => fails(t, step, 'IDKIT_INTERRUPTED'));
+    it(`is rolled back if it is interrupted after "${step}" (exit code 130)`, (t) =>
+      fails(t, step, 'IDKIT_INTERRUPTED'));
   }
 
-  it('if a step after the swap fails (exit code 16)', (t) =>
+  it('is rolled back if a step after the swap fails (exit code 16)', (t) =>
     fails(t, 'swap', 'IDKIT_RESTORE_UNDONE', async () => {
       throw new Error('the power went');
     }));
 
-  it('if the master key in the kept .env does not match the dump (exit code 12)', async (t) => {
+  it('is rolled back if the master key in the kept .env does not match the dump (exit code 12)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const other = await makePlatform(t);
     await cp(join(other.dir, '.env'), join(platform.dir, '.env'));

@@ -271,7 +271,7 @@ describe('without a passphrase', () => {
 });
 
 describe('the seal of a backup', () => {
-  it('exists only if there is a passphrase, for partial sets too', async (t) => {
+  it('depends only on the passphrase, so a partial set is sealed as well', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const settings = await platform.load();
     const mirror = await makeDirectory(t, 'mirror');

@@ -22,7 +22,7 @@ export interface TableReader {
   add(values: readonly (string | null)[]): void;
 }
 
-/** Collects what a Postgres dump says about its origin. */
+/** Collects facts about the origin of a Postgres dump. */
 export class DumpFacts {
   readonly #roles = new Set<string>();
   readonly #meta = new Map<string, string>();

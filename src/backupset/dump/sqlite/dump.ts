@@ -98,7 +98,7 @@ export class EmbeddedDump {
     }
   }
 
-  /** Scans one comment line or statement, an INSERT only up to VALUES. */
+  /** Scans one comment line or statement. An INSERT is scanned only up to VALUES. */
   #scanTop(text: Buffer, from: number): number {
     const start = skipSpace(text, from);
     if (start > from) return start;

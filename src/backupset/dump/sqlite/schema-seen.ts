@@ -45,7 +45,7 @@ export class SchemaSeen {
 
   /**
    * Checks that the dump has exactly the definitions of its schema version. The definitions of a newer version are not
-   * known, and a version below 1 belongs to another program: restore rejects both by their version.
+   * known, and a version below 1 belongs to another program, so restore rejects both because of their version.
    *
    * @throws IDKIT_DAMAGED
    */

@@ -39,7 +39,7 @@ const STATEMENTS: Readonly<Record<string, (read: StatementReader) => void>> = {
   SET: setting,
 };
 
-/** Compares one statement, without its semicolon, with what pg_dump writes. */
+/** Compares one statement, without its semicolon, with the statements that pg_dump writes. */
 export function checkStatement(statement: string): CheckedStatement {
   try {
     const read = new StatementReader(statement);

@@ -23,7 +23,7 @@ const PLAIN =
 const SPACE = /[ \t\n]/;
 /**
  * Control characters are rejected, because a line break in a name can smuggle commands into psql (CVE-2025-8715).
- * Neither schema has such names.
+ * Neither idkit nor Keycloak has such names.
  */
 const CONTROL = /\p{Cc}/u;
 
