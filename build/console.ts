@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { writeLicences } from './licences.ts';
 
-// Builds the console into dist/console: index.html, and files named by their hash, which browsers may cache forever.
+// Builds the console into dist/console: index.html, and files whose names contain a hash of their content, so browsers
+// may cache them forever.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = (name: string): string => `${root}src/console/${name}`;
@@ -22,7 +23,7 @@ const { metafile } = await build({
   jsx: 'automatic',
   entryNames: '[name]-[hash]',
   assetNames: '[name]-[hash]',
-  // Background images of PatternFly's pages. The policy `img-src 'self'` allows files, but not data URLs.
+  // PatternFly's background images stay files: the console's policy `img-src 'self'` allows files, but not data URLs.
   loader: { '.svg': 'copy', '.jpg': 'file', '.woff2': 'file' },
   define: { 'process.env.NODE_ENV': '"production"' },
   conditions: ['idkit-source'],

@@ -13,9 +13,9 @@ interface Manifest {
 }
 
 /**
- * Writes the licences of the packages whose code or styles are part of a build. Most licences require it.
+ * Writes the licences of the packages whose code or styles are part of a build. Most licences require this.
  *
- * @param target relative to the checkout
+ * @param target the file to write, relative to the checkout
  */
 export function writeLicences({ inputs }: Metafile, target: string): void {
   const directories = new Set<string>();
@@ -34,7 +34,11 @@ function noticeOf(directory: string): string {
   return `${manifest.name} ${manifest.version} (${manifest.license})\n\n${text.trim()}\n`;
 }
 
-/** Some packages name their licence without its text. @throws Error if the text is unknown here, too */
+/**
+ * Returns the usual text of a licence for a package that does not include it.
+ *
+ * @throws Error if this file does not know the text
+ */
 function usualText({ name, license, author = `The authors of ${name}` }: Manifest): string {
   const holder = typeof author === 'string' ? author : author.name;
   if (license === 'MIT') return `Copyright (c) ${holder}\n\n${MIT}`;

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 // Writes dist/sbom.cdx.json, a CycloneDX bill of materials of what a user gets: the packages that npm installs as
-// dependencies, and the packages whose code is joined into dist. `npm sbom` lists every package of
-// the lock file, and this program keeps those that are shipped.
+// dependencies, and the packages whose code is bundled into dist. `npm sbom` lists every package of the lock file, and
+// this program keeps those that are shipped.
 
 interface Component {
   'bom-ref': string;
@@ -56,7 +56,7 @@ const installed = findInstalled();
 const shipped = new Set([...joined, ...installed]);
 
 const { component } = sbom.metadata;
-// Two builds of one commit give the same bytes, so neither the time nor a random number is in them.
+// The file contains no time and no random number, so that two builds of one commit are identical.
 delete sbom.serialNumber;
 delete sbom.metadata.timestamp;
 sbom.metadata.lifecycles = [{ phase: 'build' }];
@@ -73,7 +73,7 @@ const missing = [...shipped].filter((ref) => !known.has(ref));
 if (missing.length > 0) throw new Error(`package-lock.json does not hold ${missing.join(', ')}`);
 writeFileSync(`${root}dist/sbom.cdx.json`, `${JSON.stringify(sbom)}\n`);
 
-/** The dependencies of the package, with their own dependencies, as `name@version`. */
+/** Returns the direct and indirect dependencies of the package as `name@version`. */
 function findInstalled(): ReadonlySet<string> {
   const edges = new Map(sbom.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
   const direct = edges.get(sbom.metadata.component['bom-ref']) ?? [];
@@ -84,7 +84,10 @@ function findInstalled(): ReadonlySet<string> {
   return reached;
 }
 
-/** How the package gets to the user. npm's own property, whether it is a `devDependency`, would mislead here. */
+/**
+ * Describes how the package gets to the user. npm's own `devDependency` property would be misleading: it is also set
+ * for packages whose code is in dist.
+ */
 function deliveryOf(ref: string): Component['properties'] {
   return [
     ...(joined.has(ref) ? [{ name: 'idkit:delivery', value: 'joined into dist' }] : []),

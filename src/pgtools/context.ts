@@ -5,12 +5,12 @@ import type { PostgresPrograms } from './programs/programs.ts';
 import { openPsql, type Psql } from './psql.ts';
 import type { ScratchAdministrator } from './scratch-role.ts';
 
-/** The context that all work on one Postgres database shares. */
+/** What every operation on one Postgres database needs. */
 export interface PostgresContext {
   psql: Psql;
   /**
-   * Creates databases and roles at the server of a drill. A set is loaded, checked and served as the role of `psql`,
-   * which may do neither.
+   * Creates databases and roles on the server of a drill. The role of `psql`, which loads, checks and serves the set,
+   * may not do this.
    */
   administrator?: Psql;
   programs: PostgresPrograms;
@@ -18,13 +18,13 @@ export interface PostgresContext {
   database: string;
   service: 'idkit' | 'keycloak';
   random: Random;
-  /** Seconds that pg_dump waits for a table that another session has locked. */
+  /** Timeout in seconds for pg_dump's wait for a table that another session has locked. */
   lockWaitSeconds: number;
-  /** Seconds without a byte after which a dump fails. */
+  /** A dump fails if the server sends nothing for this many seconds. */
   stallSeconds: number;
   /**
-   * Ends the sessions of an application name. Ignores a server that does not respond. It runs nothing, or it ends the
-   * session itself once it notices that the client has left.
+   * Ends all sessions with this application name. Ignores a server that does not respond: such a server either runs
+   * nothing, or ends the session itself when it notices that the client has left.
    */
   endBackends(applicationName: string): Promise<void>;
 }
@@ -32,21 +32,22 @@ export interface PostgresContext {
 /** The `application_name` of a restore in `pg_stat_activity`. */
 export const RESTORE_NAME = `idkit restore ${hostname()} ${process.pid}`.slice(0, 63);
 
-/** Seconds that pg_dump waits for a table that another session has locked. */
 const LOCK_WAIT_SECONDS = 30;
-/** Seconds without a byte after which a dump fails. */
 const STALL_SECONDS = 300;
 
 /** How to reach a database. */
 export interface ConnectionOptions {
   address: PostgresAddress;
-  /** The role's password after the work; undefined if libpq finds one by itself. */
+  /** The password that the role has after a restore. If undefined, libpq looks for one itself. */
   password: Secret | undefined;
-  /** Passwords to try if the server rejects `password`: the one before the work, or the one after it. */
+  /**
+   * Passwords to try if the server rejects `password`. A restore changes the role's password, so either one may be
+   * valid.
+   */
   otherPasswords?: readonly Secret[];
   programs: PostgresPrograms;
   service: 'idkit' | 'keycloak';
-  /** Set for a server that exists for a test alone: this role creates its databases and the roles that a dump names. */
+  /** Set for a server that exists only for a test. This role creates its databases and the roles that a dump names. */
   administrator?: ScratchAdministrator;
   random?: Random;
   /** Default: 30. */
@@ -55,7 +56,7 @@ export interface ConnectionOptions {
   stallSeconds?: number;
 }
 
-/** Opens nothing yet: each query starts its own psql. */
+/** Does not connect yet: each query starts its own psql. */
 export function openContext(options: ConnectionOptions): PostgresContext {
   const { address, password, otherPasswords = [], programs, service, random = systemRandom } = options;
   const passwords = [password ?? address.password, ...otherPasswords].filter((one) => one !== undefined);
@@ -76,7 +77,7 @@ export function openContext(options: ConnectionOptions): PostgresContext {
       try {
         await psql.terminate(address.database, applicationName);
       } catch (error) {
-        // A server that does not respond runs nothing for idkit, or ends the session once it notices that the client
+        // A server that does not respond runs nothing for idkit, or ends the session when it notices that the client
         // has left.
         if (!(error instanceof IdkitError)) throw error;
       }

@@ -4,7 +4,7 @@ import type { PostgresContext } from './context.ts';
 import type { JsonRow, QueryOptions } from './psql.ts';
 import { literal } from './quote.ts';
 
-/** A database of the server, with what a swap needs to know about it. */
+/** A database on the server, with the properties that a swap depends on. */
 export interface ExistingDatabase {
   name: string;
   owner: string;
@@ -12,20 +12,25 @@ export interface ExistingDatabase {
   ours: boolean;
   /** False during a swap, and for a previous database that a restore keeps. */
   allowsConnections: boolean;
-  /** The id of the restore that put it in place when there was no database before. */
+  /** The id of the restore that created this database, if no live database existed before. */
   restored?: string;
-  /** True if a restore has put it in place and does not hold its lock yet. No service may use it then. */
+  /**
+   * True if a restore has put the database in place but has not locked it yet. No service may use the database then.
+   */
   closed?: true;
   comment?: string;
 }
 
 /**
- * The start of the comment that a restore gives to a database if there was none before. The id of the restore and a
- * line break follow, then the database's own comment. The restore removes it once it has proven the database.
+ * Marks a database that a restore created where none existed. A database's comment then consists of this prefix, the id
+ * of the restore, a line break and the original comment. The restore removes the mark after it has proven the database.
  */
 export const RESTORED = 'idkit restore ';
 
-/** Databases that every server has and that no restore changes. Work on other databases runs from one of them. */
+/**
+ * Databases that exist on every server and that no restore changes. Statements about other databases run in one of
+ * them.
+ */
 const MAINTENANCE = ['postgres', 'template1'];
 
 /**
@@ -48,7 +53,7 @@ export async function queryBeside<Row extends object = JsonRow>(
   throw new IdkitError('IDKIT_BUG', 'no maintenance database was tried');
 }
 
-/** Returns those of the named databases that exist. */
+/** Returns the databases among `names` that exist. */
 export async function findDatabases(
   context: PostgresContext,
   names: readonly string[],
@@ -76,13 +81,13 @@ export async function findDatabases(
   );
 }
 
-/** Returns a database's comment without the mark of a restore that works on it. */
+/** Returns a database's comment without the mark of a restore in progress. */
 export function withoutClosed(comment: string): string | undefined {
   if (comment === CLOSED_COMMENT) return undefined;
   return comment.startsWith(`${CLOSED_COMMENT}\n`) ? comment.slice(CLOSED_COMMENT.length + 1) : comment;
 }
 
-/** Returns the comment of a database that a restore puts in place. */
+/** Returns the comment for a database that a restore puts in place. */
 export function renderComment({
   closed,
   restored,

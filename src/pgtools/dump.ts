@@ -8,17 +8,17 @@ import { parseTraits, renderTraits, traitsQuery } from './traits.ts';
 
 /** The last line of pg_dump's output; only `\unrestrict` may follow. */
 const END = '-- PostgreSQL database dump complete';
-/** Bytes at the end of the output that contain the last line. */
+/** The last line is within this many bytes of the end of the output. */
 const TAIL_BYTES = 400;
 
-/** Seconds that counting the users of a large database may take. */
+/** Timeout in seconds for counting the users of a large database. */
 const COUNT_SECONDS = 600;
 
-/** Takes the snapshot that is dumped, and keeps it for pg_dump. */
+/** Exports the snapshot that pg_dump dumps. The transaction keeps it alive. */
 const SNAPSHOT = `BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
   SELECT json_build_object('snapshot', pg_export_snapshot(), 'bytes', pg_database_size(current_database()));`;
 
-/** What a dump holds. */
+/** A summary of a dump. */
 export interface PostgresDump {
   kind: 'postgres';
   /** The server's version. */
@@ -30,11 +30,11 @@ export interface PostgresDump {
 }
 
 /**
- * Streams a plain pg_dump after comments that record what pg_dump leaves out of the database. Realms, users and
- * schema are counted in the snapshot that is dumped.
+ * Writes a plain pg_dump, preceded by comments with the database properties that pg_dump omits. The returned counts and
+ * the schema version come from the same snapshot.
  *
- * @throws IDKIT_UNREACHABLE (including for a table that stays locked, or a server that sends nothing for too long),
- *   IDKIT_CREDENTIALS, IDKIT_VERSION; whatever `write` throws. No session of the dump is left at the server then.
+ * @throws IDKIT_UNREACHABLE (also if a table stays locked, or if the server sends nothing for too long),
+ *   IDKIT_CREDENTIALS, IDKIT_VERSION; errors of `write` unchanged. No session remains on the server after an error.
  */
 export async function dumpPostgres(
   context: PostgresContext,
@@ -78,7 +78,7 @@ export async function dumpPostgres(
       realms: facts.realms,
     };
   } finally {
-    // A backend notices that its client has left only when it next sends something.
+    // A server process notices that its client has left only when it next sends something.
     if (failed) await context.endBackends(applicationName);
     await session.close();
   }
@@ -97,7 +97,7 @@ async function runPgDump(
     [
       '--format=plain',
       '--encoding=UTF8',
-      // These define how changes leave the database, not what it contains.
+      // These describe replication and security labels, not the contents of the database.
       '--no-subscriptions',
       '--no-publications',
       '--no-security-labels',

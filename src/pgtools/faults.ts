@@ -8,8 +8,8 @@ interface Known {
 }
 
 /**
- * Maps the messages of servers and libpq to idkit's errors. Messages are in the C locale, with the SQLSTATE if psql
- * shows it.
+ * Maps the messages of servers and of libpq to idkit's errors. The messages are in the C locale and contain the
+ * SQLSTATE if psql shows it.
  */
 const KNOWN: readonly Known[] = [
   {
@@ -51,7 +51,7 @@ const KNOWN: readonly Known[] = [
     hints: ['name every server of the cluster in the address: postgres://USER@HOST1,HOST2/NAME'],
   },
   {
-    // Messages of the database's container and its engine, if the programs run inside it.
+    // Messages of the database's container and of the engine, for programs that run inside the container.
     pattern:
       /\bcontainer \S+ is (not running|restarting|paused)|no such container|no container with|container state improper|error during connect|cannot connect to the docker daemon|was ended inside the container/i,
     code: 'IDKIT_UNREACHABLE',
@@ -74,9 +74,9 @@ export const SOON =
   /not yet accepting connections|the database system is (starting up|shutting down|in recovery)|Connection refused|server closed the connection|57P0[13]|could not connect/i;
 
 /**
- * Returns whether the server may have rejected the password. During a connection attempt the server sends no SQLSTATE
- * and uses the language of its `lc_messages`; only libpq's part of the message is English. A further attempt with
- * another password does no harm.
+ * Returns whether the server may have rejected the password. While a client connects, the server sends no SQLSTATE and
+ * uses the language of its `lc_messages`; only libpq's part of the message is English. If in doubt this returns true,
+ * because another attempt with another password does no harm.
  */
 export function mayRefusePassword({ code, message }: IdkitError): boolean {
   if (/authentication failed|\b28P01\b/.test(message)) return true;
@@ -87,7 +87,10 @@ export function mayRefusePassword({ code, message }: IdkitError): boolean {
 /** Lines of a report that do not help the operator. */
 const NOISE = /^(LOCATION:|psql:<stdin>:\d+: NOTICE|NOTICE:|WARNING:)/;
 
-/** Messages that repeat the values of a row, which may be passwords or keys. The rest still identifies the row. */
+/**
+ * Messages that repeat the values of a row, which may be passwords or keys. The text that remains still identifies the
+ * row.
+ */
 const ROWS: readonly [RegExp, string][] = [
   [/^(CONTEXT: +COPY .*?, line \d+(?:, column [^:\n]+)?): "[\s\S]*?"(?=\n[A-Z ]+: |\s*$(?![\s\S]))/gm, '$1'],
   [/^(DETAIL: +Failing row contains) \([\s\S]*?\)\.?(?=\n[A-Z ]+: |\s*$(?![\s\S]))/gm, '$1 …'],
@@ -95,8 +98,8 @@ const ROWS: readonly [RegExp, string][] = [
 ];
 
 /**
- * Turns a failed program into the operator's error. It keeps the server's LINE, CONTEXT, DETAIL and HINT without the
- * values of rows, at most twelve lines.
+ * Returns the error that the operator sees after a program failed. It keeps the server's LINE, CONTEXT, DETAIL and HINT
+ * without the values of rows, at most twelve lines.
  */
 export function explainEnd(
   program: ProgramName,

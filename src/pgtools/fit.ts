@@ -6,11 +6,10 @@ import { identifier, literal } from './quote.ts';
 import { readServer, type ServerFacts } from './server.ts';
 
 /**
- * Checks before a load that the server suits the dump: its version, and the roles that this role may act for. Also
- * checks the rights to create databases and to rename the live one. One error lists everything that is missing.
+ * Checks before a load that the server suits the dump: its version, the roles that this role may act for, and the
+ * rights to create databases and to rename the live one. One error lists everything that is missing.
  *
- *
- * @throws IDKIT_VERSION, IDKIT_UNREACHABLE for a standby
+ * @throws IDKIT_VERSION; IDKIT_UNREACHABLE for a standby
  */
 export async function checkServerFits(
   context: PostgresContext,
@@ -69,8 +68,7 @@ export async function checkServerFits(
 }
 
 /**
- * Creates the roles that the server lacks. They can own objects, nobody can log in as them, and `loader` may act for
- * them.
+ * Creates the roles that the server lacks. The roles can own objects but cannot log in, and `loader` may act for them.
  */
 export async function makeRoles(
   context: PostgresContext,
@@ -86,7 +84,7 @@ export async function makeRoles(
       );
 }
 
-/** Returns the roles that exist, and whether this role may act for each. */
+/** Maps each of the roles that exist to whether this role may act for it. */
 async function readKnown(
   context: PostgresContext,
   names: readonly string[],

@@ -7,13 +7,12 @@ import type { SwapNames } from './swap.ts';
 import { drop, replaceLive } from './swap.ts';
 import type { DatabaseTraits } from './traits.ts';
 
-/** Seconds that emptying the database may take. */
+/** Timeout in seconds for dropping the contents of the database. */
 const EMPTY_SECONDS = 600;
 
 /**
- * Drops every object of a database that belongs neither to the system nor to an extension, for a role that may not drop
- * the database. Drops schemas other than `public` as a whole; in `public`, drops each table, view, sequence, function
- * and type.
+ * For a role that may not drop the database: drops every object that belongs neither to the system nor to an extension.
+ * Drops schemas other than `public` as a whole; in `public`, drops each table, view, sequence, function and type.
  */
 const EMPTY = `DO $$ DECLARE found record; BEGIN
   FOR found IN SELECT nspname FROM pg_namespace
@@ -39,9 +38,9 @@ const EMPTY = `DO $$ DECLARE found record; BEGIN
   END LOOP; END $$;`;
 
 /**
- * Empties the live database if there is no room for a second one. It replaces the database by an empty one with the
- * same properties, or drops its contents if the role may not create or drop databases. This cannot be undone. A call
- * that was interrupted may be repeated.
+ * Empties the live database, for a server without room for a second one. It replaces the database with an empty one
+ * with the same properties, or drops its contents if the role may not create or drop databases. This cannot be undone.
+ * An interrupted call can be repeated.
  *
  * @returns notes for the operator about properties that the new database could not get
  */
@@ -63,8 +62,9 @@ export async function emptyLive(
     await context.psql.query(live, EMPTY, { seconds: EMPTY_SECONDS });
     return { notes: [], replaced: false };
   }
-  // The empty database is created first, because the live one shows how it was created. While the live one exists, an
-  // interrupted call may have left an unfinished empty one. Once the live one is dropped, the empty one is complete.
+  // The empty database is created first, because its properties are read from the live one. If the live one still
+  // exists, an interrupted call may have left an incomplete empty database. If the live one is gone, the empty one is
+  // complete.
   if (databases.has(live) && databases.has(staged)) await drop(context, staged);
   if (databases.has(live) && databases.has(previous)) await drop(context, previous);
   const notes =

@@ -1,7 +1,7 @@
-// Postgres tools: everything that idkit does to a database server with psql and pg_dump, be it idkit's or Keycloak's.
-// Owns: dumping, loading, swapping by rename, servers for drills, and how a password reaches a server.
-// Must not know: platforms, containers, settings.
-// Start at psql.ts (a query), then dump.ts, load.ts and swap.ts. programs/ finds and runs the client programs.
+// Postgres tools: everything that idkit does with psql and pg_dump on the database server of its own service or of
+// Keycloak. Owns: dumping, loading, swapping by rename, servers for drills, and how passwords are sent to a server.
+// Must not know: platforms, containers, settings. Start at psql.ts (a query), then dump.ts, load.ts and swap.ts.
+// programs/ finds and runs the client programs.
 export { type ConnectionOptions, openContext, type PostgresContext, RESTORE_NAME } from './context.ts';
 export { findDatabases, queryBeside } from './databases.ts';
 export { dumpPostgres, type PostgresDump } from './dump.ts';

@@ -4,22 +4,25 @@ import { explainEnd } from './faults.ts';
 import type { ProgramEnd, RunningProgram } from './programs/programs.ts';
 import { fitDump, guardLines } from './transform.ts';
 
-/** Settings of this session alone. The dump was verified under the same string syntax. */
+/**
+ * Settings for this session only. `standard_conforming_strings` matches the string syntax under which the dump was
+ * verified.
+ */
 const SESSION = `SET standard_conforming_strings = on;
 SET synchronous_commit = off;
 SET maintenance_work_mem = '128MB';
 BEGIN READ WRITE;
 `;
-/** Bytes of psql's output that are kept. */
+/** Number of bytes at the end of psql's output that are kept. */
 const ANSWER_BYTES = 1024;
-/** SQLSTATE classes of faults in the SQL: it does not fit the database that it is loaded into. */
+/** SQLSTATE classes that mean that the SQL of the dump is at fault, not the server. */
 const BAD_SQL = /\b(22|23|42|2B|0A)[0-9A-Z]{3}:/;
 
 /**
- * Loads a dump into an empty database in one transaction. The commit follows only if `sql` ends without an error,
- * which it must do only for an intact dump. After any fault the database is still empty.
+ * Loads a dump into an empty database in one transaction. It commits only if `sql` ends without an error, so `sql` must
+ * throw for a damaged dump. After an error the database is still empty.
  *
- * @throws IDKIT_DAMAGED, IDKIT_NO_SPACE, IDKIT_UNREACHABLE; whatever `sql` throws
+ * @throws IDKIT_DAMAGED, IDKIT_NO_SPACE, IDKIT_UNREACHABLE; errors of `sql` unchanged
  */
 export async function loadGuarded(
   context: PostgresContext,
@@ -64,7 +67,7 @@ export async function loadGuarded(
   } finally {
     signal.removeEventListener('abort', stop);
     if (!loaded) {
-      // The transaction ends with its backend, so nothing was committed.
+      // psql is killed before COMMIT, so the server rolls the transaction back.
       stop();
       await run.ended;
       await context.endBackends(applicationName);
@@ -113,7 +116,7 @@ function explainLoad(end: ProgramEnd, database: string, location: string): Idkit
   return new IdkitError('IDKIT_DAMAGED', `the dump does not load: ${error.message}`, { hints: error.hints });
 }
 
-/** Seconds that the check of one constraint may take. */
+/** Timeout in seconds for the check of one constraint. */
 const CHECK_SECONDS = 3600;
 
 /**

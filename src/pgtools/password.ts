@@ -9,9 +9,9 @@ const ITERATIONS = 4096;
 const SALT_BYTES = 16;
 
 /**
- * Returns what Postgres stores of a password, so that neither the statement that sets it nor the server's log contains
- * the password (RFC 5802 §3; PostgreSQL documentation, 53.8). Applies only the NFKC step of SASLprep. libpq also uses a
- * password unchanged if SASLprep does not apply to it.
+ * Returns the SCRAM verifier that Postgres stores for a password. A statement that contains the verifier keeps the
+ * password itself out of the server's log (RFC 5802 §3; PostgreSQL documentation, 53.8). Of SASLprep, only the NFKC
+ * step is applied. Like libpq, it uses a password unchanged if SASLprep rejects it.
  */
 export function scramVerifier(password: Secret, random: Random): string {
   const salt = random.bytes(SALT_BYTES);
@@ -23,13 +23,13 @@ export function scramVerifier(password: Secret, random: Random): string {
   return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 }
 
-/** Changes the role's password without a rename. */
+/** Changes the role's password outside of a swap. */
 export async function setPassword(context: PostgresContext, password: Secret | undefined): Promise<void> {
   const [statement] = passwordStatements(context, password);
   if (statement !== undefined) await queryBeside(context, statement);
 }
 
-/** The statement contains a SCRAM verifier instead of the password. */
+/** Returns the statement that sets the role's password. It contains a SCRAM verifier instead of the password. */
 export function passwordStatements(
   { random }: PostgresContext,
   password: Secret | undefined,

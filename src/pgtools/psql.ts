@@ -12,40 +12,39 @@ import type {
 import { connectSeconds } from './programs/programs.ts';
 import { connectionValue, literal } from './quote.ts';
 
-/** Seconds that one statement may take. Default of `QueryOptions.seconds`. */
+/** Timeout of one statement in seconds. */
 const STATEMENT_SECONDS = 60;
 /** Milliseconds between two attempts to reach a server that is starting. */
 const BETWEEN_ATTEMPTS = 250;
 
-/** One JSON object for each line that psql prints. */
+/** One line of psql's output, parsed as JSON. */
 export type JsonRow = Readonly<Record<string, unknown>>;
 
 export interface QueryOptions {
   signal?: AbortSignal | undefined;
-  /** Seconds that each statement may take. Default: 60. */
+  /** Timeout of each statement in seconds. Default: 60. */
   seconds?: number;
-  /** Seconds to wait for a server that is starting or stopping. Default: 0. */
+  /** Time in seconds to wait for a server that is starting or stopping. Default: 0. */
   patience?: number;
-  /** Seconds that a statement may wait for the lock of another session. Default: as long as it may run. */
+  /** Timeout in seconds for waiting for another session's lock. Default: the timeout of the statement. */
   lockSeconds?: number;
   applicationName?: string;
 }
 
-/** A psql that stays open, so that its transaction stays open between queries. */
+/** A psql process that keeps running, so that one transaction can span several queries. */
 export interface PsqlSession {
-  /** Runs statements; each row of their results is one JSON object. */
+  /** Runs statements and returns their rows. Each row must be one JSON object. */
   ask(sql: string): Promise<readonly JsonRow[]>;
   /** Ends psql and rolls back an open transaction. Idempotent. */
   close(): Promise<void>;
 }
 
-/** One database server, reached through psql alone. */
+/** One database server, reached only through psql. */
 export interface Psql {
   /** Hosts and ports, for messages. */
   readonly location: string;
   /**
-   * Runs statements in a separate psql; each row of their results is one JSON object.
-   *
+   * Runs statements in a new psql process and returns their rows. Each row must be one JSON object.
    *
    * @throws the error that `explainEnd` derives from psql's report
    */
@@ -55,24 +54,24 @@ export interface Psql {
     options?: QueryOptions,
   ): Promise<readonly Row[]>;
   openSession(database: string, options: QueryOptions): Promise<PsqlSession>;
-  /** Starts a psql whose input the caller writes. An earlier `query` must have found the password. */
+  /** Starts a psql process and lets the caller write its input. An earlier `query` must have found the password. */
   startPsql(
     database: string,
     applicationName: string,
   ): Promise<{ program: FoundProgram; run: RunningProgram }>;
-  /** Arguments and target of another client program. */
+  /** Returns the arguments and the target with which another client program connects. */
   connect(database: string, applicationName: string): { args: string[]; target: ProgramTarget };
   /** The password that the server accepted; undefined before the first query. */
   readonly password: Secret | undefined;
-  /** Tries this password first from now on. */
+  /** Makes this the first password that later queries try. */
   preferPassword(password: Secret | undefined): void;
-  /** Ends every session of an application name at the server. */
+  /** Ends every session with this application name. */
   terminate(database: string, applicationName: string): Promise<void>;
 }
 
 export interface PsqlOptions {
   address: PostgresAddress;
-  /** Tried in turn if the server rejects one. If empty, libpq finds a password by itself. */
+  /** Passwords to try in this order. If the list is empty, libpq looks for a password itself. */
   passwords: readonly Secret[];
   programs: PostgresPrograms;
   random: Random;
@@ -122,7 +121,7 @@ export function openPsql(options: PsqlOptions): Psql {
     signal?.addEventListener('abort', stop);
     if (signal?.aborted === true) stop();
     let late = false;
-    // A server that still runs ends a late statement itself.
+    // The server ends a late statement itself, unless it no longer responds.
     const timer = setTimeout(
       () => {
         late = true;
@@ -194,7 +193,7 @@ export function openPsql(options: PsqlOptions): Psql {
   return psql;
 }
 
-/** No start-up file and no headers; every error ends psql and shows its SQLSTATE. */
+/** psql reads no start-up file and prints no headers. It stops at the first error and shows the SQLSTATE. */
 const PSQL_ARGUMENTS = [
   '--no-psqlrc',
   '--quiet',
@@ -204,7 +203,7 @@ const PSQL_ARGUMENTS = [
   '--set=VERBOSITY=verbose',
 ];
 
-/** Returns statements that override the settings of roles and databases for this session. */
+/** Returns statements that override settings of the role and of the database for this session. */
 function preamble({ seconds = STATEMENT_SECONDS, lockSeconds = 0 }: QueryOptions): string {
   return [
     'SET client_min_messages = warning;',
@@ -228,7 +227,7 @@ function connectionString(database: string): string {
   ].join(' ');
 }
 
-/** Reports whether the server may respond to the next attempt. */
+/** Returns whether the server may respond to the next attempt. */
 function isSoon(end: ProgramEnd): boolean {
   return end.unreached?.code === 'IDKIT_UNREACHABLE' || SOON.test(end.stderr);
 }
@@ -238,7 +237,7 @@ async function readAll(run: RunningProgram): Promise<string> {
   try {
     for await (const chunk of run.stdout) chunks.push(chunk as Buffer);
   } catch {
-    // A killed program truncates its output; `ended` reports how it ended.
+    // If the program is killed, its output is truncated; `ended` reports why it ended.
   }
   return Buffer.concat(chunks).toString('utf8');
 }
@@ -266,7 +265,7 @@ function holdSession(
     signal?.throwIfAborted();
     throw explain(end);
   });
-  // A waiting `ask` reports the error; after `close` it does not matter.
+  // A pending `ask` rejects with this error. After `close` the error can be ignored.
   broken.catch(() => undefined);
   return {
     async ask(sql) {

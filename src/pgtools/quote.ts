@@ -11,7 +11,8 @@ export function identifier(name: string): string {
 }
 
 /**
- * psql drops the rest of a line after a NUL, including the closing quote, so that the next quote would end this text.
+ * After a NUL, psql ignores the rest of the line, including the closing quote. The next quote would then end this
+ * string.
  */
 function whole(text: string): string {
   if (text.includes('\0')) throw new IdkitError('IDKIT_BUG', 'a text for psql contains a NUL character');

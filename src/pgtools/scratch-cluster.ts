@@ -7,31 +7,31 @@ import { IdkitError, jsonFields, type Random, Secret, systemErrorCode } from '..
 import { listServers, openLocalPrograms } from './programs/local-programs.ts';
 import { ADMINISTRATOR, makeScratchRole, type ScratchAdministrator } from './scratch-role.ts';
 
-/** Seconds that the server may take to start. */
+/** Timeout in seconds for the start of the server. */
 const START_SECONDS = 30;
 const BETWEEN_LOOKS = 50;
-/** Bytes that the kernel allows for a socket's path, minus the file's own name. */
+/** Maximum length in bytes of the directory of a socket: the kernel allows 107 bytes for the whole path. */
 const LONGEST_SOCKET_DIRECTORY = 107 - '/.s.PGSQL.5432'.length;
 
 /** The user that runs the server. */
 type Owner = { uid: number; gid: number } | 'this user';
 
-/** A temporary place for a database, separate from every live one. */
+/** The address of a temporary database, and how to remove it. */
 export interface ScratchPlace {
-  /** A `postgres://` address; the database itself does not exist yet. */
+  /** A `postgres://` address. The database that it names does not exist yet. */
   url: string;
   password: Secret | undefined;
-  /** Set if the server, too, is temporary. */
+  /** Set if the server is temporary too. */
   administrator?: ScratchAdministrator;
-  /** Stops and removes it. Idempotent. */
+  /** Stops and removes the database, and the server if it is temporary. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a Postgres server in `dir` on a socket that only this user reaches, so that no statement can reach another
- * database. It ends with this process, even if the process is killed.
+ * Starts a Postgres server in `dir` on a socket that only this user can reach. Statements cannot reach any other
+ * database. The server ends with this process, even if the process is killed.
  *
- * @param major the oldest major version that fits
+ * @param major the oldest major version that is suitable
  * @returns undefined if this machine lacks the server's programs
  */
 export async function openScratchCluster(
@@ -81,7 +81,7 @@ export async function openScratchCluster(
     full_page_writes: 'off',
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  // The shell's input ends when this process does, and the shell then stops the server.
+  // When this process ends, the shell's input closes and the shell stops the server.
   const watched = [
     '"$@" >log 2>&1 & server=$!; read -r _; kill -INT $server; wait $server',
     ...(apart ? ['cd /; rm -rf "$IDKIT_SCRATCH"'] : []),
@@ -129,7 +129,7 @@ export async function openScratchCluster(
   return { url, password, administrator, close };
 }
 
-/** @param report what the server wrote before it ended */
+/** @param report the server's output before it ended */
 function noServer(report: string, home: string): IdkitError {
   const isFull = /No space left on device|Disk quota exceeded/i.test(report);
   return new IdkitError(
@@ -144,8 +144,8 @@ function noServer(report: string, home: string): IdkitError {
 }
 
 /**
- * Creates the server's directory in `dir`. If the server's user cannot enter it, or the path is too long for a socket,
- * creates it elsewhere. The shell that watches the server then removes it.
+ * Creates the server's directory in `dir`. If the server's user cannot enter `dir`, or the path is too long for a
+ * socket, it creates the directory in /tmp. The shell that watches the server then removes the directory.
  */
 async function makeHome(dir: string, owner: Owner): Promise<{ home: string; apart: boolean }> {
   const inside = join(dir, 'postgres');
@@ -164,12 +164,12 @@ async function reaches(path: string, owner: Owner): Promise<boolean> {
     await promisify(execFile)('/bin/sh', ['-c', 'cd "$1"', 'sh', path], { ...owner, cwd: '/' });
     return true;
   } catch {
-    // That user may not enter a parent directory.
+    // The server's user may not enter a parent directory.
     return false;
   }
 }
 
-/** Reports whether the server is ready, which it records in the last line of its PID file. */
+/** Returns whether the server is ready. The server records this in the last line of its PID file. */
 async function isReady(cluster: string): Promise<boolean> {
   try {
     const record = await readFile(join(cluster, 'postmaster.pid'), 'utf8');
@@ -180,7 +180,7 @@ async function isReady(cluster: string): Promise<boolean> {
   }
 }
 
-/** Finds the user that runs the server. Postgres refuses to run as root, and its packages create a user for it. */
+/** Returns the user that the server runs as. Postgres refuses to run as root, and its packages create a user for it. */
 async function findOwner(): Promise<Owner | 'no such user'> {
   if (process.getuid?.() !== 0) return 'this user';
   const users = await readFile('/etc/passwd', 'utf8');

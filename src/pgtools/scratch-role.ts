@@ -5,18 +5,17 @@ import type { PostgresPrograms } from './programs/programs.ts';
 import { openPsql } from './psql.ts';
 import { identifier, literal } from './quote.ts';
 
-/** The role that creates databases and roles at the server of a drill. */
+/** The role that creates databases and roles on the temporary server of a drill. */
 export interface ScratchAdministrator {
   user: string;
   password: Secret;
 }
 
-/** The name of that role. */
 export const ADMINISTRATOR = 'idkit_administrator';
 
 /**
- * Creates the role of `url`, which loads and serves a set. It may log in, but it may not create roles or databases,
- * and it cannot reach a file or program of the server.
+ * Creates the role of `url`, which loads and serves a set. The role can log in, but it cannot create roles or
+ * databases, and it has no access to the server's files and programs.
  */
 export async function makeScratchRole(
   { url, password, administrator }: { url: string; password: Secret; administrator: ScratchAdministrator },

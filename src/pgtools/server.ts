@@ -4,9 +4,9 @@ import { queryBeside } from './databases.ts';
 import { OLDEST_MAJOR, showVersion } from './programs/local-programs.ts';
 import type { JsonRow, QueryOptions } from './psql.ts';
 
-/** Facts about a server and idkit's role at it. */
+/** Facts about a server and about idkit's role on it. */
 export interface ServerFacts {
-  /** In the form of `server_version_num`. */
+  /** A number like `server_version_num`: 150018 is version 15.18. */
   version: number;
   major: number;
   /** For example `15.18`. */
@@ -16,11 +16,11 @@ export interface ServerFacts {
   createsDatabases: boolean;
   /** Whether it follows another server and accepts no writes. */
   standby: boolean;
-  /** Identifies the cluster; undefined if the role may not read it. */
+  /** The cluster's system identifier. Undefined if the role may not read it. */
   systemIdentifier?: string;
   /** Undefined if the role may not read it. */
   dataDirectory?: string;
-  /** Unix time in seconds. */
+  /** Unix time in seconds of the server's start. */
   startedAt: number;
 }
 
@@ -35,11 +35,11 @@ const QUERY = `SELECT json_build_object(
     'startedAt', floor(extract(epoch FROM pg_postmaster_start_time())))
   FROM pg_roles r WHERE r.rolname = current_user;`;
 
-/** @throws IDKIT_VERSION for a server that is older than idkit supports; IDKIT_UNREACHABLE, IDKIT_CREDENTIALS */
+/** @throws IDKIT_VERSION if the server is older than `OLDEST_MAJOR`; IDKIT_UNREACHABLE, IDKIT_CREDENTIALS */
 export async function readServer(
   context: PostgresContext,
   options: QueryOptions & {
-    /** The database to connect to. Default: a maintenance database, because the one to restore may not exist. */
+    /** The database to connect to. Default: a maintenance database, because the live database may not exist. */
     database?: string;
   } = {},
 ): Promise<ServerFacts> {

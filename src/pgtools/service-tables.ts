@@ -2,25 +2,24 @@ import { keycloakSchemaNumber } from '../backupset/index.ts';
 import type { JsonRow } from './psql.ts';
 import { identifier, literal } from './quote.ts';
 
-/** A realm and the number of its users in one snapshot of the database. */
 export interface RealmCount {
   realm: string;
-  /** Without service accounts, like `GET /admin/realms/{realm}/users/count`. */
+  /** Number of users in one snapshot, without service accounts, as in `GET /admin/realms/{realm}/users/count`. */
   users: number;
 }
 
-/** What a database contains, read by one or two statements of one transaction. */
+/** The schema version and the realms of a database, all read in one transaction. */
 export interface DatabaseFacts {
   /** 0 if the service has not created its tables yet. */
   schemaVersion: number;
   realms: readonly RealmCount[];
 }
 
-/** How to read the tables of a service. */
+/** How to read the schema version and the users from a service's tables. */
 export interface ServiceSchema {
-  /** A table that exists once the service has run. */
+  /** The name of a table that exists if the service has ever started on the database. */
   table: string;
-  /** Returns rows `{schema}` and `{realm, users}`. Runs only if `table` exists. */
+  /** SQL that returns rows `{schema}` and `{realm, users}`. It runs only if `table` exists. */
   query: string;
   readSchemaVersion(value: unknown): number;
 }
@@ -34,7 +33,7 @@ const IDKIT: ServiceSchema = {
   readSchemaVersion: Number,
 };
 
-/** Keycloak counts users without service accounts. */
+/** Like Keycloak, the query counts users without service accounts. */
 const KEYCLOAK: ServiceSchema = {
   table: 'migration_model',
   query: `SELECT json_build_object('schema', version) FROM migration_model ORDER BY update_time DESC LIMIT 1;
@@ -44,10 +43,9 @@ const KEYCLOAK: ServiceSchema = {
   readSchemaVersion: (version) => keycloakSchemaNumber(String(version)),
 };
 
-/** The tables of each kind of service. */
 export const SERVICE_SCHEMAS = { idkit: IDKIT, keycloak: KEYCLOAK } as const;
 
-/** Queries a psql whose rows are JSON objects. */
+/** Runs SQL through psql and returns the rows, which are JSON objects. */
 type Ask = (sql: string) => Promise<readonly JsonRow[]>;
 
 /** Returns whether the service has created its tables. */
@@ -55,7 +53,10 @@ export async function hasServiceTables(schema: ServiceSchema, ask: Ask): Promise
   return (await findSchema(schema, ask)) !== undefined;
 }
 
-/** Reads realms, users and schema version, all from one snapshot if `ask` has one. */
+/**
+ * Reads the realms, the numbers of users and the schema version, all from one snapshot if `ask` runs in a transaction
+ * with one.
+ */
 export async function readServiceFacts(schema: ServiceSchema, ask: Ask): Promise<DatabaseFacts> {
   const place = await findSchema(schema, ask);
   if (place === undefined) return { schemaVersion: 0, realms: [] };
@@ -70,8 +71,8 @@ export async function readServiceFacts(schema: ServiceSchema, ask: Ask): Promise
 }
 
 /**
- * Finds the schema that contains the tables: preferably one in the search path, else another one (Keycloak’s
- * `db-schema`).
+ * Returns the schema that contains the table. It prefers a schema in the search path to others, which Keycloak's
+ * `db-schema` can name.
  */
 async function findSchema({ table }: ServiceSchema, ask: Ask): Promise<string | undefined> {
   const [found] = await ask(

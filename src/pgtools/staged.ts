@@ -12,17 +12,17 @@ import {
   traitsQuery,
 } from './traits.ts';
 
-/** Seconds that the copy of template0 may take on a slow disk. */
+/** Timeout in seconds for copying template0, which may be slow on a busy disk. */
 const CREATE_SECONDS = 300;
-/** Errors that would also occur if the database were created in another way. */
+/** Errors that another way of creating the database would not avoid. */
 const NO_OTHER_WAY: readonly string[] = ['IDKIT_NO_SPACE', 'IDKIT_UNREACHABLE'];
 
 /**
- * Creates the empty database that a dump is loaded into, with the properties of the live one: owner, encoding,
- * locale, limit, grants, settings and comment. If there is no live one, the dump describes its source. Otherwise the
- * server's defaults apply, in UTF-8.
+ * Creates the empty database that a dump is loaded into, with the properties of the live one: owner, encoding, locale,
+ * limit, grants, settings and comment. Without a live database it uses the properties that the dump records. If the
+ * dump records none, the server's defaults apply, in UTF-8.
  *
- * @returns notes for the operator about properties that it could not get
+ * @returns notes for the operator about properties that could not be set
  */
 export async function createStaged(
   context: PostgresContext,
@@ -46,13 +46,16 @@ export async function handOver(context: PostgresContext, name: string, role: str
   await (context.administrator ?? context.psql).query(name, 'GRANT ALL ON SCHEMA public TO PUBLIC;');
 }
 
-/** Reads the properties of a database; undefined if it does not exist. */
+/** Returns the properties of a database, or undefined if it does not exist. */
 async function findTraitsOf(context: PostgresContext, name: string): Promise<DatabaseTraits | undefined> {
   const [row] = await queryBeside(context, traitsQuery(`d.datname = ${literal(name)}`));
   return row === undefined ? undefined : parseTraits(row);
 }
 
-/** Creates an empty database with all of `traits` that this server and role allow. Returns notes about the rest. */
+/**
+ * Creates an empty database with all of `traits` that this server and role allow. Returns a note about each property
+ * that is missing.
+ */
 async function createWithTraits(
   context: PostgresContext,
   name: string,

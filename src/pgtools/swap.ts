@@ -7,17 +7,16 @@ import { passwordStatements } from './password.ts';
 import type { QueryOptions } from './psql.ts';
 import { identifier, literal } from './quote.ts';
 
-/** Seconds until every session must have left a database. */
+/** Timeout in seconds for all sessions to leave a database. */
 const CLEAR_SECONDS = 60;
-/** Milliseconds between two attempts. */
 const BETWEEN_ATTEMPTS = 200;
-/** Seconds to wait for a server that is starting, when the previous database depends on it. */
+/** Time in seconds to wait for a server that is starting, so that a short restart does not make a swap fail. */
 const PATIENCE = 15;
 
 /**
- * Puts the staged database in the place of the live one. It first refuses and ends connections. Then one transaction
- * does both renames and changes the role's password if needed. A call that was interrupted may be repeated, and a
- * call after a finished swap does nothing.
+ * Replaces the live database with the staged one. It first refuses new connections and ends existing ones. Then one
+ * transaction renames both databases and, if needed, changes the role's password. An interrupted call can be repeated.
+ * After a finished swap, a call does nothing.
  */
 export async function swapDatabases(
   context: PostgresContext,
@@ -49,7 +48,7 @@ export async function swapDatabases(
   return { replaced: true };
 }
 
-/** Puts the previous database back. Does nothing if there was no swap. May be repeated. */
+/** Puts the previous database back. Does nothing if there was no swap. An interrupted call can be repeated. */
 export async function swapDatabasesBack(
   context: PostgresContext,
   names: SwapNames,
@@ -76,7 +75,7 @@ export async function swapDatabasesBack(
   }
 }
 
-/** Removes the staged database and, with `previous`, the previous one. May be repeated. */
+/** Drops the staged database and, with `previous`, also the previous one. An interrupted call can be repeated. */
 export async function discardDatabases(
   context: PostgresContext,
   names: SwapNames,
@@ -90,7 +89,7 @@ export async function discardDatabases(
   if (live?.restored !== undefined) await queryBeside(context, comment(names.live, live.comment));
 }
 
-/** Returns the number of bytes that `discardDatabases` without `previous` frees. */
+/** Returns the size in bytes of the staged database. */
 export async function stagedBytes(context: PostgresContext, names: SwapNames): Promise<number> {
   const [row] = await queryBeside(
     context,
@@ -100,8 +99,8 @@ export async function stagedBytes(context: PostgresContext, names: SwapNames): P
 }
 
 /**
- * Drops a database after it has refused and ended connections. For a plain DROP DATABASE, the server ends its own
- * autovacuum. For DROP DATABASE … WITH (FORCE), it does so only if a superuser runs the statement.
+ * Refuses and ends connections to a database, and then drops it. A plain DROP DATABASE makes the server end its own
+ * autovacuum. DROP DATABASE … WITH (FORCE) does so only if a superuser runs it.
  */
 export async function drop(context: PostgresContext, name: string): Promise<void> {
   await onceAlone(context, [name], `DROP DATABASE IF EXISTS ${identifier(name)};`, {
@@ -111,8 +110,8 @@ export async function drop(context: PostgresContext, name: string): Promise<void
 }
 
 /**
- * Runs renames once no session is connected to any of the databases. Connections are refused in the meantime, so that
- * clients that reconnect change nothing. If the renames fail, connections are allowed again.
+ * Runs renames when no session is connected to any of the databases. Until then it refuses connections, so that clients
+ * cannot reconnect. If the renames fail, it allows connections again.
  */
 async function renameAlone(
   context: PostgresContext,
@@ -126,14 +125,14 @@ async function renameAlone(
     await onceAlone(context, there, renames, { patience: PATIENCE });
   } catch (error) {
     const [live] = names;
-    // The response may have been lost. The caller finds out what happened when it resumes or rolls back.
+    // The renames may have been committed although their response was lost. A resume or a rollback finds out which.
     if (live !== undefined && databases.get(live)?.allowsConnections === true)
       await queryBeside(context, open(live)).catch(() => undefined);
     throw error;
   }
 }
 
-/** Runs statements that the server rejects while a session is connected to one of the databases. */
+/** Runs statements that the server accepts only if no session is connected to these databases. */
 async function onceAlone(
   context: PostgresContext,
   names: readonly string[],
@@ -205,7 +204,7 @@ function comment(name: string, text: string | undefined): string {
   return `COMMENT ON DATABASE ${identifier(name)} IS ${text === undefined ? 'NULL' : literal(text)};`;
 }
 
-/** Marks the database with the state of the restore, before its own comment. */
+/** Returns statements that write the state of the restore into the database's comment, before its own text. */
 function markStatements(
   name: string,
   { comment: own }: Pick<ExistingDatabase, 'comment'> = {},
@@ -220,7 +219,7 @@ function markStatements(
   return [comment(name, text)];
 }
 
-/** Removes the mark that keeps services out. */
+/** Removes the mark that keeps services out of the database. */
 export async function reopen(context: PostgresContext, live: string): Promise<void> {
   const database = (await findDatabases(context, [live], { patience: PATIENCE })).get(live);
   if (database?.closed !== true) return;
@@ -229,8 +228,8 @@ export async function reopen(context: PostgresContext, live: string): Promise<vo
 }
 
 /**
- * Puts the empty staged database in the place of the live one and drops the live one. One of them has the name at all
- * times. After an interruption the next attempt drops the previous one.
+ * Replaces the live database with the empty staged one and drops it. The live name always exists. After an interruption
+ * the next attempt drops the previous database.
  */
 export async function replaceLive(
   context: PostgresContext,
@@ -251,17 +250,17 @@ function open(name: string): string {
   return `ALTER DATABASE ${identifier(name)} WITH ALLOW_CONNECTIONS true;`;
 }
 
-/** Bytes that Postgres keeps of a name; it truncates a longer one with no more than a notice. */
+/** Maximum length of a name in bytes. Postgres truncates longer names without an error. */
 const LONGEST = 63;
-/** Hex digits that replace the end of a long name. */
+/** Number of hash digits that replace the end of a long name. */
 const DIGITS = 8;
 
-/** The databases of one restore. */
+/** The names of the databases of one restore. */
 export interface SwapNames {
   live: string;
-  /** The loaded database before the swap. */
+  /** The loaded database, before the swap renames it. */
   staged: string;
-  /** The previous database, which the restore keeps. */
+  /** The database that was live before the swap, which the restore keeps. */
   previous: string;
 }
 
@@ -275,7 +274,10 @@ export function swapNames(live: string, id: string): SwapNames {
   return { live, staged: join(live, `_restore_${id}`), previous: join(live, `_pre_${id}`) };
 }
 
-/** Returns a name of at most 63 bytes that ends with `end`. A long name keeps its beginning and a hash of the whole. */
+/**
+ * Returns a name of at most 63 bytes that ends with `end`. If `name` is too long, it is shortened and followed by its
+ * hash.
+ */
 function join(name: string, end: string): string {
   if (Buffer.byteLength(name + end) <= LONGEST) return name + end;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, DIGITS);

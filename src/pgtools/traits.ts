@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { withoutClosed } from './databases.ts';
 import { identifier, literal } from './quote.ts';
 
-/** No server stores a NUL in a text, so a NUL in a dump's line is an attack. */
+/** No server stores a NUL in a text, so a dump that contains one was tampered with. */
 const text = z.string().refine((value) => !value.includes('\0'));
 const grant = z.object({
   grantee: text.nullable(),
@@ -32,11 +32,11 @@ const schema = z.object({
  */
 export type DatabaseTraits = z.infer<typeof schema>;
 
-/** The line of a dump that contains them; a comment for psql. */
+/** The prefix of the line in a dump that contains the properties. psql treats the line as a comment. */
 const LINE = '-- idkit database ';
 /**
- * Settings that a dump may contain for its database: time limits, planning, and the format of values. None of them
- * loads code, acts for another role, writes elsewhere or disables checks.
+ * Database settings that a dump may contain: time limits, planning, and the format of values. None of them loads code,
+ * acts for another role, writes elsewhere or disables checks.
  */
 const HARMLESS =
   /^(?:search_path|timezone|datestyle|intervalstyle|\w+_timeout|work_mem|maintenance_work_mem|temp_buffers|hash_mem_multiplier|effective_\w+|\w+_page_cost|cpu_\w+_cost|enable_\w+|jit|(?:from|join)_collapse_limit|geqo\w*|default_statistics_target|plan_cache_mode|max_parallel_\w+|synchronous_commit|default_transaction_(?:isolation|deferrable|read_only)|client_min_messages|lc_\w+|default_text_search_config|default_toast_compression|bytea_output|extra_float_digits)=/i;
@@ -64,13 +64,13 @@ export function traitsQuery(condition: string): string {
     FROM pg_database d WHERE ${condition};`;
 }
 
-/** @throws if a server's answer has another shape */
+/** @throws if the server's row has an unexpected shape */
 export function parseTraits(row: unknown): DatabaseTraits {
   const traits = schema.parse(row);
   return { ...traits, comment: withoutClosed(traits.comment ?? '') || null };
 }
 
-/** Returns the comments that a dump begins with: statements for a person, and one line for idkit. */
+/** Returns the comments at the start of a dump: SQL statements for a human reader, and one line for idkit. */
 export function renderTraits(traits: DatabaseTraits): string {
   const statements = [
     createDatabase(traits.name, traits),
@@ -86,7 +86,7 @@ export function renderTraits(traits: DatabaseTraits): string {
   ].join('\n');
 }
 
-/** Reads the properties from the head of a dump; undefined for a dump that idkit did not write. */
+/** Reads the properties from the start of a dump. Returns undefined if idkit did not write the dump. */
 export function findTraits(head: string): DatabaseTraits | undefined {
   const line = head.split('\n').find((one) => one.startsWith(LINE));
   if (line === undefined) return undefined;
@@ -95,12 +95,15 @@ export function findTraits(head: string): DatabaseTraits | undefined {
     if (traits === undefined) return undefined;
     return { ...traits, settings: traits.settings?.filter((one) => HARMLESS.test(one.setting)) ?? null };
   } catch {
-    // A comment that a person changed is ignored.
+    // The line was edited, so it is ignored.
     return undefined;
   }
 }
 
-/** Uses template0, which accepts no connections. */
+/**
+ * Returns the statement that creates the database from template0, which nobody can change because it accepts no
+ * connections.
+ */
 export function createDatabase(
   name: string,
   traits: Omit<DatabaseTraits, 'owner'> & { owner?: string },
@@ -121,7 +124,7 @@ export function createDatabase(
   return `${parts.join(' ')};`;
 }
 
-/** Statements for the rights on the database; none if the defaults apply. */
+/** Returns the statements that grant the rights on the database. Returns none if the defaults apply. */
 export function grantStatements(name: string, { grants }: DatabaseTraits): readonly string[] {
   if (grants === null) return [];
   const on = `ON DATABASE ${identifier(name)}`;
@@ -134,7 +137,7 @@ export function grantStatements(name: string, { grants }: DatabaseTraits): reado
   ];
 }
 
-/** `ALTER DATABASE … SET`, settings of roles in the database, and its comment. */
+/** Returns the statements that set the database's settings, the settings of roles in it, and its comment. */
 export function settingStatements(name: string, { settings, comment }: DatabaseTraits): readonly string[] {
   const statements = (settings ?? []).flatMap(({ role, setting: text }) => {
     const at = text.indexOf('=');
@@ -148,7 +151,7 @@ export function settingStatements(name: string, { settings, comment }: DatabaseT
     : [...statements, `COMMENT ON DATABASE ${identifier(name)} IS ${literal(comment)};`];
 }
 
-/** Settings that are lists of names, stored as one text with quotes only if a name needs them. */
+/** Settings whose value is a list of names. The server stores the list as one text and quotes a name only if needed. */
 const LISTS = [
   'local_preload_libraries',
   'search_path',

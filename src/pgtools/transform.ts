@@ -1,17 +1,17 @@
 import type { Random } from '../core/index.ts';
 
-/** The psql and the server that a dump must suit. */
+/** The versions of psql and of the server that a dump must suit. */
 export interface Target {
-  /** The version of psql, in the form of `server_version_num`. */
+  /** A number like `server_version_num`: 150018 is version 15.18. */
   psql: number;
   /** The server's major version. */
   serverMajor: number;
 }
 
 const NEWLINE = 0x0a;
-/** More bytes than the settings at the start of a dump. */
+/** Size in bytes of the part that can contain the settings at the start of a dump. */
 const HEAD_BYTES = 1024 * 1024;
-/** More bytes than the end line and what may follow it. */
+/** Size in bytes of the part that can contain the end line and the lines after it. */
 const TAIL_BYTES = 4096;
 const END = '\n-- PostgreSQL database dump complete\n';
 const DATA_BEGINS = /^(CREATE|ALTER|COPY|SELECT pg_catalog\.(?!set_config)|INSERT|COMMENT|GRANT|REVOKE|DO) ?/;
@@ -26,8 +26,8 @@ export function knowsRestrict(version: number): boolean {
 }
 
 /**
- * Returns the line before a dump that makes psql reject its own meta-commands, and the line after it that ends this.
- * The word in both is a secret of this call, so the dump cannot end the restriction.
+ * Returns two lines to put around a dump: the first makes psql reject meta-commands, and the second lifts this
+ * restriction. Both contain the same random word, so that the dump itself cannot lift it.
  */
 export function guardLines(target: Target, random: Random): { before: string; after: string } {
   if (!knowsRestrict(target.psql)) return { before: '', after: '' };
@@ -35,7 +35,10 @@ export function guardLines(target: Target, random: Random): { before: string; af
   return { before: `\\restrict ${word}\n`, after: `\\unrestrict ${word}\n` };
 }
 
-/** Returns whether a line before the dump's first object is meant for another psql or server. */
+/**
+ * Returns whether psql or the server would reject a line before the dump's first object, because the line is meant for
+ * another version.
+ */
 export function isForeignHeadLine(line: string, target: Target): boolean {
   if (/^\\(un)?restrict [A-Za-z0-9]+$/.test(line)) return true;
   return target.serverMajor < 17 && line === 'SET transaction_timeout = 0;';
@@ -43,8 +46,8 @@ export function isForeignHeadLine(line: string, target: Target): boolean {
 
 /**
  * Removes the lines of a dump that this psql or server would reject. These are settings of newer servers, and the
- * dump's own `\restrict` and `\unrestrict`, which `guardLines` replaces. Everything between head and tail passes
- * unchanged.
+ * dump's own `\restrict` and `\unrestrict`, which `guardLines` replaces. Everything between the start and the end of
+ * the dump remains unchanged.
  */
 export async function* fitDump(
   sql: AsyncIterable<Uint8Array>,
@@ -73,7 +76,7 @@ export async function* fitDump(
       held = all.subarray(done);
     }
   }
-  // Only after the end line: before it, the same bytes may be a row whose first value begins with a line break.
+  // Only lines after the end line are removed. Before it, the same bytes may be part of a row.
   const rest = Buffer.concat([head ?? Buffer.alloc(0), held]);
   const end = head === undefined ? rest.lastIndexOf(END, 'latin1') + 1 : 0;
   if (end > 0 || head === undefined) yield rest.subarray(0, end === 0 ? rest.length : end);
@@ -81,7 +84,7 @@ export async function* fitDump(
     yield dropLines(rest.subarray(end), (line) => isForeignHeadLine(line, target));
 }
 
-/** Returns the offset of the first object, or undefined if it has not arrived yet. */
+/** Returns the offset of the first object in bytes, or undefined if it has not arrived yet. */
 function endOfHead(head: Buffer): number | undefined {
   let line = 0;
   for (;;) {

@@ -5,14 +5,14 @@ import type { RealmCount } from '../pgtools/index.ts';
 
 export type { RealmCount } from '../pgtools/index.ts';
 
-/** What a dump contains; the database part of a manifest. */
+/** Facts about a dump, which the manifest records. */
 export interface DumpSummary {
   kind: 'sqlite' | 'postgres';
-  /** The version of SQLite or of the Postgres server. */
+  /** The version of SQLite, or of the Postgres server. */
   version: string;
   schemaVersion: number;
   databaseBytes: number;
-  /** Counted in the snapshot that was dumped. */
+  /** Number of users per realm, counted in the snapshot of the dump. */
   realms: readonly RealmCount[];
 }
 
@@ -20,40 +20,39 @@ export interface DumpSummary {
 export interface ServiceInfo {
   runtime: 'embedded' | 'compose';
   service: 'idkit' | 'keycloak';
-  /** `unknown` for a Keycloak, which alone knows its version; see `readVersion`. */
+  /** `unknown` for Keycloak, whose version only the running service knows; see `readVersion`. */
   serviceVersion: string;
 }
 
-/** The kind and place of a platform's database. */
+/** The kind and location of a platform's database. */
 export interface DatabaseInfo {
   database: 'sqlite' | 'postgres';
-  /** The file, or the address without its password. */
+  /** The path of the file, or the address without its password. */
   databaseLocation: string;
-  /** What `restore --in-place --confirm` must repeat; absent if the database cannot be replaced in place. */
+  /** The name that `restore --in-place --confirm` must repeat. Absent if the database cannot be replaced in place. */
   databaseName?: string;
 }
 
 export interface PlatformInfo extends ServiceInfo, DatabaseInfo {}
 
-/** The roles of components in the order in which they start. They stop in the opposite order. */
+/** The roles of components. Components start in this order and stop in reverse order. */
 export const COMPONENT_ROLES = ['database', 'service', 'proxy', 'application'] as const;
 
 export type ComponentRole = (typeof COMPONENT_ROLES)[number];
 
 /**
- * Returns the seconds that a component may take to start. The first start of Keycloak also builds Keycloak and creates
- * its tables, which takes two minutes on a busy machine.
+ * Returns the timeout in seconds for the start of a component. At its first start, Keycloak also builds itself and
+ * creates its tables, which takes two minutes on a busy machine.
  */
 export function startSeconds({ service }: Pick<Settings, 'service'>): number {
   return service === 'keycloak' ? 240 : 120;
 }
 
-/** A component of the platform that runs separately: a container, or a Keycloak process. */
+/** A part of the platform with its own process: a container, or Keycloak. */
 export interface Component {
-  /** Its name in the platform's definition. */
   name: string;
   role: ComponentRole;
-  /** Image and tag as in the definition. */
+  /** The image and its tag, as written in the definition. */
   image: string;
   /** The engine's state (`running`, `restarting`, `exited` …), or `absent` if it was never created. */
   state: string;
@@ -64,134 +63,139 @@ export interface Component {
   detail?: string;
 }
 
-/** How to start components. */
 export interface StartOptions {
   signal: AbortSignal;
-  /** Seconds until each component must be UP. */
+  /** Timeout in seconds for each component to become UP. */
   timeoutSeconds: number;
-  /** The directory of the platform's definition, if that is not in its final place yet. */
+  /** The directory of the definition while a restore has not moved it to the platform directory yet. */
   definition?: string;
-  /** Receives the reason for a slow start: the engine must fetch the image. */
+  /** Receives a message if the engine must fetch the image first, which makes the start slow. */
   note?: (message: string) => void;
 }
 
-/** A database that was loaded and checked but is not live yet. */
+/** A loaded database that was checked but is not live yet. */
 export interface StagedDatabase {
-  /** Counted in what was loaded. */
+  /** Number of users per realm, counted in the loaded database. */
   realms: readonly RealmCount[];
   schemaVersion: number;
-  /** An absolute path, or the name of the database. */
+  /** The absolute path of the file, or the name of the database. */
   location: string;
 }
 
-/** A database that was loaded and not checked yet. */
+/** A loaded database that was not checked yet. */
 export interface LoadedDatabase {
-  /** An absolute path, or the name of the database. */
+  /** The absolute path of the file, or the name of the database. */
   location: string;
-  /** Properties of the live database that the loaded one could not get, for the operator. */
+  /** Messages for the operator about properties of the live database that the loaded one could not get. */
   notes?: readonly string[];
 }
 
-/** The disk of a database. */
+/** The disk that holds a database. */
 export interface DatabaseSpace {
-  /** A directory of this machine, or the server, for messages. */
+  /** The directory on this machine, or the server, for messages. */
   place: string;
-  /** Whether `place` is a directory of this machine, whose disk may hold other directories too. */
+  /** True if `place` is a directory on this machine. Its disk may then hold other files of a restore too. */
   here: boolean;
-  /** Set only if `here` is false; undefined if this machine cannot find out. */
+  /** Free space in bytes if `here` is false. Undefined if it is unknown. */
   freeBytes?: number | undefined;
 }
 
-/** How to replace the live database. */
+/** How a restore replaces the live database. */
 export interface SwapOptions {
-  /** Empties the live database and loads into it, because there is no room for two. Cannot be undone. */
+  /** Empties the live database and loads the dump into it, for a server without room for two. This cannot be undone. */
   inPlace?: boolean;
 }
 
-/** How to load a dump. */
 export interface LoadOptions extends SwapOptions {
-  /** The id of the restore, which the names of its databases contain. */
+  /** The id of the restore. The names of its databases contain it. */
   id: string;
-  /** Undefined if the service encrypts nothing itself. */
+  /** Undefined for Keycloak, which encrypts nothing with a master key. */
   masterKey: Secret | undefined;
   signal: AbortSignal;
-  /** Receives the bytes of SQL loaded so far. */
+  /** Receives the number of bytes of SQL that were loaded so far. */
   onProgress?: (bytes: number) => void;
 }
 
 /** The service of a platform, and the components around it. */
 export interface PlatformService {
   info(): ServiceInfo;
-  /** Asks a running Keycloak for its version; undefined if the service does not report one. */
+  /** Returns the version that a running Keycloak reports, or undefined if the service does not report one. */
   readVersion(): Promise<string | undefined>;
-  /** Returns the address of the service for this machine, or undefined if it does not run. */
+  /** Returns the URL at which this machine reaches the service, or undefined if the service does not run. */
   baseUrl(): Promise<string | undefined>;
-  /** Returns the address of health and metrics if they have their own port. */
+  /** Returns the URL of health and metrics if they have their own port. */
   managementUrl(): Promise<string | undefined>;
-  /** Returns false if the service does not run and only its operator can start it. */
+  /** Returns false if the service does not run and only the operator can start it. */
   canStart(): Promise<boolean>;
-  /** Starts the service. An embedded one runs inside this process on a random port of the loopback interface. */
+  /** Starts the service. An embedded service runs inside this process and listens on a random loopback port. */
   start(signal?: AbortSignal): Promise<void>;
-  /** Stops an embedded service that `start` started. Idempotent. */
+  /** Stops the embedded service that `start` started. Idempotent. */
   stop(): Promise<void>;
   /** Polls `/health/ready`. @throws IDKIT_UNREACHABLE after `timeoutSeconds` */
   waitUntilReady(timeoutSeconds: number, signal?: AbortSignal): Promise<void>;
 
   /**
-   * Checks that a restore may begin, that is, that it can stop everything that runs.
-   *
+   * Checks that a restore can stop everything that runs.
    *
    * @throws IDKIT_SERVICE_RUNNING
    */
   checkReplaceable(): Promise<void>;
   /**
-   * Starts the components of one role and waits until each is UP. Components that run and match their definition keep
-   * running. A platform without components starts none.
+   * Starts the components of one role and waits until each is UP. A component that runs and matches its definition is
+   * not restarted.
    *
-   * @throws IDKIT_FAILED with the last lines of its log for a component that ends or restarts repeatedly,
-   *   IDKIT_UNREACHABLE for one that is not UP in time, IDKIT_PORT_TAKEN, IDKIT_VERSION without an engine
+   * @throws IDKIT_FAILED with the last lines of the log if a component ends or restarts repeatedly, IDKIT_UNREACHABLE
+   *   if it is not UP in time, IDKIT_PORT_TAKEN, IDKIT_VERSION without an engine
    */
   startComponents(role: ComponentRole, options: StartOptions): Promise<readonly Component[]>;
-  /** Stops and removes the components of one role but keeps their data. Returns those that ran. Idempotent. */
+  /** Stops and removes the components of one role but keeps their data. Returns the components that ran. Idempotent. */
   stopComponents(role: ComponentRole, options: { signal: AbortSignal }): Promise<readonly Component[]>;
   /** Removes the networks that `startComponents` created. */
   removeNetworks(options: { signal: AbortSignal }): Promise<void>;
   /**
-   * Lists every component of the definition with its current state, in starting order.
+   * Lists every component of the definition with its current state, in the order in which they start.
    *
    * @throws IDKIT_SETTING without a definition, IDKIT_VERSION, IDKIT_UNREACHABLE
    */
   listComponents(options?: Pick<StartOptions, 'definition'>): Promise<readonly Component[]>;
 }
 
-/** Work that needs the service's own store. */
+/** Operations that need the service's own store. */
 export interface StoreAccess {
-  /** Returns realm representations like those of `GET /admin/realms/{realm}`, from the snapshot of the last dump. */
+  /**
+   * Returns the representation of each realm, as in `GET /admin/realms/{realm}`, from the snapshot of the last dump.
+   */
   readSnapshot(): Promise<readonly { realm: string; representation: unknown }[]>;
   /**
-   * Lists the demands of each realm that the service does not enforce, whether the service runs or not.
-   *
+   * Lists the demands of each realm that the service does not enforce. The service need not run.
    *
    * @throws IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG
    */
   listUnenforced(): Promise<readonly { realm: string; path: string; what: string; refuses: boolean }[]>;
   /**
-   * Creates or resets an administrator in the store, and returns the new password. No other call returns it.
-   *
+   * Creates an administrator or resets an existing one, and returns the new password. The password cannot be read
+   * later.
    *
    * @throws IDKIT_SERVICE_RUNNING
    */
   recoverAdministrator(username: string): Promise<{ password: Secret }>;
-  /** Encrypts every secret with another master key. @throws IDKIT_SERVICE_RUNNING */
+  /**
+   * Encrypts every secret with the new master key.
+   *
+   * @throws IDKIT_SERVICE_RUNNING
+   */
   changeMasterKey(from: Secret, to: Secret): Promise<{ records: number }>;
 }
 
-/** The database of a platform: dumped while the service runs, loaded into a staged database, swapped by rename. */
+/**
+ * The database of a platform. It can be dumped while the service runs. A dump is loaded into a staged database, and a
+ * rename puts that in place.
+ */
 export interface PlatformDatabase extends StoreAccess {
   info(): DatabaseInfo;
   /**
-   * Writes the SQL dump of one consistent snapshot, uncompressed, chunk by chunk, while the service runs. A chunk may
-   * be read only until `write` resolves. `onProgress` receives the bytes of SQL written so far.
+   * Writes one consistent snapshot as uncompressed SQL, in chunks, while the service runs. A chunk is only valid until
+   * `write` resolves. `onProgress` receives the number of bytes written so far.
    */
   dump(
     write: (chunk: Uint8Array) => Promise<void>,
@@ -199,13 +203,13 @@ export interface PlatformDatabase extends StoreAccess {
   ): Promise<DumpSummary>;
   /**
    * Checks that a dump fits this platform: its kind, its schema (`load` migrates an older one), the server, and the
-   * master key. Loads nothing. If `asks` is false, it contacts no server.
+   * master key. Changes nothing. If `asks` is false, it contacts no server.
    *
-   * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG, IDKIT_DAMAGED if no key belongs to the dump
+   * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG; IDKIT_DAMAGED if no key can decrypt the dump
    */
   checkDump(dump: DumpReport, options?: SwapOptions & { asks?: boolean }): Promise<void>;
   /**
-   * Loads SQL text into a staged database. Leaves the live one untouched unless `inPlace` is set.
+   * Loads SQL text into a staged database. Does not change the live database, unless `inPlace` is set.
    *
    * @throws IDKIT_DAMAGED, IDKIT_NO_SPACE
    */
@@ -214,7 +218,6 @@ export interface PlatformDatabase extends StoreAccess {
    * Checks the integrity, the foreign keys and the master key of a loaded database. Then migrates an older schema and
    * updates the statistics of the query planner.
    *
-   *
    * @throws IDKIT_DAMAGED, IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG
    */
   checkLoaded(
@@ -222,7 +225,7 @@ export interface PlatformDatabase extends StoreAccess {
     masterKey: Secret | undefined,
     options?: SwapOptions & { signal?: AbortSignal },
   ): Promise<StagedDatabase>;
-  /** Renames the staged database into place and keeps the previous one as `.pre-ID`. */
+  /** Renames the staged database to the live one, and keeps the previous one under another name. */
   swap(id: string, options?: SwapOptions): Promise<void>;
   /**
    * Puts the previous database back. Does nothing if there was no swap.
@@ -230,29 +233,28 @@ export interface PlatformDatabase extends StoreAccess {
    * @param options.password the previous password of the database's role; absent if it did not change
    */
   swapBack(id: string, options?: { password?: Secret | undefined }): Promise<void>;
-  /** Returns the bytes on the disk that `discard` without `previous` frees. */
+  /** Returns the size of the staged database in bytes. */
   stagedBytes(id: string): Promise<number>;
-  /** Removes the staged database and, with `previous`, the database that `swap` kept. */
+  /** Removes the staged database and, with `previous`, also the database that `swap` kept. */
   discard(id: string, options: { previous: boolean }): Promise<void>;
-  /** Returns the disk that a staged database will use. */
+  /** Returns the disk on which a staged database will be created. */
   findSpace(): Promise<DatabaseSpace>;
   /**
-   * Checks that the master key of the settings decrypts the live database. Accepts any key if no database exists.
+   * Checks that the configured master key decrypts the live database. Accepts any key if no database exists.
    *
    * @throws IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG
    */
   checkMasterKey(): Promise<void>;
   /**
-   * Checks that no service of any machine uses the database. Does nothing if `baseUrl` already shows this.
-   *
+   * Checks that no service on any machine uses the database. Does nothing on SQLite, where `baseUrl` already shows
+   * this.
    *
    * @throws IDKIT_SERVICE_RUNNING
    */
   checkUnused(): Promise<void>;
   /**
-   * Keeps services out of the live database until `release`, even if another database gets its name. The service that
-   * `start` starts may use it. Does nothing if no other service can reach the database.
-   *
+   * Prevents services from using the live database until `release`, even after a swap. Only the service that `start`
+   * starts may use it. Does nothing if no other service can reach the database.
    *
    * @throws IDKIT_SERVICE_RUNNING
    */

@@ -3,13 +3,16 @@ import { hostname } from 'node:os';
 import { systemErrorCode } from '../core/index.ts';
 
 /**
- * Returns a mark of the machine and the process of a drill, so that a later drill can remove what a killed one left.
+ * Returns a mark that names the machine and the process of a drill, so that a later drill can remove what a killed one
+ * left behind.
  */
 export function drillMark(pid: number | ''): string {
   return `${createHash('sha256').update(hostname()).digest('hex').slice(0, 8)}_${pid}`;
 }
 
-/** Returns whether the mark is from this machine and its process has ended. `mark` may continue after another `_`. */
+/**
+ * Returns whether the mark is from this machine and its process has ended. More text may follow the mark after a `_`.
+ */
 export function isDeadDrill(mark: string): boolean {
   const own = drillMark('');
   if (!mark.startsWith(own)) return false;
@@ -17,7 +20,7 @@ export function isDeadDrill(mark: string): boolean {
   return Number.isSafeInteger(pid) && pid > 0 && hasEnded(pid);
 }
 
-/** Returns whether this machine has no process with the id, including processes of other users. */
+/** Returns whether no process on this machine has the id. Processes of other users count too. */
 export function hasEnded(pid: number): boolean {
   try {
     process.kill(pid, 0);

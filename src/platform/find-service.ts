@@ -3,8 +3,8 @@ import { IdkitError } from '../core/index.ts';
 import type { PlatformService } from './contract.ts';
 
 /**
- * Returns the service's address for this machine: the one that the running service reports, or else the one of
- * `listen`. The default of `listen` does not count for containers: another program may use that port, and it must not
+ * Returns the URL at which this machine reaches the service: the one that the running service reports, or else the one
+ * of `listen`. For containers, the default of `listen` is not used: another program may listen there, and it must not
  * receive the administrator's password.
  *
  * @throws IDKIT_UNREACHABLE if no container serves and the settings do not set `listen`
@@ -26,7 +26,7 @@ export async function findServiceUrl(
   return listenUrl({ ...listen, tls: listen.tlsCert !== null });
 }
 
-/** Returns the error of a procedure that needs a stopped service. */
+/** Returns the error for a procedure that needs a stopped service. */
 export function serviceRuns(address: string): IdkitError {
   return new IdkitError(
     'IDKIT_SERVICE_RUNNING',

@@ -9,17 +9,21 @@ import type { RealmConfiguration, Store } from '../store/index.ts';
 import { openStore, rotateMasterKey } from '../store/open.ts';
 import type { StoreAccess } from './contract.ts';
 
-/** The database of a store, and how to use it exclusively. */
+/** The location of a store, and how to use it exclusively. */
 export interface StorePlace {
-  /** A SQLite file, or a Postgres database without the lock of services. */
+  /** A SQLite file, or a Postgres database on which the store takes no service lock. */
   location: string | PostgresLocation;
   /** False if no service has created a store there yet. */
   exists(): Promise<boolean>;
-  /** Runs `work` while no service uses the store, and prevents one from starting. @throws IDKIT_SERVICE_RUNNING */
+  /**
+   * Runs `work` while no service uses the store, and prevents services from starting meanwhile.
+   *
+   * @throws IDKIT_SERVICE_RUNNING
+   */
   alone<T>(command: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** idkit's own store, on SQLite or Postgres. Each call opens it and closes it again. */
+/** idkit's own store, on SQLite or Postgres. Each call opens and closes the store. */
 export class IdkitStore implements StoreAccess {
   readonly #settings: Settings;
   readonly #place: StorePlace;
@@ -36,7 +40,7 @@ export class IdkitStore implements StoreAccess {
   }
 
   async listUnenforced(): ReturnType<StoreAccess['listUnenforced']> {
-    // A platform that never served demands nothing.
+    // A platform that never served has no realms.
     if (!(await this.#place.exists())) return [];
     return this.#readRealms(async (store, configuration) => {
       const clients = await store.listClients({ realmId: configuration.realm.id });
@@ -71,7 +75,7 @@ export class IdkitStore implements StoreAccess {
   }
 
   async changeMasterKey(from: Secret, to: Secret): Promise<{ records: number }> {
-    // A platform that never served has encrypted nothing.
+    // A platform that never served has no encrypted secrets.
     if (!(await this.#place.exists())) return { records: 0 };
     return this.#place.alone('master-key rotate', () => rotateMasterKey(this.#place.location, from, to));
   }
@@ -83,7 +87,7 @@ export class IdkitStore implements StoreAccess {
     return openStore({ ...at, masterKey: checkMasterKey(masterKey), masterKeyOld, mode, create: false });
   }
 
-  /** Collects what `read` returns for each realm. The service may run meanwhile. */
+  /** Returns the results of `read` for all realms. The service may run in the meantime. */
   async #readRealms<T>(
     read: (store: Store, configuration: RealmConfiguration) => Promise<readonly T[]>,
   ): Promise<readonly T[]> {

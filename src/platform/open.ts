@@ -4,16 +4,16 @@ import type { PlatformService } from './contract.ts';
 import type { Platform } from './platform.ts';
 import type { Scratch } from './scratch.ts';
 
-/** Facts about a platform that its settings do not contain. */
+/** What `openPlatform` needs in addition to the settings. */
 export interface OpenOptions {
-  /** Further passwords that the database's role may have, because a restore changes its password. */
+  /** More passwords to try, because a restore may have changed the password of the database's role. */
   databasePasswords?: readonly Secret[];
-  /** Set if the database server exists for a test alone (`openScratch`). */
+  /** Set if the database server exists only for a test (`openScratch`). */
   scratch?: Scratch | undefined;
 }
 
 /**
- * Returns the platform that the settings describe. Connects to nothing yet.
+ * Returns the platform that the settings describe. Does not connect to anything yet.
  *
  * @throws IDKIT_SETTING if settings contradict each other
  */
@@ -28,7 +28,7 @@ export async function openPlatform(settings: Settings, options: OpenOptions = {}
 }
 
 /**
- * Returns the service and its components without the database.
+ * Returns the service and its components, but not the database.
  *
  * @throws IDKIT_SETTING if the settings do not name the container of the database
  */
@@ -45,7 +45,11 @@ export async function openPlatformService(settings: Settings): Promise<PlatformS
   return new EmbeddedService(settings);
 }
 
-/** Returns the settings of the same platform with the database that `info().databaseLocation` named earlier. */
+/**
+ * Returns the settings with another database.
+ *
+ * @param location a value of `DatabaseInfo.databaseLocation`
+ */
 export function withDatabase(settings: Settings, location: string): Settings {
   const isAddress = /^postgres(ql)?:\/\//.test(location);
   return {
@@ -54,7 +58,7 @@ export function withDatabase(settings: Settings, location: string): Settings {
   };
 }
 
-/** Returns the newest schema of a SQLite database, or of its dump, that this idkit reads. */
+/** Returns the newest schema version of SQLite databases and their dumps that this idkit can read. */
 export async function newestSchemaVersion(): Promise<number> {
   return (await import('../store/open.ts')).SCHEMA_VERSION;
 }

@@ -1,6 +1,6 @@
 import type { PlatformDatabase, PlatformInfo, PlatformService } from './contract.ts';
 
-/** A platform: its service and its database. Procedures never ask which kind it is. */
+/** A platform: its service and its database. Procedures treat every kind of platform the same way. */
 export class Platform {
   readonly service: PlatformService;
   readonly database: PlatformDatabase;

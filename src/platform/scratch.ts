@@ -7,21 +7,20 @@ import type { PostgresPrograms, ScratchAdministrator, ScratchPlace } from '../pg
 export interface Scratch {
   database: Settings['database'];
   databasePassword: Secret | undefined;
-  /** Set if the server is temporary too: the role that creates databases and roles there. */
+  /** The role that creates databases and roles. Set only if the server is temporary too. */
   administrator?: ScratchAdministrator;
-  /** Set if the server's programs do not run on this machine. */
+  /** Set if psql and pg_dump run in a container instead of on this machine. */
   programs?: PostgresPrograms;
-  /** Stops and removes it. Idempotent. */
+  /** Stops and removes the database, and the server if it is temporary. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Returns a place for a dump that can never be a live database. For SQLite that is a file in `dir`, and for Postgres a
- * server in `dir`. If this machine lacks the server's programs, it is a server in a container, or a new database on the
- * platform's own server.
+ * Returns a temporary database for a dump, which is never a live database. For SQLite this is a file in `dir`, and for
+ * Postgres a server in `dir`. If this machine lacks the server's programs, it is a server in a container, or a new
+ * database on the platform's own server.
  *
- *
- * @throws IDKIT_VERSION if none of them is available
+ * @throws IDKIT_VERSION if none of these is available
  */
 export async function openScratch(
   settings: Settings,

@@ -7,21 +7,24 @@ import { tlsOptions } from './tls-options.ts';
 /** Timeout of a statement in milliseconds. */
 const STATEMENT_MS = 30_000;
 
-/** Settings of a new session. They are set after the start, because a pooler rejects them as startup parameters. */
+/**
+ * Settings of a new session. They are set after the connection is established, because a pooler rejects them as startup
+ * parameters.
+ */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: `${STATEMENT_MS}`,
-  // Timeout in milliseconds of the wait for another statement's lock.
+  // Timeout in milliseconds for waiting for a lock that another statement holds.
   lock_timeout: '15000',
-  // Timeout in milliseconds of a transaction without statements, which means that this process has stopped.
+  // Timeout in milliseconds for a pause between two statements of a transaction. After it, this process counts as hung.
   idle_in_transaction_session_timeout: '60000',
-  // With these, a server that has nothing to send detects that this machine is lost. Otherwise the locks of this
+  // These let the server detect that this machine is down, even if it has nothing to send. Otherwise the locks of this
   // process would outlive it by hours.
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '3',
   tcp_user_timeout: '30000',
 };
-/** Milliseconds after which a result can no longer arrive: the network has lost it. */
+/** Time in milliseconds after which the network must have lost a result that has not arrived. */
 const SILENCE_MS = STATEMENT_MS + 5_000;
 /** Timeout of a connection attempt in milliseconds. */
 const CONNECT_MS = 5_000;
@@ -30,9 +33,7 @@ const toNumber = (text: string) => Number(text);
 const toBytes = (text: string) => Buffer.from(text.slice(2), 'hex');
 const toText = (text: string) => text;
 
-/**
- * Reads integers as numbers, bytes as buffers and booleans as booleans. Everything else, including JSON, stays text.
- */
+/** Parses integers as numbers, bytes as buffers and booleans as booleans. Other types, including JSON, remain text. */
 const TYPES: CustomTypesConfig = {
   getTypeParser: ((oid: number) => {
     if (oid === 20 || oid === 21 || oid === 23) return toNumber;
@@ -42,7 +43,7 @@ const TYPES: CustomTypesConfig = {
   }) as CustomTypesConfig['getTypeParser'],
 };
 
-/** The settings of a connection to one server. */
+/** The server to connect to, and how to authenticate. */
 export interface ClientSettings {
   address: PostgresAddress;
   /** Takes precedence over the address and the password file. */
@@ -52,9 +53,9 @@ export interface ClientSettings {
 }
 
 /**
- * Returns the configuration of a connection to one of the hosts.
+ * Returns the configuration for a connection to one of the hosts.
  *
- * @param tls whether the connection is encrypted
+ * @param tls whether to encrypt the connection
  * @throws IDKIT_SETTING if a certificate file cannot be read
  */
 export function clientConfig(
@@ -86,18 +87,24 @@ export function connectMilliseconds({ connectTimeout }: PostgresAddress): number
   return connectTimeout === undefined ? CONNECT_MS : connectTimeout * 1000;
 }
 
-/** Reports whether a connection starts encrypted. A Unix socket never does (as in libpq). */
+/**
+ * Returns whether to encrypt the first attempt to connect. As in libpq, connections to a Unix socket are never
+ * encrypted.
+ */
 function wantsTls(address: PostgresAddress, host: PostgresHost): boolean {
   return address.sslMode !== 'disable' && !host.host.startsWith('/');
 }
 
-/** Returns whether to encrypt the connection, in the order of the attempts. */
+/** Returns for each attempt to connect whether it is encrypted. */
 export function tlsChoices(address: PostgresAddress, host: PostgresHost): readonly boolean[] {
   if (!wantsTls(address, host)) return [false];
   return address.sslMode === 'prefer' ? [true, false] : [true];
 }
 
-/** Reports whether the error means that the server has no TLS. `sslmode=prefer` then continues without it. */
+/**
+ * Returns whether the error means that the server does not support TLS. With `sslmode=prefer` the next attempt is not
+ * encrypted.
+ */
 export function isWithoutTls(error: unknown): boolean {
   return error instanceof Error && /server does not support SSL/.test(error.message);
 }

@@ -17,41 +17,44 @@ import { GivenUp, LANES, type Lane, Primary, type ServerIdentity } from './prima
 
 export type { Lane } from './primary.ts';
 
-/** Milliseconds that a caller waits for a lost server before it receives the error. */
+/** Time in milliseconds for which a caller waits for a lost server before it receives the error. */
 const PATIENCE_MS = 2_000;
-/** Milliseconds between the first two attempts. The pause doubles up to `LONGEST_PAUSE_MS`. */
+/** Pause in milliseconds between the first two attempts. The pause doubles up to `LONGEST_PAUSE_MS`. */
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 320;
-/** Milliseconds after the caller's timeout in which the search for a server may still report its own error. */
+/** After the caller's timeout, the search for a server gets this many more milliseconds to report its own error. */
 const SLACK_MS = 250;
-/** Milliseconds until a server that could not be reached is tried a second time. */
+/** Pause in milliseconds before a server that could not be reached is tried a second time. */
 const SECOND_MS = 1_000;
-/** Milliseconds after which an idle connection is closed. */
+/** An idle connection is closed after this many milliseconds. */
 const UNUSED_MS = 60_000;
 
 /**
- * For this many milliseconds after a server is available again, other stores may still undo rotations that they could
- * not report.
+ * When a server becomes available again, other stores may still undo rotations that they could not report, for this
+ * many milliseconds.
  */
 const JUST_BACK_MS = 3_000;
 
-/** Maximum age of a connection in seconds. Closing it also drops its plans, which may no longer suit the tables. */
+/**
+ * Maximum age of a connection in seconds. Closing a connection also discards its query plans, which may no longer suit
+ * the size of the tables.
+ */
 const OLDEST_SECONDS = 600;
 
-/** Timeout of an administrator's read in milliseconds. */
+/** Timeout in milliseconds for a query of an administrator. */
 const READ_MS = 15_000;
 
 export interface ConnectionsOptions {
   /**
-   * Whether each connection holds the lock of services (`SERVICE_LOCK`). A connection that cannot get it is closed.
+   * Whether each connection holds the service lock (`SERVICE_LOCK`). A connection that cannot get the lock is closed.
    */
   holdsLock: boolean;
 }
 
 /**
- * The connections of one store, all to the one host that accepts writes. If that host is lost, the store searches for
- * the new one. `sizes` limits the connections of each lane. A server that stops responding is given up: immediately if
- * another host accepts writes, otherwise after the timeout of a connection attempt.
+ * The connections of one store. All of them lead to the host that accepts writes. If that host is lost, the next caller
+ * searches for a new one. A server that stops responding is abandoned immediately if another host accepts writes, or
+ * else after the timeout of a connection attempt. `sizes` limits the connections of each lane.
  */
 export class Connections {
   readonly #settings: ClientSettings;
@@ -60,11 +63,11 @@ export class Connections {
   readonly place: string;
   #sizes: Readonly<Record<Lane, number>> = { requests: 1, reads: 1 };
   readonly #greeted = new WeakMap<object, Greeted>();
-  /** Servers that are no longer used, with connections that may still be in use. */
+  /** Servers that were abandoned. Some of their connections may still be in use. */
   readonly #abandoned = new Set<Primary>();
   #primary: Primary | undefined;
   #search: Promise<Primary> | undefined;
-  /** The time (`performance.now()`) at which the server that accepts writes was found again. */
+  /** The time (`performance.now()`) at which a server that accepts writes was found again. */
   #foundAgain = Number.NEGATIVE_INFINITY;
   #wasFound = false;
   readonly #ending = new Set<Promise<void>>();
@@ -80,7 +83,7 @@ export class Connections {
     return this.#settings.address;
   }
 
-  /** Limits the number of connections from now on. */
+  /** Sets the maximum number of connections of each lane. */
   set sizes(sizes: Readonly<Record<Lane, number>>) {
     this.#sizes = sizes;
     for (const lane of LANES)
@@ -91,20 +94,19 @@ export class Connections {
     return this.#sizes;
   }
 
-  /** Returns what the server of a connection reported about itself. */
+  /** Returns what the server reported when the connection was opened. */
   serverOf(client: PoolClient): Greeted | undefined {
     return this.#greeted.get(client);
   }
 
-  /** Reports whether these connections had lost the server until a short time ago. */
+  /** Whether the server was lost and has been available again for only a short time. */
   get isJustBack(): boolean {
     return performance.now() - this.#foundAgain < JUST_BACK_MS;
   }
 
   /**
-   * Runs `work` on its own connection. A server that does not respond is retried with back-off until `patience`
-   * (milliseconds) has passed. A failure after `work` has started is not retried here.
-   *
+   * Runs `work` with a connection that no other caller uses meanwhile. If the server does not respond, the connection
+   * attempt is retried with back-off for `patience` milliseconds. `work` itself is never retried.
    *
    * @throws the catalogue's error if no connection is available; errors of `work` unchanged
    */
@@ -122,7 +124,8 @@ export class Connections {
     try {
       return await work(client);
     } catch (error) {
-      // The statement was cancelled from outside. The same cancellation may arrive again and hit the next statement.
+      // 57014: the statement was cancelled from outside. A late cancellation could hit the next statement on this
+      // connection.
       if (isConnectionLost(error) || isStalePlan(error) || sqlState(error) === '57014') {
         fault = error;
         if (isConnectionLost(error)) this.#lose(primary, error);
@@ -136,9 +139,10 @@ export class Connections {
   }
 
   /**
-   * Opens a connection outside the pool, for locks and notifications. The caller ends it and listens to its `error`.
+   * Opens a connection outside the pool, for locks and notifications. The caller must end it and handle its `error`
+   * events.
    *
-   * @throws as `use`
+   * @throws the errors of `use`
    */
   async open(patience = PATIENCE_MS): Promise<Client> {
     return this.#patiently(patience, async (until) => {
@@ -154,7 +158,7 @@ export class Connections {
     });
   }
 
-  /** Waits for running work, then closes every connection. */
+  /** Waits until no connection is in use, and closes all of them. */
   async close(): Promise<void> {
     this.#closed = true;
     const primary = this.#primary ?? (await this.#search?.catch(() => undefined));
@@ -182,7 +186,7 @@ export class Connections {
       try {
         return await attempt(until);
       } catch (error) {
-        // Another server may already be available, but no attempt has reached it yet.
+        // Another server may already be available although no attempt has reached it yet.
         if (error instanceof GivenUp) until = performance.now() + patience;
         if (this.#closed || !isConnectionLost(error) || performance.now() + pause > until)
           throw mapFault(error, this.place);
@@ -230,14 +234,13 @@ export class Connections {
     this.#primary = primary;
     if (this.#wasFound) this.#foundAgain = performance.now();
     this.#wasFound = true;
-    // Another server's outstanding results will not arrive any more.
+    // Outstanding results of the previous server will not arrive any more.
     for (const other of this.#abandoned) if (!other.isSameServer(found.identity)) other.giveUp();
     return primary;
   }
 
   /**
    * Returns the first host that accepts writes.
-   *
    *
    * @throws the error of the host that came closest to accepting the connection
    */
@@ -266,8 +269,8 @@ export class Connections {
   }
 
   /**
-   * Opens a new connection to find out whether a silent server still runs, and tries the other hosts too. The server
-   * is given up if another one accepts writes, or if it does not respond a second time.
+   * Opens a new connection to find out whether a silent server still runs, and tries the other hosts too. The server is
+   * abandoned if another one accepts writes, or if it does not respond to a second attempt either.
    */
   async #checkWhetherAlive(quiet: Primary): Promise<void> {
     const others = this.#settings.address.hosts.filter((host) => host !== quiet.host);
@@ -284,7 +287,7 @@ export class Connections {
         quiet.giveUp();
         return;
       } catch (error) {
-        // The server responds, even if it has no connection left.
+        // The server responds, even though it has no free connection.
         if (!isConnectionLost(error) || sqlState(error) === '53300') return;
         if (time === 2 || performance.now() - begun > SECOND_MS) {
           if (this.#primary === quiet) this.#leave(quiet);
@@ -296,13 +299,16 @@ export class Connections {
     }
   }
 
-  /** Opens a connection to one host and checks that it accepts writes, within the timeout of a connection attempt. */
+  /**
+   * Opens a connection to one host and checks that the host accepts writes. Both must succeed within the timeout of a
+   * connection attempt.
+   */
   async #connect(
     { host, tls }: { host: PostgresHost; tls: boolean },
     signal?: AbortSignal,
   ): Promise<{ client: Client; greeted: Greeted }> {
     const client = new GuardedClient(clientConfig(this.#settings, host, tls));
-    // The queries of a broken connection report the error too.
+    // If the connection breaks, the pending query reports the error.
     client.on('error', () => {});
     const stop = () => client.connection.stream.destroy();
     signal?.addEventListener('abort', stop, { once: true });
@@ -352,7 +358,7 @@ export class Connections {
   /** Makes the next caller search for the host that accepts writes. */
   #lose(primary: Primary, error: unknown): void {
     if (this.#primary !== primary || !isConnectionLost(error)) return;
-    // The server has no free connection, so it is running.
+    // A server that reports that it has no free connection is running.
     if (sqlState(error) === '53300' || isBusyPool(error)) return;
     this.#leave(primary);
   }
@@ -369,7 +375,7 @@ export class Connections {
   }
 }
 
-/** Reports whether the queue of the pool timed out because all connections are in use. */
+/** Returns whether the error means that no connection of the pool became free in time. */
 function isBusyPool(error: unknown): boolean {
   return error instanceof Error && /^timeout exceeded when trying/.test(error.message);
 }

@@ -1,4 +1,4 @@
-// The door to what loads the driver `pg`. A service on SQLite never loads it.
+// Exports everything that loads the driver `pg`, so that a service on SQLite never loads it.
 import { hostname } from 'node:os';
 import { parsePostgresUrl } from '../config/index.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
@@ -6,11 +6,11 @@ import type { PostgresLocation } from './location.ts';
 
 export type { Connections, Lane } from './connections.ts';
 
-/** Milliseconds to wait for the server at the opening if the address has no `connect_timeout`. */
+/** Time in milliseconds to wait for the server when a store is opened, if the address has no `connect_timeout`. */
 const PATIENCE_MS = 5_000;
 
 /**
- * Returns the connections to a location. It connects at the first use.
+ * Returns the connections to a database. The first use connects.
  *
  * @throws IDKIT_SETTING
  */

@@ -7,24 +7,24 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /**
- * Reports whether the statement lost a race. A retry sees the result of the winner. The errors are serialization
- * failures, deadlocks, and violations of unique and foreign keys.
+ * Returns whether the statement conflicted with another transaction: a serialization failure, a deadlock, or a
+ * violation of a unique or foreign key. A retry sees the result of the other transaction.
  */
 export function isLostRace(error: unknown): boolean {
   return ['40001', '40P01', '23505', '23503'].includes(sqlState(error) ?? '');
 }
 
-/** Reports whether a migration of another replica invalidated a prepared plan. A new connection plans again. */
+/** Returns whether a migration by another replica invalidated a prepared plan. A new connection creates a new plan. */
 export function isStalePlan(error: unknown): boolean {
   return sqlState(error) === '0A000' && /cached plan/.test(String((error as Error).message));
 }
 
-/** Reports whether an error means that the database is unavailable. */
+/** Returns whether an error means that the database is unavailable. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof IdkitError && error.code === 'IDKIT_UNREACHABLE';
 }
 
-/** Reports whether the connection is lost or was never established, so that another attempt may succeed. */
+/** Returns whether the connection was lost or could not be established. Another attempt may then succeed. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined)
@@ -37,7 +37,10 @@ export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && LOST_TEXT.test(error.message);
 }
 
-/** Reports whether the database accepts no connections (`ALLOW_CONNECTIONS false`): a restore replaces it. */
+/**
+ * Returns whether the database accepts no connections (`ALLOW_CONNECTIONS false`), which means that a restore is
+ * replacing it.
+ */
 function isShut(error: unknown): boolean {
   const { routine } = error as { routine?: unknown };
   return sqlState(error) === '55000' && routine === 'CheckMyDatabase';
@@ -57,7 +60,7 @@ const LOST_SOCKET = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ]);
-/** Messages of pg itself, which have no code. */
+/** Error messages of the driver pg, which have no code. */
 const LOST_TEXT =
   /^(Connection terminated|timeout expired|timeout exceeded when trying|Client has encountered a connection error|Client was closed|Query read timeout|the server accepts no writes)/;
 
@@ -67,7 +70,7 @@ interface Meaning {
   hint?: string;
 }
 
-/** Applies if a pooler gives the connection of one session to another. */
+/** The hint for a pooler that moves a connection from one session to another. */
 export const POOLER_HINT =
   'a pooler between idkit and the server must keep sessions; for pgbouncer set pool_mode = session';
 
@@ -178,7 +181,7 @@ export function mapFault(error: unknown, place: string): unknown {
   return error;
 }
 
-/** Reports whether Node.js or OpenSSL rejected the server's certificate. */
+/** Returns whether Node.js or OpenSSL rejected the server's certificate. */
 function isCertificateFault(error: unknown): boolean {
   const code = systemErrorCode(error) ?? '';
   return (
@@ -190,13 +193,18 @@ function isCertificateFault(error: unknown): boolean {
 }
 
 /**
- * Reports whether pg rejected the exchange itself: a wrong proof of the server, too many rounds, a broken message.
+ * Returns whether pg rejected the SCRAM exchange: the server's proof is wrong, it requests too many rounds, or its
+ * message is malformed.
  */
 function isScramFault(text: string): boolean {
   return /^SASL: /.test(text) && !/password must be/.test(text);
 }
 
-/** Returns the row of a statement that always returns one. @throws IDKIT_BUG if there is no row */
+/**
+ * Returns the first row of a statement that must return one.
+ *
+ * @throws IDKIT_BUG if there is no row
+ */
 export function oneRow<R>({ rows }: { rows: readonly R[] }): R {
   const [row] = rows;
   if (row === undefined) throw new IdkitError('IDKIT_BUG', 'a statement returned no row');

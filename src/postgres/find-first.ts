@@ -1,16 +1,15 @@
-/** Milliseconds after which the next host is tried too. */
+/** If a host does not respond within this many milliseconds, the next one is tried too. */
 const HEAD_START_MS = 500;
-/** Milliseconds until a host that rejected the connection is tried again while another host has not responded. */
+/** Pause in milliseconds before a host that failed is tried again. */
 const AGAIN_MS = 200;
 
 /**
- * Tries hosts in order, and starts with the next one as soon as a host fails or is silent for too long. A host that
- * failed is tried again while another host has neither responded nor failed. That happens in a cluster whose first
- * server is frozen and whose second one is about to be promoted.
+ * Returns the result of the first host that responds. It tries the hosts in order, and begins with the next one as soon
+ * as a host fails or is silent for too long. While any host is still silent, it retries the hosts that failed: in a
+ * cluster, the first server may be frozen and the second one about to be promoted.
  *
- *
- * @param ask must fail by itself eventually; `signal` is aborted once another host has responded
- * @throws an array of the errors of all hosts, in their order
+ * @param ask must fail by itself eventually; `signal` is aborted when another host has responded
+ * @throws an array of all hosts' errors, in the order of the hosts
  */
 export function findFirst<Host, Found>(
   hosts: readonly Host[],

@@ -7,8 +7,8 @@ import { CLOSED_COMMENT, refuse, takeSql } from './locks.ts';
 import type { ServerIdentity } from './primary.ts';
 
 /**
- * The first query of every connection. It also enforces durable commits: with `synchronous_commit` off, a commit does
- * not wait for the disk.
+ * The first query of every connection. If `synchronous_commit` is off, it turns it on, because commits must wait for
+ * the disk.
  */
 const GREETING = `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS standby,
   pg_postmaster_start_time()::text AS started,
@@ -21,9 +21,9 @@ const GREETING = `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() OR current
 const CLOSED = `EXISTS (SELECT FROM pg_database d WHERE d.datname = current_database()
   AND split_part(shobj_description(d.oid, 'pg_database'), E'\\n', 1) = '${CLOSED_COMMENT}')`;
 
-/** What a server reports about itself and about its end of the connection. */
+/** What a server reports about itself when a connection is opened. */
 export interface Greeted extends ServerIdentity {
-  /** The process of the server. A pooler reports another number. */
+  /** The id of the server process for this connection. A pooler reports another number. */
   pid: number;
 }
 
@@ -31,7 +31,8 @@ export interface Greeted extends ServerIdentity {
  * Checks that the server accepts writes and admits this service.
  *
  * @param options `within`: timeout in milliseconds
- * @throws IDKIT_LOCKED; the server's own error 25006 if it accepts no writes
+ * @throws IDKIT_LOCKED if a restore or another command uses the database; an error with SQLSTATE 25006 if the server
+ *   accepts no writes
  */
 export async function greet(
   client: { query: Client['query'] },

@@ -4,12 +4,12 @@ import { type AuthMethod, type PostgresHost, showPostgresHost } from '../config/
 import { IdkitError } from '../core/index.ts';
 
 /**
- * Maximum number of PBKDF2 rounds that a server may request: half a second of work. Postgres itself requests 4,096; a
- * request for 2^31 would occupy a thread for an hour.
+ * Maximum number of PBKDF2 rounds that a server may request. They take about half a second. Postgres itself requests
+ * 4,096; a request for 2^31 would occupy a thread for an hour.
  */
 const MOST_ITERATIONS = 1_000_000;
 
-/** The configuration of a connection, with the methods that the server may request. */
+/** The configuration of a connection, including the authentication methods that the server may request. */
 export interface GuardedConfig extends ClientConfig {
   host: string;
   port: number;
@@ -17,7 +17,7 @@ export interface GuardedConfig extends ClientConfig {
   requireAuth: readonly AuthMethod[];
 }
 
-/** The parts of a client that the types of pg lack. */
+/** Members of pg's client that its type definitions lack. */
 declare module 'pg' {
   interface ClientBase {
     readonly connection: {
@@ -27,7 +27,7 @@ declare module 'pg' {
       once(event: 'readyForQuery', listener: () => void): void;
       emit(event: 'error', error: Error): void;
     };
-    /** The exchange in progress. Null once the server has also proved that it knows the password. */
+    /** The SCRAM exchange in progress. It is null when the server, too, has proved that it knows the password. */
     readonly saslSession?: object | null;
     readonly processID: number;
     readonly secretKey: number;
@@ -44,13 +44,13 @@ interface ParameterStatus {
 }
 
 /**
- * A connection that sends the password only with the methods of the address, whatever the server requests and however
- * often. pg alone responds to every request, including one for the password in the clear. With TLS, the exchange is
- * bound to the server's certificate if the server supports that. A machine in the middle that hides this support is
+ * A client that sends the password only with the methods that the address permits. pg on its own responds to every
+ * request of a server, even to one for the password in the clear. With TLS, the SCRAM exchange is bound to the server's
+ * certificate if the server supports channel binding. If an attacker in between hides this support, the connection is
  * rejected.
  *
- * pg receives the password only after a permitted request. If another release of pg renames its handlers, no connection
- * succeeds.
+ * pg receives the password only after a permitted request. If another release of pg renames its handlers, connections
+ * therefore fail.
  */
 export class GuardedClient extends Client {
   readonly #allowed: readonly AuthMethod[];
@@ -66,8 +66,8 @@ export class GuardedClient extends Client {
     super({ ...config, ...scram, password: gate });
     this.#allowed = config.requireAuth;
     this.#host = { host: config.host, port: config.port };
-    // These listeners run before those of pg, so that no query reaches a rejected server. A server may skip the first
-    // event.
+    // These listeners run before those of pg, so that no query is sent to a rejected server. A server may skip the
+    // first of these messages.
     this.connection.on('authenticationOk', () => this.#letIn());
     this.connection.once('readyForQuery', () => this.#letIn());
   }
@@ -91,7 +91,7 @@ export class GuardedClient extends Client {
     } else this.#refuse(isScram ? 'SCRAM-SHA-256' : message.mechanisms.join(', '));
   }
 
-  /** The server reports that the authentication is complete. */
+  /** Called when the server reports that the authentication is complete. */
   #letIn(): void {
     if (this.#method === undefined) {
       if (!this.#allowed.includes('none')) this.#refuse('no password at all');
@@ -109,7 +109,7 @@ export class GuardedClient extends Client {
   }
 }
 
-/** The names of the methods for operators. */
+/** The names of the methods in messages for operators. */
 const NAMES: Readonly<Record<AuthMethod, string>> = {
   'scram-sha-256': 'SCRAM-SHA-256',
   md5: 'MD5',
@@ -117,8 +117,8 @@ const NAMES: Readonly<Record<AuthMethod, string>> = {
 };
 
 /**
- * Returns the error for a server that requests the password in a way that the address does not permit. The server has
- * not received it.
+ * Returns the error for a server that requests the password with a method that the address does not permit. The
+ * password was not sent.
  */
 function passwordRefusal(host: PostgresHost, requested: string, allowed: readonly AuthMethod[]): IdkitError {
   const methods = allowed.map((method) => NAMES[method]).join(' or ');

@@ -1,7 +1,7 @@
-// Postgres: connections to a server, for the store and for work on a whole database. Decided here: which host is used,
-// how a connection is encrypted and authenticated, which locks a database has, what an error of a server means.
-// Must not know: tables, queries, and what is stored.
-// Start at connections.ts. driver.ts is the door to what loads `pg`; wire.ts hands a connection to another program.
+// Postgres: connections to a server, for the store and for work on a whole database. Owns: which host is used, how a
+// connection is encrypted and authenticated, which locks a database has, what a server's error means. Must not know:
+// tables, queries, and what is stored. Start at connections.ts. driver.ts exports everything that loads `pg`; wire.ts
+// opens a connection for another program.
 export {
   isConnectionLost,
   isLostRace,

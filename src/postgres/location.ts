@@ -2,21 +2,21 @@ import type { Secret } from '../core/index.ts';
 import type { PostgresLock } from './locks.ts';
 import type { Wire, WireOptions } from './wire.ts';
 
-/** The location of a Postgres database. */
+/** The address of a Postgres database, and how to connect to it. */
 export interface PostgresLocation {
   /** The address, in the form that `parsePostgresUrl` accepts. */
   url: string;
   /** Takes precedence over the address and the password file. */
   password?: Secret | undefined;
-  /** The name that the server's administrator sees. Default: `idkit HOST PID`. */
+  /** The name of this process in `pg_stat_activity`. Default: `idkit HOST PID`. */
   applicationName?: string | undefined;
-  /** True if the caller already holds the lock of services (`lockPostgres`), or opens the database for reading. */
+  /** True if the caller already holds the service lock (`lockPostgres`), or only reads from the database. */
   withoutLock?: boolean;
 }
 
 /**
- * Takes the lock of services of a database on its own connection. Every connection of every `idkit serve` holds the
- * lock shared. A procedure that changes the whole database holds it exclusively.
+ * Takes a database's service lock on a separate connection. Each connection of `idkit serve` holds this lock in shared
+ * mode. A procedure that changes the whole database holds it in exclusive mode.
  *
  * @throws IDKIT_LOCKED with the holders' names from `pg_stat_activity`, IDKIT_UNREACHABLE, IDKIT_CREDENTIALS,
  *   IDKIT_NOT_FOUND, IDKIT_SETTING
@@ -31,9 +31,9 @@ export async function lockPostgres(
 }
 
 /**
- * Opens a connection for the messages of another program. The first call loads the driver.
+ * Opens a connection over which another program speaks the protocol. The first call loads the driver.
  *
- * @throws as `openWire` of wire.ts
+ * @throws the errors of `openWire` in wire.ts
  */
 export async function openWire(options: WireOptions): Promise<Wire> {
   const wire = await import('./wire.ts');

@@ -5,7 +5,10 @@ import type { Connections } from './connections.ts';
 import { mapFault, oneRow } from './faults.ts';
 import { endInTime } from './primary.ts';
 
-/** Advisory locks of this program: class (`idkt`) and object, the arguments of `pg_advisory_lock`. */
+/**
+ * idkit's advisory locks. The numbers are the two arguments of `pg_advisory_lock`: the class (`idkt` in ASCII) and the
+ * object.
+ */
 export const ADVISORY = {
   migrations: [0x69646b74, 1],
   service: [0x69646b74, 2],
@@ -13,33 +16,33 @@ export const ADVISORY = {
 } as const;
 
 /**
- * The lock of a database that a service writes to. Each connection of each service holds it shared, so the holder of
- * the exclusive lock is alone and no service connects in the meantime.
+ * The service lock of a database. Each connection of each service holds it in shared mode. While a process holds it in
+ * exclusive mode, no service is connected and none can connect.
  */
 export const SERVICE_LOCK: readonly [number, number] = ADVISORY.service;
 
 /**
- * The first line of a database's comment while a restore has put the database in place and does not hold its lock
- * yet. No service connects in the meantime.
+ * The first line in the comment of a database that a restore has put in place but has not locked yet. Services do not
+ * connect to such a database.
  */
 export const CLOSED_COMMENT = 'idkit closed';
 
-/** Milliseconds in which the server notices that connections were closed. */
+/** Time in milliseconds for the server to notice that connections were closed. */
 const SETTLING_MS = 1_000;
 const BETWEEN_TRIES_MS = 50;
-/** Milliseconds between two checks of the connection, and the timeout of a check. */
+/** Pause between two checks of the connection, and the timeout of a check, in milliseconds. */
 const BETWEEN_BEATS_MS = 1_000;
 const SILENT_MS = 5_000;
 
 /** A lock that lives as long as its connection. */
 export interface PostgresLock {
-  /** False once the connection is lost: another process may hold the lock. */
+  /** False if the connection was lost. Another process may then hold the lock. */
   isHeld(): boolean;
   /** Idempotent. */
   release(): Promise<void>;
 }
 
-/** Returns SQL that takes the lock if it is free, and reports whether it took the lock. */
+/** Returns an SQL expression that takes the lock if it is free. Its value is whether it took the lock. */
 export function takeSql(mode: 'shared' | 'exclusive'): string {
   const name = mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock';
   return `${name}(${SERVICE_LOCK.join(', ')})`;
@@ -60,7 +63,7 @@ export async function refuse(client: { query: Client['query'] }, place: string):
   });
 }
 
-/** Takes the lock on its own connection. Releasing it also closes the connections. See `lockPostgres`. */
+/** Takes the lock on a separate connection. Releasing the lock closes all `connections`. See `lockPostgres`. */
 export async function holdLock(
   connections: Connections,
   mode: 'shared' | 'exclusive',
@@ -94,8 +97,8 @@ export async function holdLock(
 }
 
 /**
- * A frozen or unreachable server closes no connection. If the server does not respond, this closes the connection,
- * which ends the lock.
+ * Checks that the server still responds, because a frozen or unreachable server does not close the connection. If it
+ * does not respond, the connection is closed and the lock counts as lost.
  */
 function keepAsking(client: Client): NodeJS.Timeout {
   let isAnswered = true;

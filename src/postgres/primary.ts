@@ -6,21 +6,21 @@ import type { PostgresHost } from '../config/index.ts';
 export type Lane = 'requests' | 'reads';
 export const LANES: readonly Lane[] = ['requests', 'reads'];
 
-/** Milliseconds without a byte from the server after which another connection checks whether it still runs. */
+/** If the server sends nothing for this many milliseconds, a new connection checks whether it still runs. */
 const QUIET_MS = 1_000;
-/** Milliseconds between two checks of the received bytes. */
+/** Pause in milliseconds between two checks for received bytes. */
 const LOOK_MS = 250;
-/** Milliseconds in which a server closes a connection that ends. */
+/** Timeout in milliseconds for the server to close a connection that ends. */
 const FAREWELL_MS = 3_000;
 
 /** The identity of a server: the time of its start, and the timeline on which it writes. */
 export interface ServerIdentity {
   started: string;
-  /** Changes when a standby is promoted. Transaction numbers are meaningless on another timeline. */
+  /** Changes when a standby is promoted. Transaction ids cannot be compared between timelines. */
   timeline: string;
 }
 
-/** The server was given up while a caller waited for a connection to it. */
+/** Thrown if the server is abandoned while a caller waits for a connection to it. */
 export class GivenUp extends Error {
   constructor() {
     super('Connection terminated: the server stopped responding');
@@ -28,8 +28,8 @@ export class GivenUp extends Error {
 }
 
 /**
- * The server that receives all writes, with its connections. A frozen or unreachable server closes no connection.
- * While a caller waits and no byte arrives, `onQuiet` is called repeatedly.
+ * The server that receives all writes, with its connections. Because a frozen or unreachable server does not close its
+ * connections, `onQuiet` is called repeatedly while a caller waits and no byte arrives.
  */
 export class Primary {
   readonly host: PostgresHost;
@@ -39,7 +39,7 @@ export class Primary {
   readonly #onQuiet: (primary: Primary) => Promise<void>;
   readonly #clients = new Set<ClientBase>();
   readonly #given = new AbortController();
-  /** The times (`performance.now()`) at which the waiting callers began, the first one first. */
+  /** The callers that wait, in order, with the times (`performance.now()`) at which they began. */
   readonly #waiting = new Set<{ since: number }>();
   #bytes = 0;
   #changedAt = 0;
@@ -57,7 +57,7 @@ export class Primary {
     this.pools = { requests: makePool('requests', this), reads: makePool('reads', this) };
   }
 
-  /** Aborts when the server is given up. */
+  /** Aborted when the server is abandoned. */
   get givenUp(): AbortSignal {
     return this.#given.signal;
   }
@@ -66,7 +66,7 @@ export class Primary {
     return started === this.identity.started && timeline === this.identity.timeline;
   }
 
-  /** Adds a connection to this server that ends with the others. */
+  /** Registers a connection to this server, so that `giveUp` closes it too. */
   add(client: ClientBase): void {
     this.#clients.add(client);
     client.once('end', () => this.#clients.delete(client));
@@ -89,7 +89,7 @@ export class Primary {
     try {
       return await Promise.race([connecting, left]);
     } catch (error) {
-      // The connection may still arrive.
+      // The pool may still return the connection later.
       connecting.then((client) => client.release(true)).catch(() => {});
       throw error;
     } finally {
@@ -109,13 +109,16 @@ export class Primary {
     return () => void this.#waiting.delete(one);
   }
 
-  /** Closes every connection immediately. Callers that wait receive the error of a lost server. */
+  /** Closes every connection immediately. Callers that wait receive the same error as for a lost server. */
   giveUp(): void {
     this.#given.abort();
     for (const client of this.#clients) client.connection.stream.destroy();
   }
 
-  /** Waits for running work. It does not wait for a server that does not close idle connections. */
+  /**
+   * Waits until no connection is in use, and closes them. If the server does not close idle connections in time, their
+   * sockets are destroyed.
+   */
   async end(): Promise<void> {
     const cut = setInterval(() => {
       if (this.#waiting.size === 0) this.giveUp();
@@ -139,7 +142,7 @@ export class Primary {
     this.#bytes = bytes;
     if (now - Math.max(this.#changedAt, first.since) >= QUIET_MS) {
       await this.#onQuiet(this);
-      // A slow server that runs is checked again only after twice the time.
+      // If the server is running but slow, the next check follows after twice the time.
       this.#changedAt = performance.now() + QUIET_MS;
     }
     this.#planLook();

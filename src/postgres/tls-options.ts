@@ -6,8 +6,8 @@ import type { PostgresAddress, PostgresHost } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 
 /**
- * The files of TLS. If the address does not name a file, libpq's variable applies, and otherwise libpq's default path
- * if that file exists.
+ * The certificate and key files. If the address does not name a file, libpq's environment variable applies, or else
+ * libpq's default path if that file exists.
  */
 const FILES = {
   sslrootcert: { variable: 'PGSSLROOTCERT', place: 'root.crt' },
@@ -17,7 +17,8 @@ const FILES = {
 } as const;
 
 /**
- * Follows libpq: `require` checks the certificate only if an authority is given; `verify-ca` does not check the name.
+ * As in libpq, `require` checks the certificate only if a certificate authority is given, and `verify-ca` does not
+ * check the host name.
  */
 export function tlsOptions(address: PostgresAddress, { host }: PostgresHost): ConnectionOptions {
   const { sslMode } = address;
@@ -43,7 +44,7 @@ export function tlsOptions(address: PostgresAddress, { host }: PostgresHost): Co
   return options;
 }
 
-/** Returns the file of a parameter (PostgreSQL documentation, 34.19), or undefined if there is none. */
+/** Returns the path of the file for a parameter (PostgreSQL documentation, 34.19), or undefined if there is none. */
 function findFile(parameter: keyof typeof FILES, named: string | undefined): string | undefined {
   const { variable, place } = FILES[parameter];
   const given = named ?? (process.env[variable] || undefined);

@@ -10,12 +10,12 @@ import { clientConfig, isWithoutTls, tlsChoices } from './client-settings.ts';
 import { isConnectionLost, mapFault, oneRow, sqlState } from './faults.ts';
 import { GuardedClient } from './guarded-client.ts';
 
-/** The parameters of a client's first message: `user`, `database`, `application_name` and others. */
+/** The parameters in a client's first message: `user`, `database`, `application_name` and others. */
 export type Startup = Readonly<Record<string, string>>;
 
 /** An authenticated connection on which no query has run yet. */
 export interface Wire {
-  /** Carries the protocol's messages in both directions. */
+  /** The stream of protocol messages in both directions. */
   stream: Duplex;
   host: PostgresHost;
   /** The settings that the server reported during authentication. */
@@ -24,7 +24,7 @@ export interface Wire {
   secretKey: number;
 }
 
-/** The client, and the parameters that the server receives. */
+/** The server's address, and the parameters that it receives. */
 export interface WireOptions {
   address: PostgresAddress;
   /** Takes precedence over the address and the password file. */
@@ -33,10 +33,10 @@ export interface WireOptions {
 }
 
 /**
- * Connects to the first host that admits the client; of several hosts, to the first that accepts writes. Each host
- * receives the password through a permitted method only.
+ * Connects to the first host that admits the client. If the address names several hosts, the host must also accept
+ * writes. A host receives the password only with a permitted method.
  *
- * @throws the server's own error (with its `code`) unchanged, otherwise the catalogue's error: IDKIT_PASSWORD_METHOD,
+ * @throws the server's own error (with its `code`) unchanged, or an error of the catalogue: IDKIT_PASSWORD_METHOD,
  *   IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_SETTING
  */
 export async function openWire(options: WireOptions): Promise<Wire> {
@@ -61,14 +61,14 @@ async function connect(options: WireOptions, host: PostgresHost, tls: boolean): 
   const { address, password, startup } = options;
   const settings = { address, password, applicationName: startup['application_name'] ?? 'idkit' };
   const client = new GuardedClient(clientConfig(settings, host, tls));
-  // pg sends the encoding itself, and it is the same: UTF8.
+  // pg itself sends client_encoding, with the same value, UTF8.
   const { client_encoding: _encoding, ...parameters } = startup;
   client.getStartupConf = () => parameters;
   const reported = new Map<string, string>();
   client.connection.on('parameterStatus', (message) =>
     reported.set(message.parameterName, message.parameterValue),
   );
-  // A broken connection is detected through its stream.
+  // The events of the stream report a broken connection.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -78,7 +78,7 @@ async function connect(options: WireOptions, host: PostgresHost, tls: boolean): 
     throw error;
   }
   const { stream } = client.connection;
-  // From here on the other program reads the messages.
+  // From here on the other program reads the server's messages.
   stream.removeAllListeners('data');
   stream.pause();
   return { stream, host, parameters: reported, processId: client.processID, secretKey: client.secretKey };

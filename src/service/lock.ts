@@ -4,22 +4,24 @@ import { acquireLock, type Lock, platformPaths, type Settings } from '../config/
 import { IdkitError, systemErrorCode } from '../core/index.ts';
 
 /**
- * Returns the path of the kernel lock next to a SQLite file. A process that must be alone on the database holds it
- * exclusively.
+ * Returns the path of the lock file next to a SQLite file. A process that needs exclusive use of the database holds
+ * this lock.
  */
 export function lockFile(file: string): string {
   return join(dirname(file), 'serve.lock');
 }
 
-/**
- * Returns the path of the lock that a service of this platform holds. The lock's record says where the service listens.
- */
+/** Returns the path of the lock file that a running service holds. The file also records where the service listens. */
 export function serviceLockFile(settings: Settings): string {
   if (settings.database.kind === 'sqlite') return lockFile(settings.database.file);
   return join(platformPaths(settings.dir).data, 'serve.lock');
 }
 
-/** Creates the directory of a file, readable by its owner alone. @throws IDKIT_DIRECTORY_NOT_WRITABLE */
+/**
+ * Creates the directory of a file, which only its owner can read.
+ *
+ * @throws IDKIT_DIRECTORY_NOT_WRITABLE
+ */
 export async function makeDataDirectory(file: string): Promise<void> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -36,8 +38,8 @@ export async function makeDataDirectory(file: string): Promise<void> {
 }
 
 /**
- * Takes the lock of a service. On SQLite it excludes every other service. On Postgres the database itself holds the
- * lock, and this file only records the services of this directory.
+ * Takes the lock that a service holds while it runs. On SQLite it excludes every other service. On Postgres the lock is
+ * in the database, and this file only records the services of this platform directory.
  *
  * @throws IDKIT_LOCKED with the holder, IDKIT_DIRECTORY_NOT_WRITABLE
  */

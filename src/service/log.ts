@@ -1,35 +1,39 @@
 import { type Logger, pino } from 'pino';
 import type { ServiceLog } from '../http/index.ts';
 
-/** A log that can be flushed. */
+/** DEL */
 export interface OpenedLog extends ServiceLog {
-  /** Writes all buffered lines synchronously, so it can be the last call of a process. */
+  /** Writes all buffered lines synchronously, so that a process can call it last. */
   flush(): void;
 }
 
-/** The destination of lines: a file descriptor, or any object with a `write` method. */
+/** Where the lines are written: a file descriptor, or an object with a `write` method. */
 export type LogDestination = number | { write(text: string): unknown };
 
-/** Which lines a log contains, and what they contain besides the event. */
 export interface LogOptions {
   /** The lowest level that is written. Default: `info`. */
   level?: 'info' | 'warn' | 'error';
-  /** Added to every line. */
+  /** Fields that are added to every line. */
   base?: Readonly<Record<string, string>>;
-  /** Set if other processes write to the same destination. Lines are then written in pieces that a pipe keeps whole. */
+  /**
+   * Set if other processes write to the same destination. Each write is then small enough that a pipe does not mix it
+   * with theirs.
+   */
   shared?: boolean;
 }
 
-/** The longest time that a line is buffered, in milliseconds, and the most characters that are buffered. */
+/** Maximum time in milliseconds for which a line is buffered, and maximum number of buffered characters. */
 const FLUSH_MILLISECONDS = 100;
 const FLUSH_LENGTH = 32 * 1024;
-/** The bytes of one write that a pipe never mixes with those of another process (POSIX, PIPE_BUF on Linux). */
+/**
+ * Maximum size in bytes of a write that a pipe never mixes with those of other processes (POSIX, PIPE_BUF on Linux).
+ */
 const WHOLE_BYTES = 4096;
 
 /**
  * Opens a log with one JSON line per event (pino). Lines for a file descriptor are buffered and written together, the
- * last ones when the process ends. A reader that closes the pipe (EPIPE) ends the log but not the service. After a
- * full disk the log resumes.
+ * last ones when the process ends. If the reader closes the pipe (EPIPE), logging ends but the service continues. If
+ * the disk is full, logging resumes when it has space again.
  */
 export async function openLog(to: LogDestination, options: LogOptions = {}): Promise<OpenedLog> {
   const settings = {
@@ -55,7 +59,7 @@ export async function openLog(to: LogDestination, options: LogOptions = {}): Pro
   let lines: string[] = [];
   let length = 0;
   const writeLines = () => {
-    // The destination joins lines up to the size of a piece, and never splits one.
+    // The destination joins lines up to the size of one write, and never splits a line.
     if (!broken && length > 0) for (const part of shared ? lines : [lines.join('')]) destination.write(part);
     lines = [];
     length = 0;
@@ -72,16 +76,16 @@ export async function openLog(to: LogDestination, options: LogOptions = {}): Pro
       writeLines();
       if (!broken) destination.flushSync();
     } catch {
-      // The destination is not open yet, or closed: no line can be written.
+      // The destination is not open yet or is already closed, so no line can be written.
     }
   };
-  // `flush` would also wait for the disk. Ten such waits a second would block the service.
+  // `flush` would also wait for the disk, and ten such waits a second would block the service.
   setInterval(writeLines, FLUSH_MILLISECONDS).unref();
   process.on('exit', flush);
   return { ...serviceLog(pino(settings, buffer)), flush };
 }
 
-/** pino's own field `time`. Lines of the same millisecond share its text. */
+/** Renders pino's field `time`. Lines of the same millisecond share one string. */
 function isoTimestamp(): () => string {
   let last = 0;
   let field = '';
@@ -104,8 +108,8 @@ function serviceLog(logger: Logger): ServiceLog {
 }
 
 /**
- * Returns the fields of an error for a log line. Leaves out its other properties, which may contain what a caller sent.
- * Includes up to three causes.
+ * Returns the fields of an error for a log line, with up to three causes. Its other properties are omitted, because
+ * they may contain data from a request.
  */
 function errorFields(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { message: String(error) };

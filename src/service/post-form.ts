@@ -4,10 +4,13 @@ import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import type { PostForm } from '../protocol/index.ts';
 
-/** Timeout in milliseconds of a whole call. */
+/** Timeout of a call in milliseconds, including its response. */
 const TIMEOUT = 5000;
 
-/** Networks without public addresses (RFC 6890, RFC 4193, RFC 4291), or that translate to IPv4 (RFC 8215, RFC 2765). */
+/**
+ * Networks that contain no public addresses (RFC 6890, RFC 4193, RFC 4291) or that translate to IPv4 (RFC 8215, RFC
+ * 2765).
+ */
 const PRIVATE: readonly (readonly [network: string, prefix: number, family: 'ipv4' | 'ipv6'])[] = [
   ['0.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],
@@ -39,7 +42,7 @@ const PRIVATE: readonly (readonly [network: string, prefix: number, family: 'ipv
   ['ff00::', 8, 'ipv6'],
 ];
 
-/** A name that resolves only to addresses that the service may not call. */
+/** The error for a host name that resolves only to addresses that the service may not call. */
 class PrivateAddress extends Error {
   override readonly name = 'PrivateAddress';
 }
@@ -58,8 +61,9 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Posts forms to addresses that realm administrators chose, and therefore only to public ones. It checks every
- * address of the name when it connects, not before, and follows no redirect.
+ * Returns a function that posts a form to a URL that a realm administrator chose. It connects only to public addresses
+ * and follows no redirects. It checks the resolved address when it connects, so that the name cannot change its address
+ * after the check.
  *
  * @param allowed private addresses or CIDR blocks that the service may call nevertheless
  */
@@ -99,7 +103,7 @@ export function openPostForm(allowed: readonly string[]): PostForm {
   };
 }
 
-/** The outcome of a call by the class of its status (RFC 9110 §15). Default: refused. */
+/** The outcome of a call by the class of the response's status code (RFC 9110 §15). Default: `refused`. */
 const OUTCOMES: Readonly<Record<number, 'delivered' | 'later'>> = { 2: 'delivered', 5: 'later' };
 
 function send(target: URL, body: string, guardedLookup: LookupFunction): ReturnType<PostForm> {
@@ -117,7 +121,7 @@ function send(target: URL, body: string, guardedLookup: LookupFunction): ReturnT
         },
       },
       (response) => {
-        // The body is unused, and it may be endless.
+        // The body is not needed, and it may be endless.
         response.destroy();
         const status = response.statusCode ?? 0;
         const outcome = OUTCOMES[Math.trunc(status / 100)] ?? 'refused';
@@ -145,7 +149,7 @@ function blockListOf(entries: readonly string[]): BlockList {
   return list;
 }
 
-/** Reports whether a base URL is on this machine, as during development. */
+/** Returns whether a base URL is on this machine, as is usual during development. */
 export function isLoopbackUrl(baseUrl: string): boolean {
   const host = URL.parse(baseUrl)?.hostname ?? '';
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);

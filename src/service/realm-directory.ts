@@ -5,14 +5,13 @@ import type { RealmDirectory } from '../admin/index.ts';
 import { IdkitError, systemErrorCode } from '../core/index.ts';
 import type { ServiceLog } from '../http/index.ts';
 
-/** The subdirectory that receives imported files. */
+/** Imported files are moved to this subdirectory. */
 const DONE = 'done';
 
 /**
- * Returns access to the import directory on the disk.
+ * Opens the import directory.
  *
- *
- * @param options.remove removes imported files instead of moving them to `done/`
+ * @param options.remove if true, imported files are removed instead of moved to `done/`
  */
 export function openRealmDirectory(
   directory: string,
@@ -43,7 +42,7 @@ export function openRealmDirectory(
         log.info({ file, movedTo: to }, 'realm file moved');
       } catch (cause) {
         const code = systemErrorCode(cause);
-        // Another replica that shares the directory moved it.
+        // Another replica that shares the directory has already moved the file.
         if (code === 'ENOENT') return;
         if (code === undefined) throw cause;
         log.warn({ file, code }, `${file} was imported and cannot be moved; it holds secrets, so remove it`);
@@ -53,8 +52,8 @@ export function openRealmDirectory(
 }
 
 /**
- * Returns the names of the directory's visible entries, `users-2` before `users-10`. Returns no names if it does not
- * exist.
+ * Returns the names of the directory's visible entries, sorted so that `users-2` precedes `users-10`. Returns an empty
+ * list if the directory does not exist.
  */
 async function listNames(directory: string): Promise<readonly string[]> {
   try {
@@ -68,7 +67,10 @@ async function listNames(directory: string): Promise<readonly string[]> {
   }
 }
 
-/** Follows links, since the files of a Kubernetes volume are links. A FIFO would block `serve` for ever. */
+/**
+ * Links are followed, because the files of a Kubernetes volume are links. A FIFO is rejected, because reading it would
+ * block `serve` forever.
+ */
 async function readRegular(file: string): Promise<Buffer> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -79,7 +81,7 @@ async function readRegular(file: string): Promise<Buffer> {
   }
 }
 
-/** Makes the file readable by its owner alone: it holds password hashes, client secrets and private keys. */
+/** Only the owner may read the file, because it contains password hashes, client secrets and private keys. */
 async function moveToDone(directory: string, name: string): Promise<string> {
   const file = join(directory, name);
   const done = join(directory, DONE);

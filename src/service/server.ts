@@ -26,9 +26,9 @@ import type { WorkerLink } from './workers/worker.ts';
 const GRACE_SECONDS = 10;
 
 /**
- * Starts the service in this order: the checks that change nothing (key, certificate, port), the lock, the store, the
- * first realm and administrator, reading realm files, the listener, importing realm files. See `startService` in
- * start.ts.
+ * Starts the service. It first checks the key, the certificate and the port, which changes nothing. Then it takes the
+ * lock, opens the store, creates the first realm and administrator, reads realm files, listens, and imports the realm
+ * files. See `startService` in start.ts.
  */
 export async function startServer(settings: Settings, options: ServeOptions): Promise<RunningService> {
   const closers: Closers = [];
@@ -48,7 +48,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const { host } = settings.listen;
   const tls = await readTls(settings);
   const hold = async (own: string, number: number, purpose: Purpose): Promise<HeldPort> => {
-    // The process that started the workers holds the port.
+    // The parent process of the workers holds the port.
     if (worker !== undefined)
       return { host: own, port: number, bound: undefined, shared: worker.ports[purpose]!, purpose };
     const held = await holdPort(own, number, purpose);
@@ -68,7 +68,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const { firstStart } = await makeMaster(settings, services.admin);
   const directory = options.importDirectory ?? platformPaths(settings.dir).import;
   const files = await readImport(directory, services.admin, log, settings, options);
-  // If there is no file, the service rejects no request while it starts.
+  // Without realm files, the service never responds with 503 while it starts.
   if (!files.empty) figures.health.markPreparing();
 
   const app: AppOptions = {
@@ -100,7 +100,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   if (management !== undefined && managementHeld !== undefined) {
     const managementApp = buildManagementApp({ ...figures, log, tls, host: management.host });
     apps.push(managementApp);
-    // Two processes can hold a port, but only one of them can listen on it.
+    // Several processes can hold a port, but only one of them can listen on it.
     managementUrl = await takeUnlessTaken(management, notes, () =>
       listen(managementApp, { ...managementHeld, tls: https }),
     );
@@ -141,7 +141,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
 
 const silent: ServiceLog = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** Returns the service's own certificate, the first of its chain, which the command line trusts. */
+/** Returns the first certificate of the chain, which is the service's own. The command line trusts it. */
 function leafOf(chain: Buffer): string {
   return new X509Certificate(chain).toString();
 }
@@ -173,8 +173,8 @@ async function readImport(
 }
 
 /**
- * Reports whether the directory holds files. Most starts import nothing and do not load the code of the import. A
- * directory that cannot be read counts as holding files.
+ * Returns whether the directory contains files, because most starts import nothing and need not load the import code.
+ * Also returns true if the directory cannot be read.
  */
 async function holdsFiles(directory: string): Promise<boolean> {
   const names = await readdir(directory).catch((error) =>
@@ -184,8 +184,8 @@ async function holdsFiles(directory: string): Promise<boolean> {
 }
 
 /**
- * Resolves when a service must leave its listeners, with the processes that still accept from them. A service that was
- * never ready leaves immediately.
+ * Resolves when a service must close its listeners, with the processes that continue to accept connections. Resolves
+ * immediately if the service was never ready.
  */
 async function leave(settings: Settings, health: Health, worker: WorkerLink | undefined): Promise<Remaining> {
   const milliseconds = drainMilliseconds(settings);
@@ -196,7 +196,11 @@ async function leave(settings: Settings, health: Health, worker: WorkerLink | un
   return 'none';
 }
 
-/** Closes in the reverse order of opening, and continues after a fault. @throws the first fault */
+/**
+ * Calls the functions in reverse order, and continues after an error.
+ *
+ * @throws the first error
+ */
 async function closeAll(closers: Closers): Promise<void> {
   let fault: unknown;
   for (const close of closers.splice(0).reverse()) {

@@ -13,15 +13,15 @@ import type { ServeOptions } from './start.ts';
 /** Functions to call when the service ends, in the order of opening. */
 export type Closers = (() => unknown)[];
 
-/** The parts from which the HTTP application is built. */
+/** Everything that the HTTP application is built from. */
 export interface OpenedServices {
   services: Services;
   figures: Pick<AppOptions, 'health' | 'exposition' | 'requests'>;
 }
 
 /**
- * Opens the store and what the handlers need. The store's threads start while this thread loads the modules of the
- * service, because loading takes half of the start.
+ * Opens the store and everything else that the handlers need. Loading the service's modules takes half of a start, so
+ * the threads of the store start in the meantime.
  */
 export async function openServices(
   settings: Settings,
@@ -46,7 +46,7 @@ export async function openServices(
   closers.push(() => passwords.close());
   const metrics = new http.Metrics(() => passwords.figures());
   const events = http.openEventSink({ store, log, metrics });
-  // Requests that end during the grace period still write their events.
+  // This runs after the listeners have closed, so that requests which end during the grace period still write events.
   closers.push(() => events.flush());
   const common = { store, clock: store.clock, random: systemRandom, passwords, baseUrl: '' };
   const context: ProtocolContext = { ...common, keys: protocol.openKeyRing(), events };
@@ -90,7 +90,7 @@ function storePlace(
 }
 
 /**
- * Notifies clients of sessions that end. These calls may reach this machine only if the service's base URL is on this
+ * Notifies clients when their sessions end. Only a service whose base URL is on this machine may call addresses on this
  * machine.
  */
 function openAnnouncer(
@@ -122,7 +122,7 @@ function openAnnouncer(
   return { announcer, stop: () => stopping.abort() };
 }
 
-/** Creates realm master with this platform's administrator and smoke client, unless it exists. */
+/** Creates realm `master` with the platform's administrator and its smoke client, unless the realm exists. */
 export async function makeMaster(settings: Settings, admin: AdminContext): Promise<{ firstStart: boolean }> {
   if ((await admin.store.findRealm('master')) !== undefined) return { firstStart: false };
   const { username, password } = settings.administrator;

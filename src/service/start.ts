@@ -7,17 +7,23 @@ import type { WorkerLink } from './workers/worker.ts';
 
 /** How to run the service. */
 export interface ServeOptions {
-  /** Receives one call per event. Default: nothing is logged. */
+  /** Called once for each event. Default: no log. */
   log?: ServiceLog;
-  /** The directory of realm files to import; false imports nothing. Default: `import` in the platform directory. */
+  /**
+   * The directory with the realm files to import. If false, the start imports nothing. Default: `import` in the
+   * platform directory.
+   */
   importDirectory?: string | false;
-  /** Seconds that running requests have to finish after `close()`. Default: 10. */
+  /** Time in seconds for running requests to finish after `close()`. Default: 10. */
   graceSeconds?: number;
-  /** True if this process already holds the service lock of the database alone (`keepServicesOut`). */
+  /** True if this process already holds the database's service lock in exclusive mode (`keepServicesOut`). */
   withoutLock?: boolean;
-  /** Replaces secrets that a realm file does not hold instead of rejecting the file. Default: false. */
+  /**
+   * If true, secrets that a realm file lacks are replaced with new ones. If false, such a file is rejected. Default:
+   * false.
+   */
   newSecrets?: boolean;
-  /** Receives a line for a person a few times a minute while realm files are imported. */
+  /** Receives a readable line about the progress a few times a minute while realm files are imported. */
   progress?: (message: string) => void;
   /** Set if this process is one of several that share a port and form one service. */
   worker?: WorkerLink;
@@ -25,11 +31,11 @@ export interface ServeOptions {
 
 /** A service that is ready. */
 export interface RunningService {
-  /** The address that it listens on, as seen from this machine: `http://127.0.0.1:8080`. */
+  /** The URL at which this machine reaches the service, such as `http://127.0.0.1:8080`. */
   address: string;
-  /** The address of metrics and detailed health; undefined if the service has no management listener. */
+  /** The URL of metrics and detailed health. Undefined if the service has no management listener. */
   managementUrl: string | undefined;
-  /** What the operator should know about this start. */
+  /** Messages for the operator about this start. */
   notes: readonly string[];
   /** The base URL of issuers and links. */
   baseUrl: string;
@@ -39,18 +45,18 @@ export interface RunningService {
   unenforced: readonly Unenforceable[];
   /** Whether this start created the realm `master` and its administrator. */
   firstStart: boolean;
-  /** Milliseconds from the call to readiness. */
+  /** Time in milliseconds from the call until the service was ready. */
   startedInMilliseconds: number;
   /**
-   * Stops accepting, finishes running requests (at most `graceSeconds`), checkpoints the database and releases the
-   * lock. Idempotent: every call returns the same promise.
+   * Stops accepting connections, waits for running requests (at most `graceSeconds`), checkpoints the database and
+   * releases the lock. Idempotent: every call returns the same promise.
    */
   close(): Promise<void>;
 }
 
 /**
- * Runs the token service of a platform directory inside this process and resolves once it is ready. If it throws, it
- * leaves nothing behind.
+ * Runs the token service of a platform directory inside this process. Resolves when the service is ready. If it throws,
+ * it leaves nothing behind.
  *
  * @throws IDKIT_LOCKED with the holder, IDKIT_PORT_TAKEN, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG,
  *   IDKIT_DATABASE_DAMAGED, IDKIT_VERSION, IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_SETTING, IDKIT_IMPORT
@@ -68,9 +74,8 @@ export async function startService(settings: Settings, options: ServeOptions = {
 }
 
 /**
- * Checks that this process may run the service. The service of a container platform runs in its container, where an
- * environment variable names its database.
- *
+ * Checks that this process may run the service. On a container platform, only the container may do so, in which an
+ * environment variable names the database.
  *
  * @throws IDKIT_SETTING
  */
@@ -85,10 +90,10 @@ function checkServedHere({ runtime, sources }: Settings): void {
 }
 
 /**
- * Runs the token service in `count` processes that listen on the same port, and replaces those that end. Each process
- * runs this program again and recognizes itself with `findWorkerLink`.
+ * Runs the token service in `count` processes that listen on the same port, and replaces processes that end. Each
+ * process runs this program again and finds out with `findWorkerLink` that it is a worker.
  *
- * @throws as `startService`
+ * @throws the errors of `startService`
  */
 export async function startWorkers(
   settings: Settings,
@@ -99,7 +104,7 @@ export async function startWorkers(
   return workers.startWorkers(settings, count, log);
 }
 
-/** Returns this process as a worker that `startWorkers` started. Returns undefined in any other process. */
+/** Returns a worker's link to its parent process. Returns undefined if `startWorkers` did not start this process. */
 export async function findWorkerLink(): Promise<WorkerLink | undefined> {
   return (await import('./workers/worker.ts')).openWorkerLink();
 }
@@ -110,7 +115,7 @@ export async function openLog(to: LogDestination, options: LogOptions = {}): Pro
   return log.openLog(to, options);
 }
 
-/** Lists the required actions that the login pages of this version run. */
+/** Lists the required actions that this version's login pages can run. */
 export async function listRequiredActions(): Promise<ReadonlySet<string>> {
   const { REQUIRED_ACTIONS } = await import('../browser/index.ts');
   return new Set(REQUIRED_ACTIONS.keys());

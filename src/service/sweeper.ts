@@ -4,18 +4,18 @@ import type { Store } from '../store/index.ts';
 
 /** Maximum number of records that one batch handles. */
 const BATCH = 500;
-/** Milliseconds between two sweeps, and between two batches of a sweep. */
+/** Pause in milliseconds between two sweeps, and between two batches of one sweep. */
 const PAUSES = { sweeps: 60_000, batches: 50 };
 
 /** Removes expired records in small batches, so that requests do not wait for it. */
 export interface Sweeper {
-  /** Resolves once the running batch is done. */
+  /** Resolves when the running batch is done. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the sweeper; its first sweep follows after one pause. A sweep continues while its batches are full, even if
- * most of their records are kept. A failed batch is logged and retried after the pause between sweeps.
+ * Starts the sweeper. The first sweep begins after one pause. A sweep continues while its batches are full, even if it
+ * keeps most of their records. A failed batch is logged and retried at the next sweep.
  */
 export function startSweeper(
   store: Pick<Store, 'sweep' | 'clock'>,

@@ -120,7 +120,7 @@ test('does not give up on a slow statement if the server responds', { skip }, as
   await held;
 });
 
-test('the lock of services is lost once its server is frozen', { skip }, async (t) => {
+test('the service lock is lost if its server freezes', { skip }, async (t) => {
   const { server, ice } = await start(t);
   const { url } = await makeDatabase(server);
   const lock = await lockPostgres({ url, password: new Secret(server.password) }, 'exclusive');

@@ -93,7 +93,7 @@ test('locks, limits and notifications work through a pooler that keeps sessions'
     server!,
     `SELECT count(DISTINCT pid) > 2 AS each FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock'`,
   );
-  assert.deepEqual(locks, { each: true }, 'each connection holds the lock of services');
+  assert.deepEqual(locks, { each: true }, 'each connection holds the service lock');
 });
 
 test('rejects a pooler that moves connections between sessions, with a hint', {

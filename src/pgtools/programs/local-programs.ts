@@ -9,25 +9,29 @@ import type { PostgresPrograms, ProgramEnd, ProgramName, ProgramTarget, RunningP
 import { CONNECT_SECONDS, connectSeconds } from './programs.ts';
 import { openRelay } from './relay.ts';
 
-/** The directory where Debian installs the programs of each version. The programs on PATH only choose among them. */
+/**
+ * Debian installs each version of the programs below this directory. The programs on PATH are only wrappers that choose
+ * one.
+ */
 const DEBIAN = '/usr/lib/postgresql';
 const DEBIAN_CHOOSER = /\/pg_wrapper$/;
-/** The oldest major version of a server that idkit supports. */
+/** The oldest major version of Postgres that idkit supports. */
 export const OLDEST_MAJOR = 13;
 const STDERR_BYTES = 64 * 1024;
 
 /**
- * Variables that the programs inherit from this process. They include paths of the loader, and no secret of idkit's.
+ * Variables that the programs inherit from this process. They include the search paths of the dynamic loader, but no
+ * secrets.
  */
 const INHERITED = /^(PATH|HOME|TZ|LD_LIBRARY_PATH|PGTZ)$/;
 
-/** A program of this machine. */
+/** A client program installed on this machine. */
 export interface Candidate {
   file: string;
   version: number;
 }
 
-/** Finds the programs of this machine: every version on PATH or in Debian's directories. */
+/** Finds every installed version of the client programs, on PATH and in Debian's directories. */
 export function openLocalPrograms(env: NodeJS.ProcessEnv = process.env): PostgresPrograms {
   const known = new Map<ProgramName, Promise<readonly Candidate[]>>();
   const listed = (program: ProgramName) => {
@@ -55,9 +59,8 @@ export function parseProgramVersion(text: string): number | undefined {
 }
 
 /**
- * Chooses the newest release of the server's own major version if there is one. A newer `pg_dump` may write what an
- * older server does not read.
- *
+ * Prefers the newest release of the server's own major version, because a newer `pg_dump` may write SQL that an older
+ * server cannot read.
  *
  * @throws IDKIT_VERSION that names the package to install
  */
@@ -91,7 +94,7 @@ export function showVersion(version: number): string {
   return `${Math.floor(version / 10_000)}.${version % 10_000}`;
 }
 
-/** Returns the directories of server programs on this machine, with their versions. */
+/** Returns the directories of the server programs that are installed on this machine, with their versions. */
 export async function listServers(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<readonly { dir: string; version: number }[]> {
@@ -144,7 +147,7 @@ async function namesIn(dir: string): Promise<readonly string[]> {
   }
 }
 
-/** Returns whether the directory belongs to a server on this machine that started at that time. */
+/** Returns whether the data directory belongs to a server on this machine that started at `startedAt`. */
 async function isOfServer(directory: string, startedAt: number): Promise<boolean> {
   try {
     const started = (await readFile(join(directory, 'postmaster.pid'), 'utf8')).split('\n')[2];
@@ -178,7 +181,7 @@ async function run(
       PGHOST: relay.directory,
       PGUSER: address.user,
       PGAPPNAME: applicationName,
-      // The relay's own limit is shorter, and its error says why.
+      // Longer than the relay's own timeout, so that the relay fails first: its error names the cause.
       PGCONNECT_TIMEOUT: String(connectSeconds(address) + 5),
     },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -200,7 +203,7 @@ async function run(
   };
 }
 
-/** Replaces the relay's socket in libpq's messages by the server. */
+/** Replaces the relay's socket in libpq's messages with the server's address. */
 function nameServer(stderr: string, { host, port }: PostgresHost): string {
   const server = host.startsWith('/') ? `on socket "${host}/.s.PGSQL.${port}"` : `at "${host}", port ${port}`;
   return stderr.replaceAll(

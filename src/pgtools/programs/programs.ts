@@ -2,10 +2,12 @@ import type { Readable, Writable } from 'node:stream';
 import type { PostgresAddress } from '../../config/index.ts';
 import type { IdkitError, Secret } from '../../core/index.ts';
 
-/** The two client programs that all work on a Postgres database uses. */
+/** The two Postgres client programs that idkit uses. */
 export type ProgramName = 'psql' | 'pg_dump';
 
-/** Where a program connects to, and as which role. The database's name is an argument of the program. */
+/**
+ * The server that a program connects to, and its role there. The database's name is an argument of the program instead.
+ */
 export interface ProgramTarget {
   address: PostgresAddress;
   /** Takes precedence over the address's own password and the password file. */
@@ -20,38 +22,38 @@ export interface ProgramTarget {
  */
 export interface PostgresPrograms {
   /**
-   * Finds the program that fits a server of major version `server` best; any version if `server` is unknown.
+   * Returns the installed version that best fits a server with major version `server`, or any version if `server` is
+   * undefined.
    *
-   * @throws IDKIT_VERSION (14) that names the Debian package if it is missing or `pg_dump` is older than the server;
-   *   IDKIT_UNREACHABLE if the container does not run
+   * @throws IDKIT_VERSION with the name of the Debian package if the program is missing, or if `pg_dump` is older
+   *   than the server; IDKIT_UNREACHABLE if the database's container does not run
    */
   find(program: ProgramName, server?: number): Promise<FoundProgram>;
   /**
    * Returns the free bytes on the disk of a server's directory (`data_directory`, a tablespace), or undefined if
-   * unknown. `startedAt` is the server's start as Unix time in seconds, which its `postmaster.pid` records. It matters
-   * because another server of this machine may use a directory of the same name.
+   * unknown. `startedAt` is the Unix time in seconds of the server's start. It is compared with `postmaster.pid`,
+   * because another server on this machine may use a directory of the same name.
    */
   freeBytes(directory: string, options: { startedAt: number }): Promise<number | undefined>;
 }
 
-/** A program that was found. */
 export interface FoundProgram {
   /** In the form of `server_version_num`: 150018 for 15.18, 170006 for 17.6. */
   version: number;
-  /** Starts the program without a shell. Of the address, only the database's name is in an argument. */
+  /** Starts the program without a shell. Its arguments contain no part of the address except the database's name. */
   start(args: readonly string[], target: ProgramTarget): Promise<RunningProgram>;
 }
 
-/** A running program. It never rejects or emits `error`: `ended` alone reports the outcome. */
+/** A running program. Its streams emit no `error` and its promise never rejects; read the outcome from `ended`. */
 export interface RunningProgram {
-  /** A write after the program's end is lost; `ended` reports it. */
+  /** A write after the program has ended is lost without an error; see `ended`. */
   stdin: Writable;
   stdout: Readable;
-  /** Resolves once the program has ended and its streams are closed; never rejects. */
+  /** Resolves when the program has ended and its streams are closed. */
   ended: Promise<ProgramEnd>;
   /**
-   * Kills the program (SIGKILL). Inside a container this may kill only the client of the engine. The caller must then
-   * end the remaining sessions at the server by their application name.
+   * Kills the program (SIGKILL). For a program inside a container, this may kill only the engine's client. The caller
+   * must then end the remaining sessions on the server by their application name.
    */
   kill(): void;
 }
@@ -64,14 +66,14 @@ export interface ProgramEnd {
   fault?: string;
   /** The last 64 KiB of its standard error. */
   stderr: string;
-  /** Why it reached no server, or why the server got no password. */
+  /** Set if the program reached no server, or if idkit did not send the password. */
   unreached?: IdkitError;
 }
 
-/** Seconds that connecting to one host may take if the address has no `connect_timeout`. */
+/** Timeout in seconds for connecting to one host if the address has no `connect_timeout`. */
 export const CONNECT_SECONDS = 10;
 
-/** Returns the seconds that connecting may take over all hosts of an address. */
+/** Returns the timeout in seconds for connecting to any host of an address. */
 export function connectSeconds({ hosts, connectTimeout }: PostgresAddress): number {
   return hosts.length * (connectTimeout ?? CONNECT_SECONDS);
 }

@@ -1,20 +1,20 @@
 import type { Wire } from '../../postgres/index.ts';
 
-/** Codes in place of a protocol version with which a client requests encryption (PostgreSQL documentation, 55.7). */
+/** Codes that a client sends in place of a protocol version to request encryption (PostgreSQL documentation, 55.7). */
 const ASKS_FOR_ENCRYPTION = [80_877_103, 80_877_104];
-/** The major version of the protocol, which is in the upper half of its number. */
+/** The major version of the protocol. It is the upper half of the 32-bit version number. */
 const MAJOR = 3;
 /** The largest first message that a server accepts, in bytes. */
 const LONGEST_START = 10_000;
 
-/** The first message of a client, as far as it has arrived. */
+/** The first message of a client, or as much of it as has arrived. */
 export type FirstMessage =
   | { kind: 'more' }
   | { kind: 'encryption'; bytes: number }
   | { kind: 'start'; parameters: Readonly<Record<string, string>> }
   | { kind: 'other' };
 
-/** Reads a client's first message: a request for encryption, or its user, database and settings. */
+/** Reads a client's first message, which either requests encryption or contains the user, the database and settings. */
 export function readFirstMessage(bytes: Buffer): FirstMessage {
   if (bytes.length < 8) return { kind: 'more' };
   const length = bytes.readInt32BE(0);
@@ -30,7 +30,7 @@ export function readFirstMessage(bytes: Buffer): FirstMessage {
   return { kind: 'start', parameters };
 }
 
-/** Returns the messages of a server to a client that it has accepted. */
+/** Returns the messages that a server sends to a client after a successful login. */
 export function renderWelcome(wire: Wire): Buffer {
   const accepted = Buffer.alloc(4);
   const key = Buffer.alloc(8);
@@ -44,7 +44,7 @@ export function renderWelcome(wire: Wire): Buffer {
   ]);
 }
 
-/** Returns the message of a server to a client that it rejects. */
+/** Returns the message that a server sends to a client that it rejects. */
 export function renderRefusal(fault: {
   code?: string | undefined;
   message: string;

@@ -7,14 +7,16 @@ import { IdkitError, type Secret, systemErrorCode } from '../../core/index.ts';
 import { openWire, type Wire } from '../../postgres/index.ts';
 import { readFirstMessage, renderRefusal, renderWelcome } from './relay-messages.ts';
 
-/** Milliseconds in which a server closes a connection after its client has left. */
+/** Timeout in milliseconds for the server to close a connection after its client has left. */
 const FAREWELL_MS = 1_000;
 
-/** The connection of one client program to the server. */
+/** Connects one client program to the server. */
 export interface Relay {
-  /** The directory of the socket, which libpq accepts as a host; the port is 5432. */
+  /** The socket's directory, which libpq accepts as a host. The port is 5432. */
   readonly directory: string;
-  /** Why the server was not reached or got no password; undefined if the server itself answered. */
+  /**
+   * Set if the relay did not reach the server or did not send the password. Undefined if the server itself responded.
+   */
   readonly fault: IdkitError | undefined;
   /** The server that accepted the connection. */
   readonly host: Wire['host'] | undefined;
@@ -26,12 +28,13 @@ export interface Relay {
 
 /**
  * Connects a client program to the server. The program connects without a password to a socket that only this user can
- * reach. idkit then authenticates to the server on the connection that the program uses.
+ * reach. idkit then authenticates to the server on the program's behalf and over the same connection.
  *
- * libpq alone would send the password in the clear to a server that requests it. Up to version 15 this cannot be
- * disabled. A server that reported its method in advance may choose another one on the next connection.
+ * Without the relay, libpq would send the password in the clear to any server that requests it, which cannot be disabled
+ * up to version 15. Checking the server's method beforehand does not help, because the server can choose another one for
+ * the next connection.
  *
- * The relay accepts a single connection. The program ends with this process, because its connection does.
+ * The relay accepts only one connection. When this process ends, the connection closes, and the program ends too.
  */
 export async function openRelay(options: {
   address: PostgresAddress;
@@ -45,7 +48,7 @@ export async function openRelay(options: {
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     if (near !== undefined) return void socket.destroy();
     near = socket;
-    // No other client can connect now, and a killed process leaves no directory behind.
+    // No other client can connect from here on, and a killed process leaves no directory behind.
     server.close();
     rm(directory, { recursive: true, force: true }).catch(() => undefined);
     socket.on('error', () => undefined);
@@ -102,7 +105,7 @@ async function listen(server: Server, path: string): Promise<void> {
   });
 }
 
-/** Reads the client's own parameters, after a refusal of encryption, which a local socket does not need. */
+/** Reads the client's startup parameters. Before that it refuses encryption, which a local socket does not need. */
 async function readStart(socket: Socket): Promise<Readonly<Record<string, string>>> {
   let bytes = Buffer.alloc(0);
   for (;;) {
@@ -133,7 +136,7 @@ async function nextBytes(socket: Socket): Promise<Buffer> {
   });
 }
 
-/** Passes bytes unchanged from here on. When one side ends, so does the other. */
+/** Forwards bytes unchanged in both directions. If one side closes the connection, the other side is closed too. */
 function connect(near: Socket, wire: Wire): void {
   const { stream: far } = wire;
   near.write(renderWelcome(wire));
@@ -143,20 +146,22 @@ function connect(near: Socket, wire: Wire): void {
   far.on('close', () => near.end());
   near.on('close', () => {
     if (!far.writableEnded) far.destroy();
-    // Reads to the end, so that the stream closes.
+    // The response must be read to its end, or the stream does not close.
     far.resume();
   });
   if (near.destroyed) far.destroy();
 }
 
-/** The path of a socket has at most 107 bytes, so TMPDIR, which may be long, is not used. */
+/** The path of a socket is limited to 107 bytes. TMPDIR may be longer, so it is not used. */
 const PARENT = '/tmp';
-/** The id of the process that created it, then a random part. */
+/** The name of a relay's directory contains the id of the process that created it, then a random part. */
 const NAME = /^idkit-relay-(\d+)-/;
 
 let swept: Promise<void> | undefined;
 
-/** Creates a directory that only this user may enter, after removing those of processes that were killed. */
+/**
+ * Creates a directory that only this user can enter. First removes the directories that killed processes left behind.
+ */
 async function makeRelayDirectory(): Promise<string> {
   swept ??= removeAbandoned();
   await swept;
@@ -168,7 +173,7 @@ async function removeAbandoned(): Promise<void> {
     const [, pid] = NAME.exec(name) ?? [];
     if (pid === undefined || isAlive(Number(pid))) continue;
     await rm(join(PARENT, name), { recursive: true, force: true }).catch((error: unknown) => {
-      // A directory of another user stays.
+      // A directory of another user cannot be removed, so it stays.
       if (!['EACCES', 'EPERM'].includes(systemErrorCode(error) ?? '')) throw error;
     });
   }

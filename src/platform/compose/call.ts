@@ -2,7 +2,7 @@ import { execa } from 'execa';
 import { withoutPassphrase } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 
-/** The result of a program of the engine. */
+/** How a program of the engine ended, and what it printed. */
 export interface Called {
   /** Undefined if the program could not start. */
   code: number | undefined;
@@ -11,7 +11,7 @@ export interface Called {
 }
 
 export interface CallOptions {
-  /** In addition to this process's environment. */
+  /** Variables that are added to this process's environment. */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
   signal?: AbortSignal | undefined;
@@ -19,14 +19,14 @@ export interface CallOptions {
   timeoutSeconds?: number;
 }
 
-/** Bytes of output that are kept. */
+/** Number of bytes of output that are kept. */
 const LONGEST_ANSWER = 16 * 1024 * 1024;
 
 /**
- * Runs a program of the container engine until it ends, without a terminal and without input. Does not judge its
- * result.
+ * Runs a program of the container engine to its end, without a terminal and without input. Does not throw if the
+ * program fails.
  *
- * @throws IDKIT_UNREACHABLE if it does not end in time; the signal's reason once that is aborted
+ * @throws IDKIT_UNREACHABLE if the program does not end in time; the signal's reason if the signal is aborted
  */
 export async function callProgram(
   file: string,
@@ -37,7 +37,7 @@ export async function callProgram(
   const result = await execa(file, args, {
     reject: false,
     stdin: 'ignore',
-    // compose.yaml may name any variable, and the engine passes it to containers.
+    // The engine can pass any variable that compose.yaml names to a container, so the passphrase is removed.
     env: { ...withoutPassphrase(process.env), ...env },
     extendEnv: false,
     timeout: timeoutSeconds * 1000,
@@ -55,7 +55,7 @@ export async function callProgram(
   return { code: result.exitCode, stdout: result.stdout, stderr: result.stderr };
 }
 
-/** Returns the last line that is not empty, for a message. */
+/** Returns the last line of the output that is not empty, for a message. */
 export function lastLine({ stdout, stderr }: Called): string {
   const lines = `${stdout}\n${stderr}`.split('\n').map((line) => line.trim());
   return lines.findLast((line) => line !== '') ?? 'it printed no explanation';

@@ -4,16 +4,15 @@ import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { Engine } from './engine.ts';
 
-/** The label with the directory of the definition that a container was created from. */
+/** The label of a container that names the directory of its compose file. */
 const WORKING_DIRECTORY = 'com.docker.compose.project.working_dir';
 
-/** The start of the directory's name in which a restore stages a definition. */
+/** The prefix of the directories in which a restore stages a compose file. */
 const STAGING = '.restore-';
 
 /**
- * Checks that the containers of the project belong to this platform. If another platform directory of this machine
- * uses the same project name, idkit would change that platform's containers, and a restore would replace its
- * database.
+ * Checks that the containers of the project belong to this platform. If another platform on this machine uses the same
+ * project name, idkit would otherwise change that platform's containers, and a restore would replace its database.
  *
  * @throws IDKIT_SETTING that names the other directory
  */
@@ -43,12 +42,12 @@ export async function checkOwner(engine: Engine, { dir, compose: { project } }: 
 }
 
 /**
- * Returns the platform whose definition was there, in its directory or staged in it by a restore. Returns undefined if
- * it was deleted.
+ * Returns the platform directory of a compose file, which may be staged by a restore. Returns undefined if the platform
+ * was deleted.
  */
 function findPlatform(place: string): string | undefined {
   if (!place.startsWith(sep)) return undefined;
-  // An interrupted restore on an empty host leaves the platform's only definition in the staging directory.
+  // If a restore on an empty host was interrupted, the platform's only definition is in the staging directory.
   const dir = basename(place).startsWith(STAGING) ? dirname(place) : place;
   return [place, dir].some((one) => existsSync(join(one, 'idkit.yaml'))) ? realPath(dir) : undefined;
 }

@@ -9,22 +9,23 @@ const NO_ROOM = /no space left on device|disk quota exceeded/i;
 
 const PORT_TAKEN = /address already in use|port is already allocated/i;
 
-/** Phrases that only engines and registries use. A file, a program or a network may be "not found" as well. */
+/**
+ * Phrases that only engines and registries use. "not found" alone could also refer to a file, a program or a network.
+ */
 const NO_IMAGE =
   /pull access denied|manifest unknown|no such image|image not known|failed to resolve reference|initializing source|short-name|invalid reference format|\/v2\//i;
 
 /**
- * Lines of compose programs that do not describe the fault: progress, warnings, a summary, and the queries of
- * `podman-compose`.
+ * Lines of compose programs that do not describe the fault: progress, warnings, a summary, and the output of
+ * `podman-compose` queries.
  */
 const BESIDE_THE_FAULT =
   /^time="[^"]*" level=(warning|info)|^(Network|Volume|Container|Service|Image) \S+ +\w+$|^(Creating|Recreating|Starting|Pulling) .*\.\.\.|^Encountered errors while bringing up the project\.$|^Error: (inspecting object: no such|no container with name)/;
 
 /**
- * Finds, in the output of the compose program, the reason why a container was not created, changed or started.
+ * Reads from the compose program's output why a container was not created, changed or started.
  *
- *
- * @param container the container that exists nevertheless
+ * @param container the container, if it exists nevertheless
  */
 export function composeFault(
   { definition: { file }, settings }: { definition: Definition; settings: Settings },
@@ -49,7 +50,7 @@ export function composeFault(
       hints: ['free space where the container engine keeps images, containers and volumes'],
     });
   }
-  // An error that the engine keeps with a container is about its start, so its image was available.
+  // If the engine stored an error with the container, the start failed after the image was found.
   const absent = own === '' ? lines.findLast((line) => NO_IMAGE.test(line)) : undefined;
   if (absent !== undefined) {
     const resolved = resolveImage(image, settings);

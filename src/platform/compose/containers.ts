@@ -8,7 +8,7 @@ export interface Container {
   /** The service of the compose file. */
   service: string;
   image: string;
-  /** The engine's state: `created`, `running`, `restarting`, `exited` … */
+  /** The state that the engine reports: `created`, `running`, `restarting`, `exited` … */
   state: string;
   exitCode: number;
   /** How often the engine has restarted it. */
@@ -39,7 +39,8 @@ export async function listContainers(engine: Engine, project: string): Promise<r
   const ids = listed.stdout.split('\n').filter((line) => line !== '');
   if (ids.length === 0) return [];
   const inspected = await engine.call(['container', 'inspect', ...ids]);
-  // The output leaves out a container that was removed in the meantime, although the exit code reports a failure.
+  // If a container was removed in the meantime, the exit code reports a failure, but the output lists the other
+  // containers.
   const records = parseRecords(inspected.stdout);
   if (records === undefined) throw noAnswer('the containers cannot be inspected', lastLine(inspected));
   return records.flatMap((record) => readContainer(record) ?? []);
@@ -55,7 +56,7 @@ export async function listProjects(engine: Engine): Promise<readonly string[]> {
   );
 }
 
-/** Reads the last lines that a container wrote, the newest last. */
+/** Returns the last lines of a container's log in their original order. */
 export async function readLog(engine: Engine, id: string, lines: number): Promise<readonly string[]> {
   const inspected = await engine.call(['logs', '--tail', String(lines), id]);
   return `${inspected.stdout}\n${inspected.stderr}`
@@ -66,8 +67,8 @@ export async function readLog(engine: Engine, id: string, lines: number): Promis
 }
 
 /**
- * Returns the error for a paused container. It does not respond, no engine starts it, and only its operator knows why
- * it is paused.
+ * Returns the error for a paused container. Such a container does not respond, and idkit does not resume it, because
+ * only the operator knows why it is paused.
  */
 export function pausedFault(engine: Engine, { id, service }: Pick<Container, 'id' | 'service'>): IdkitError {
   return new IdkitError('IDKIT_UNREACHABLE', `the container of ${service} is paused`, {
@@ -130,7 +131,7 @@ function readPorts(
 ): readonly PublishedPort[] {
   return Object.entries(ports).flatMap(([inner, places]) =>
     (places ?? []).flatMap(({ HostIp = '', HostPort = '' }) =>
-      // The same port on IPv6 adds nothing.
+      // The port is also published on IPv6, which is ignored.
       HostPort === '' || HostIp === '::'
         ? []
         : [

@@ -5,7 +5,7 @@ import { platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError, isJsonObject } from '../../core/index.ts';
 import { COMPONENT_ROLES, type ComponentRole } from '../contract.ts';
 
-/** The parts of compose.yaml that idkit reads. */
+/** The content of compose.yaml, as far as idkit reads it. */
 export interface Definition {
   /** The path of the compose file. */
   file: string;
@@ -18,13 +18,13 @@ export interface Definition {
 export interface DefinedService {
   name: string;
   role: ComponentRole;
-  /** As written in the file, with variables. */
+  /** The image as written in the file. It may contain variables. */
   image: string;
-  /** The whole entry of the file, with variables. */
+  /** The service's whole entry in the file. It may contain variables. */
   definition: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the definition's path: in `staged` if that directory has one, else in the platform directory. */
+/** Returns the path of the compose file, which is in `staged` or else in the platform directory. */
 export function definitionFile(settings: Settings, staged: string | undefined): string {
   const { compose } = platformPaths(settings.dir);
   const other = staged === undefined ? undefined : join(staged, 'compose.yaml');
@@ -62,8 +62,8 @@ export function readDefinition(settings: Settings, staged?: string): Definition 
 }
 
 /**
- * Returns the role of a component. The database has the host name of its address, the service has the name of its kind,
- * and `compose.proxy` names the proxy.
+ * Returns the role of a service in compose.yaml: the database has the host name in the database's address, the token
+ * service has the name of its kind, and the proxy has the name that `compose.proxy` sets.
  */
 export function roleOf(settings: Settings, name: string): ComponentRole {
   if (name === nameOf(settings, 'database')) return 'database';
@@ -72,10 +72,9 @@ export function roleOf(settings: Settings, name: string): ComponentRole {
 }
 
 /**
- * Returns the name of a component in compose.yaml.
+ * Returns the name in compose.yaml of the service with this role.
  *
- *
- * @throws IDKIT_SETTING if the address of the database names no host
+ * @throws IDKIT_SETTING if the database's address contains no host
  */
 export function nameOf(settings: Settings, role: 'database' | 'service'): string {
   if (role === 'service') return settings.service;

@@ -13,9 +13,9 @@ export interface Engine {
   /** The engine's program, for calls that stream data through it. */
   program: string;
   /**
-   * Finds the program that reads compose files. Later calls return the same one.
+   * Finds the program that reads compose files. Later calls return the same program.
    *
-   * @throws IDKIT_VERSION if there is none
+   * @throws IDKIT_VERSION if none is installed
    */
   findCompose(): Promise<ComposeProgram>;
 }
@@ -23,13 +23,13 @@ export interface Engine {
 /** `docker compose`, `docker-compose` or `podman-compose`. */
 export interface ComposeProgram {
   file: string;
-  /** Arguments that precede its own. */
+  /** Arguments that select the compose plugin; empty for a separate program. */
   args: readonly string[];
-  /** Absent if the program does not report one. */
+  /** Absent if the program does not report its version. */
   version?: string;
 }
 
-/** Seconds that an engine may take to respond. */
+/** Timeout in seconds for the engine's first response. */
 const PATIENCE = 20;
 
 const INSTALL = 'Debian: apt-get install docker.io docker-compose, or podman podman-compose';
@@ -37,7 +37,7 @@ const INSTALL = 'Debian: apt-get install docker.io docker-compose, or podman pod
 /** Variables that decide which engine a program reaches. */
 const SETTLED_BY = ['PATH', 'DOCKER_HOST', 'CONTAINERS_CONF'];
 
-/** Engines that responded, so that one command asks only once. */
+/** Caches the engines that responded, so that one command asks each engine only once. */
 const found = new Map<string, Engine>();
 
 /** Why an engine is unusable. */
@@ -48,11 +48,11 @@ interface Fault {
 }
 
 /**
- * Finds the engine that `compose.engine` names, else Docker or Podman. The version command proves that it works,
- * because an installed program may have no daemon.
+ * Finds the engine that `compose.engine` names, or else Docker or Podman. Its version command must succeed, because an
+ * installed program may have no running daemon.
  *
- * @throws IDKIT_VERSION (14) if none is installed; IDKIT_UNREACHABLE (15) if an installed one does not respond, or
- *   not to this user
+ * @throws IDKIT_VERSION if no engine is installed; IDKIT_UNREACHABLE if it is installed but does not respond to this
+ *   user
  */
 export async function findEngine(named: string | null): Promise<Engine> {
   const key = [named ?? '', ...SETTLED_BY.map((name) => process.env[name] ?? '')].join('\0');
@@ -156,11 +156,10 @@ async function findCompose(kind: Engine['kind'], program: string): Promise<Compo
 }
 
 /**
- * Finds the engine of this platform: the one that idkit.yaml names, else the one that last started its containers, else
+ * Finds the engine of this platform: the one in idkit.yaml, or else the one that last started its containers, or else
  * any that responds. Another engine would not have the platform's data.
  *
- *
- * @throws as `findEngine`, with a hint that names the expected engine and how to choose another
+ * @throws the errors of `findEngine`, with a hint that names the expected engine and how to choose another one
  */
 export async function findOwnEngine(settings: Settings): Promise<Engine> {
   const { engine: named } = settings.compose;
@@ -175,7 +174,7 @@ export async function findOwnEngine(settings: Settings): Promise<Engine> {
   }
 }
 
-/** Records the engine that started the containers of a platform. */
+/** Records which engine started the containers of a platform. */
 export async function putStarted(settings: Settings, { kind }: Pick<Engine, 'kind'>): Promise<void> {
   if ((await readStarted(settings)) === kind) return;
   const file = recordFile(settings);

@@ -2,17 +2,17 @@ import { platformPaths, readEnvFile, type Settings } from '../../config/index.ts
 import type { Secret } from '../../core/index.ts';
 
 /**
- * Variables that change the programs idkit starts rather than compose.yaml: the engine that they reach, and the files
- * and libraries that they load. Only the process environment may set them. A backup set may contain another `.env`,
- * and the programs receive secrets.
+ * Variables that affect the engine's programs instead of compose.yaml: which engine they reach, and which files and
+ * libraries they load. They are ignored in `.env`, because a backup set can contain another `.env`, and the programs
+ * receive secrets.
  */
 const STEERING =
   /^(?:LD_|DYLD_|DOCKER_|COMPOSE_|CONTAINERS?_|PODMAN_|BUILDKIT_|PYTHON|(?:PATH|HOME|TMPDIR|XDG_\w+)$)/i;
 
 /**
- * Returns the variables of compose.yaml: those of `.env`, and the secrets under the names that containers expect. So
- * compose.yaml can name a variable without a value, and no file or argument contains a secret. The process environment
- * takes precedence over `.env`.
+ * Returns the variables for compose.yaml: those of `.env`, and the secrets under the names that containers expect.
+ * compose.yaml lists the names of these variables without values, so no further file and no argument contains a secret.
+ * The process environment takes precedence over `.env`.
  */
 export function composeEnvironment(settings: Settings): Readonly<Record<string, string>> {
   const { administrator, databasePassword, smoke, masterKey, masterKeyOld, baseUrl } = settings;
@@ -37,8 +37,8 @@ export function composeEnvironment(settings: Settings): Readonly<Record<string, 
 }
 
 /**
- * Returns the variables of `.env` that the process environment does not override, for a compose program that must not
- * read the file itself: `docker compose` rejects some valid dotenv files and prints their contents.
+ * Returns the variables of `.env` that the process environment does not override. Compose programs receive them instead
+ * of the file, because `docker compose` rejects some valid dotenv files and prints their contents.
  */
 export function readFileVariables(settings: Settings): Readonly<Record<string, string>> {
   const values = [...readEnvFile(platformPaths(settings.dir).env)];
@@ -47,7 +47,10 @@ export function readFileVariables(settings: Settings): Readonly<Record<string, s
   );
 }
 
-/** Fills in the variables of an image like a compose program: `${NAME}`, and a default after `-` or `:-`. */
+/**
+ * Replaces the variables in the name of an image like a compose program: `${NAME}`, with an optional default after `-`
+ * or `:-`.
+ */
 export function resolveImage(image: string, settings: Settings): string {
   const variables = { ...process.env, ...composeEnvironment(settings) };
   return image.replace(

@@ -13,7 +13,7 @@ export interface Health {
   detail?: string;
 }
 
-/** What a check of a component needs. */
+/** The component to check, and the engine that runs it. */
 export interface HealthCheck {
   engine: Engine;
   settings: Settings;
@@ -24,7 +24,7 @@ export interface HealthCheck {
 /** Timeout in milliseconds of one request. */
 const PATIENCE = 5_000;
 
-/** Bytes of a response that are read. */
+/** Maximum number of bytes that are read from a response. */
 const LONGEST_ANSWER = 64 * 1024;
 
 /** Ports inside a container on which services usually speak HTTP, the most likely first. */
@@ -36,8 +36,8 @@ const MANAGEMENT_PORT = 9000;
 const UP: Health = { health: 'UP' };
 
 /**
- * Checks a component from outside, by its role. An engine's own health checks may never run (Podman without systemd).
- * A component that does not run is DOWN.
+ * Checks a component from outside, depending on its role. The engine's own health checks are not enough, because Podman
+ * without systemd never runs them. A component that does not run counts as DOWN.
  */
 export async function checkHealth(check: HealthCheck): Promise<Health> {
   const { container, role } = check;
@@ -49,7 +49,7 @@ export async function checkHealth(check: HealthCheck): Promise<Health> {
   return role === 'proxy' ? checkProxy(check) : checkApplication(check);
 }
 
-/** Returns the address of the service for this machine. */
+/** Returns the URL at which this machine reaches the service. */
 export function serviceUrl(container: Container): string | undefined {
   const found =
     SERVICE_PORTS.map((inner) => container.ports.find((port) => port.inner === inner)).find(
@@ -58,7 +58,7 @@ export function serviceUrl(container: Container): string | undefined {
   return found === undefined ? undefined : urlOf(found, found.inner === 8443);
 }
 
-/** Returns the address of health and metrics if they have their own port. */
+/** Returns the URL of health and metrics if they have their own port. */
 export function managementUrl(container: Container): string | undefined {
   const found = container.ports.find(({ inner }) => inner === MANAGEMENT_PORT);
   return found === undefined ? undefined : urlOf(found, false);
@@ -68,7 +68,10 @@ function urlOf({ host, port }: PublishedPort, tls: boolean): string {
   return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Uses TCP: during its first start, Postgres of the public image accepts connections only on its socket. */
+/**
+ * Checks the database over TCP. During its first start, the public Postgres image accepts connections only on its
+ * socket.
+ */
 async function checkDatabase({ engine, container }: HealthCheck): Promise<Health> {
   const asked = await engine.call(['exec', container.id, 'pg_isready', '-q', '-h', '127.0.0.1'], {
     timeoutSeconds: 30,
@@ -93,7 +96,7 @@ async function checkProxy({ container, settings }: HealthCheck): Promise<Health>
   const path = `${base?.pathname.replace(/\/$/, '') ?? ''}/realms/${encodeURIComponent(settings.smoke.realm)}`;
   const answer = await ask(`${urlOf(port, tls)}${path}`, base?.host);
   if (answer.status === undefined) return down(answer.fault);
-  // The service itself answers 404 for an unknown realm.
+  // A 404 for an unknown realm also comes from the service.
   if (answer.status === 200 || answer.status === 404) return UP;
   return down(`the proxy answers ${answer.status} for ${path}`);
 }
@@ -103,7 +106,7 @@ async function checkApplication({ engine, container, settings }: HealthCheck): P
   if (configured?.health !== undefined) return expectUp(configured.health);
   if (container.health === undefined) return UP;
   if (container.health === 'healthy') return UP;
-  // Podman runs a check on request. Docker has a timer for it and no such command.
+  // Podman runs a health check on request. Docker runs it periodically and has no such command.
   if (engine.kind === 'docker') return down(`its health check reports ${container.health}`);
   const checked = await engine.call(['healthcheck', 'run', container.id], { timeoutSeconds: 60 });
   return checked.code === 0 ? UP : down('its health check fails');
@@ -162,7 +165,7 @@ function explain(error: Error): string {
   return systemErrorCode(error) ?? error.message;
 }
 
-/** Returns the state of a container that does not run, for a message. */
+/** Describes the state of a container that does not run, for a message. */
 export function stateText({ state, exitCode, error }: Container): string {
   if (state === 'exited' || state === 'dead')
     return `it ended with exit code ${exitCode}${error === '' ? '' : `: ${error}`}`;

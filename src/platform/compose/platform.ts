@@ -13,8 +13,7 @@ import { TunnelledStore } from './tunnelled-store.ts';
 /**
  * Returns a platform in containers, with idkit's service or Keycloak.
  *
- *
- * @throws IDKIT_SETTING if the address of the database names no service of compose.yaml
+ * @throws IDKIT_SETTING if the database's address names no service of compose.yaml
  */
 export function openComposePlatform(
   settings: Settings,
@@ -26,7 +25,7 @@ export function openComposePlatform(
   const access = { programs: openContainerPrograms(name, find), otherPasswords };
   const database = new PostgresDatabase({
     ...databaseOptions(settings, access),
-    // The public image trusts every program in its container.
+    // Postgres in the public image requests no password from programs in its container.
     asksNoPassword: true,
     store: settings.service === 'keycloak' ? new KeycloakStore() : new TunnelledStore(settings, find, access),
     isStopped: () => isStopped(find),

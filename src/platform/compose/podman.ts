@@ -8,16 +8,19 @@ import type { Called } from './call.ts';
 import type { DefinedService, Definition } from './definition.ts';
 import type { ComposeProgram } from './engine.ts';
 
-// Work that podman-compose leaves to idkit. It never changes an existing container. Its exit code does not report a
-// container that failed to start. Up to 1.0.3, it prefers the values of .env to those of the process environment.
+// Compensates for limits of podman-compose. It never changes an existing container, and its exit code does not report a
+// container that failed to start. Up to version 1.0.3, values in .env take precedence over the process environment.
 
-/** Maps a container's id to the fingerprint of its definition. A cache: an unknown container counts as up to date. */
+/**
+ * Maps a container's id to the fingerprint of its definition. This is only a cache: a container without an entry counts
+ * as up to date.
+ */
 type MadeBy = Readonly<Record<string, string>>;
 
-/** `${NAME}`, `$NAME` and their forms with a default; `$$` is a dollar sign. */
+/** Matches `${NAME}`, `$NAME` and forms with a default. `$$` is an escaped dollar sign. */
 const VARIABLE = /\$(?:\$|\{(\w+)|(\w+))/g;
 
-/** The newest version in which `.env` takes precedence. */
+/** The newest version of podman-compose in which `.env` takes precedence. */
 const FILE_WINS = [1, 0, 3] as const;
 
 /** Returns the names of the variables in a definition. */
@@ -27,7 +30,10 @@ function readVariables(definition: DefinedService['definition']): readonly strin
   );
 }
 
-/** Returns the names of the variables in a service's definition, including those that it passes on without a value. */
+/**
+ * Returns the names of the variables that a service uses, including those that it passes to the container without a
+ * value.
+ */
 function findVariables({ definition }: DefinedService): readonly string[] {
   const { environment } = definition;
   const handedOn = Array.isArray(environment)
@@ -37,8 +43,7 @@ function findVariables({ definition }: DefinedService): readonly string[] {
 }
 
 /**
- * Returns a digest of everything that determines a container. Another digest means that the container must be
- * replaced.
+ * Returns a digest of everything that determines a container. If the digest changes, the container must be replaced.
  */
 export function fingerprint(
   service: DefinedService,
@@ -49,12 +54,14 @@ export function fingerprint(
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Returns the fingerprint of a container; undefined if this platform's idkit did not create it. */
+/**
+ * Returns the fingerprint that was recorded for a container, or undefined if idkit on this platform did not create it.
+ */
 export async function findMadeBy(settings: Settings, id: string): Promise<string | undefined> {
   return (await readMadeBy(settings))[id];
 }
 
-/** Records the fingerprint of a container, and forgets those that are not in `known`. */
+/** Records the fingerprint of a container, and removes the records of containers that are not in `known`. */
 export async function putMadeBy(
   settings: Settings,
   id: string,
@@ -80,16 +87,16 @@ async function readMadeBy(settings: Settings): Promise<MadeBy> {
   }
 }
 
-/** Returns the result of podman-compose with the exit code of the last podman that it ran. */
+/** Returns podman-compose's result with the exit code of the last podman process that it ran. */
 export function endOfPodman(called: Called): Called {
   const codes = [...called.stdout.matchAll(/^exit code: (\d+)$/gm)].map(([, code]) => Number(code));
   return { ...called, code: called.code === 0 ? (codes.at(-1) ?? 0) : called.code };
 }
 
 /**
- * Checks that values of the process environment reach the container.
+ * Checks that the container receives the values of the process environment.
  *
- * @throws IDKIT_SETTING that names a variable for which this podman-compose would use the value of .env
+ * @throws IDKIT_SETTING that names a variable whose value this podman-compose would take from .env instead
  */
 export function checkPrecedence(
   { version }: ComposeProgram,

@@ -16,22 +16,22 @@ import { type Called, lastLine } from './call.ts';
 import { type Container, listContainers, listProjects, pausedFault } from './containers.ts';
 import type { Engine } from './engine.ts';
 
-/** The variable that identifies one run among the processes of the container. */
+/** The environment variable that marks the processes of one call inside the container. */
 const MARK = 'IDKIT_RUN';
 
-/** Kills every process with the mark `$1`. A shell and grep are in every image of Postgres. */
+/** Kills every process with the mark `$1`. Every Postgres image contains a shell and grep. */
 const KILL_MARKED =
   'for d in /proc/[0-9]*; do grep -qs "$1" "$d/environ" && kill -9 "$(basename "$d")"; done; true';
 
-/** The exit code that engines return for a program that SIGKILL ended. */
+/** The exit code that an engine reports if SIGKILL ended the program. */
 const KILLED = 137;
 
 /** Timeout in seconds of one call to the container. */
 const PATIENCE = 60;
 
 /**
- * Runs `psql` and `pg_dump` inside the database's container over the server's own socket. No port is published, and
- * this machine needs no client. There is no terminal, because it would change line ends.
+ * Runs `psql` and `pg_dump` inside the database's container over the server's own socket. This needs no published port
+ * and no Postgres client on this machine. The programs have no terminal, because a terminal would change line endings.
  */
 export function openContainerPrograms(
   service: string,
@@ -39,7 +39,7 @@ export function openContainerPrograms(
 ): PostgresPrograms {
   let known: { engine: Engine; id: string } | undefined;
   const database = async () => {
-    // A container that was replaced in the meantime has another id.
+    // If the container was replaced in the meantime, its id has changed.
     if (known === undefined || !(await isRunning(known))) known = await find();
     return known;
   };
@@ -78,7 +78,11 @@ async function isRunning({ engine, id }: { engine: Engine; id: string }): Promis
   return asked.code === 0 && asked.stdout.trim() === 'running';
 }
 
-/** Finds the running container of the database. @throws IDKIT_UNREACHABLE that names the state or the projects found */
+/**
+ * Finds the running container of the database.
+ *
+ * @throws IDKIT_UNREACHABLE that names the state of the container, or the projects that exist
+ */
 export async function findDatabase(
   engine: Engine,
   service: string,
@@ -121,8 +125,9 @@ const KNOWS_METHODS = 160_000;
 const NO_PASSWORD = /no password supplied/;
 
 /**
- * Returns the environment of libpq. An older libpq gets no password, because it would send it with any method that the
- * server requests. On its own socket, the public image requests none.
+ * Returns the environment variables for libpq. A libpq that does not enforce `require_auth` gets no password, because
+ * it would send the password with any method that the server requests. On its own socket, the public image requests no
+ * password.
  */
 function containerEnvironment(
   { address, password, applicationName }: ProgramTarget,
@@ -152,9 +157,9 @@ function cannotBeHeld(program: string, version: number, { address }: ProgramTarg
 }
 
 /**
- * Runs a program that reads no input, and kills it when its standard input ends, which happens when the calling process
- * ends. The shell waits for both of its children. An abandoned child would become a child of process 1, which is
- * Postgres itself. If a signal ends such a child, Postgres mistakes that for a crash. `$0` marks the program.
+ * Runs a program that reads no input. When the calling process ends, standard input closes, and the shell kills the
+ * program. The shell waits for both of its children, because an orphan would become a child of process 1, which is
+ * Postgres itself: if a signal ends such a child, Postgres mistakes that for a crash. `$0` is the program's mark.
  */
 const WATCHED = `exec 3<&0
 ${MARK}=$0 "$@" 3<&- </dev/null & run=$!
@@ -164,8 +169,7 @@ kill $watch 2>/dev/null; wait $watch 2>/dev/null
 exit $code`;
 
 /**
- * Starts a program in a container. Values of variables pass through the engine's environment, never through
- * arguments.
+ * Starts a program in a container. The values of variables are passed in the engine's environment, never in arguments.
  */
 function run(
   engine: Engine,
@@ -192,16 +196,16 @@ function run(
   let killed: Promise<Called | undefined> | undefined;
   return {
     ...watched,
-    // The program ends when this input does.
+    // pg_dump reads no input; it ends when this stream closes.
     stdin: isRead ? watched.stdin : new PassThrough().resume(),
     ended: watched.ended.then(async (end) => {
-      // In a paused container, no program ends and no call returns.
+      // In a paused container no program ends, so a call for it never returns.
       if (/paused/.test((await killed)?.stderr ?? ''))
         return { ...end, unreached: pausedFault(engine, { id, service }) };
       if (NO_PASSWORD.test(end.stderr) && version < KNOWS_METHODS)
         return { ...end, unreached: cannotBeHeld(command[0], version, target) };
       if (killed !== undefined || end.code !== KILLED) return end;
-      // A container that is killed ends its programs without a message.
+      // If the container is killed, its programs end without a message.
       return { ...end, stderr: `${end.stderr}${command[0]} was ended inside the container\n` };
     }),
     kill() {

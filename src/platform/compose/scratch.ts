@@ -17,24 +17,24 @@ import { findOwnEngine } from './engine.ts';
 import { resolveImage } from './environment.ts';
 import { openContainerPrograms } from './programs.ts';
 
-/** Seconds that the server may take to become ready. */
+/** Timeout in seconds for the start of the server. */
 const START_SECONDS = 60;
 const POLL_PAUSE = 200;
 const LOG_LINES = 5;
-/** The label that identifies the drill of a container. */
+/** The label that records which drill started a container. */
 const LABEL = 'idkit.drill';
 
-/** A Postgres server in a temporary container, and the programs inside it. */
+/** A Postgres server in a temporary container, with the client programs inside it. */
 export interface ScratchContainer extends ScratchPlace {
   programs: PostgresPrograms;
 }
 
 /**
- * Starts a temporary container of the database's image with its own volume and password. No compose file names it, so
- * no statement can reach the live database.
+ * Starts a temporary container from the database's image, with its own volume and password. It is outside the compose
+ * project, so no statement can reach the live database.
  *
- * @throws IDKIT_VERSION, IDKIT_UNREACHABLE without an engine, IDKIT_SETTING without a definition, IDKIT_FAILED if it
- *   does not start; it is removed then
+ * @throws IDKIT_VERSION, IDKIT_UNREACHABLE without an engine, IDKIT_SETTING without a definition, IDKIT_FAILED if the
+ *   container does not start. It is removed then.
  */
 export async function openScratchContainer(settings: Settings, random: Random): Promise<ScratchContainer> {
   const engine = await findOwnEngine(settings);
@@ -59,7 +59,7 @@ export async function openScratchContainer(settings: Settings, random: Random): 
   }
 }
 
-/** Removes the containers of drills that were killed: each contains a whole database of the platform. */
+/** Removes the containers that killed drills left behind. Each of them contains a whole database of the platform. */
 export async function reapDeadDrills(engine: Engine): Promise<void> {
   const listed = await engine.call(['ps', '-aq', '--filter', `label=${LABEL}`]);
   for (const id of listed.stdout.split('\n').filter((line) => line !== '')) {

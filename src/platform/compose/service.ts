@@ -18,15 +18,15 @@ import { resolveImage } from './environment.ts';
 import { checkHealth, managementUrl, serviceUrl } from './health.ts';
 import { componentOf, type Project, startContainer } from './start.ts';
 
-/** Seconds that a container has to end by itself. A database needs them for its checkpoint. */
+/** Time in seconds that a container has to stop by itself. A database needs the time for its checkpoint. */
 const GRACE_SECONDS = 60;
 
-/** The containers of a platform, idkit's or Keycloak's. The engine is looked up at the first call. */
+/** The containers of a platform with idkit's service or with Keycloak. The first call looks up the engine. */
 export class ComposeService implements PlatformService {
   readonly #settings: Settings;
   #engine: Promise<Engine> | undefined;
 
-  /** @throws IDKIT_SETTING if the address of the database names no service of compose.yaml */
+  /** @throws IDKIT_SETTING if the database's address names no service of compose.yaml */
   constructor(settings: Settings) {
     nameOf(settings, 'database');
     this.#settings = settings;
@@ -34,7 +34,6 @@ export class ComposeService implements PlatformService {
 
   /**
    * Finds the engine of this platform's containers.
-   *
    *
    * @throws IDKIT_VERSION, IDKIT_UNREACHABLE, IDKIT_SETTING if the project's containers belong to another platform
    */
@@ -77,7 +76,7 @@ export class ComposeService implements PlatformService {
     await this.waitUntilReady(startSeconds(this.#settings), signal);
   }
 
-  // A container continues to serve after a restore.
+  // A container keeps serving after the restore has ended, so nothing is stopped here.
   async stop(): Promise<void> {}
 
   async waitUntilReady(timeoutSeconds: number, signal = new AbortController().signal): Promise<void> {
@@ -85,7 +84,7 @@ export class ComposeService implements PlatformService {
   }
 
   async checkReplaceable(): Promise<void> {
-    // A restore stops the containers itself, but only if it can start them again.
+    // A restore stops the containers itself. It only needs an engine that can start them again.
     const engine = await this.findEngine();
     await engine.findCompose();
     const paused = (await this.#listOwn()).find(({ state }) => state === 'paused');
@@ -163,7 +162,7 @@ async function must(
   signal: AbortSignal,
 ): Promise<void> {
   const called = await engine.call(args, { signal, timeoutSeconds: GRACE_SECONDS * 2 });
-  // It may have been removed in the meantime.
+  // The container may have been removed in the meantime.
   if (called.code === 0 || /no such (container|network|volume)|no container with/i.test(called.stderr))
     return;
   throw new IdkitError('IDKIT_FAILED', `${what}: ${lastLine(called)}`);

@@ -12,26 +12,29 @@ import { composeEnvironment, readFileVariables, resolveImage } from './environme
 import { checkHealth, type Health, stateText } from './health.ts';
 import { checkPrecedence, endOfPodman, findMadeBy, fingerprint, putMadeBy } from './podman.ts';
 
-/** Milliseconds between two checks of a component that starts. The pause grows with the time. */
+/** Pause in milliseconds between two checks of a component that starts. The pause grows over time. */
 const POLL_PAUSE = { least: 300, most: 1000 };
 
-/** Number of checks before a container counts as ended, because the engine may be about to restart it. */
+/** A container counts as ended after this many checks in a row, because the engine may be about to restart it. */
 const ENDED_CHECKS = 4;
 
-/** Number of restarts by the engine after which waiting is pointless. */
+/** After this many restarts by the engine the start counts as failed. */
 const MOST_RESTARTS = 3;
 
-/** Lines of a log that a message shows. */
+/** Number of log lines that a message shows. */
 const LOG_LINES = 10;
 
-/** Keycloak logs each check that finds it not ready. These lines could hide the ones that matter. */
+/**
+ * Keycloak logs a line for each check while it is not ready. These lines are removed, because they could hide important
+ * ones.
+ */
 const ECHOED_CHECK = /\bSRHCK01001\b/;
 const MOST_ECHOES = 500;
 
-/** Seconds that a container has to end by itself before it is replaced. */
+/** Time in seconds that a container has to stop by itself before it is replaced. */
 const GRACE_SECONDS = 60;
 
-/** Seconds that the compose program may take, because it may fetch an image. */
+/** Timeout in seconds of the compose program, which may have to fetch an image. */
 const COMPOSE_SECONDS = 1800;
 
 /** A platform in containers, and its engine. */
@@ -41,7 +44,10 @@ export interface Project {
   definition: Definition;
 }
 
-/** Starts one service of the compose file and waits until it is UP. See `PlatformService.startComponents`. */
+/**
+ * Starts one service of the compose file and waits until it is UP. Throws the errors of
+ * `PlatformService.startComponents`.
+ */
 export async function startContainer(
   project: Project,
   service: DefinedService,
@@ -55,7 +61,7 @@ export async function startContainer(
   let ended = 0;
   let firstRestarts: number | undefined;
   let health: Health = { health: 'DOWN', detail: 'it was not checked' };
-  // If fetching an image took all the time, the component still gets half of it.
+  // Even if fetching an image took the whole time, the component gets half of the timeout to start.
   const patience = options.timeoutSeconds * 1000;
   const until = Math.max(began + patience, performance.now() + patience / 2);
   for (;;) {
@@ -63,7 +69,8 @@ export async function startContainer(
     const container = await findContainer(project, service.name);
     if (container === undefined) throw composeFault(project, service, result);
     const failed = result.code !== 0 && (project.engine.kind === 'docker' || container.state === 'created');
-    // A container with an older definition is not a success; `podman-compose` never changes one.
+    // A running container with an older definition does not count as started: `podman-compose` never changes an
+    // existing one.
     if (failed || (container.state === 'created' && container.error !== ''))
       throw composeFault(project, service, result, container);
     if (container.state === 'paused') throw pausedFault(project.engine, container);
@@ -110,7 +117,7 @@ async function findContainer({ engine, settings }: Project, name: string): Promi
   return all.find(({ service }) => service === name);
 }
 
-/** Without a terminal, compose programs do not report that they fetch an image. */
+/** Reports that the engine must fetch an image first. Compose programs report this only on a terminal. */
 async function noteFetch(
   { engine, settings }: Project,
   { image }: DefinedService,
@@ -118,7 +125,7 @@ async function noteFetch(
 ): Promise<void> {
   if (note === undefined || image === '') return;
   const name = resolveImage(image, settings);
-  // Such an image is built on this machine, so the next step reports its absence.
+  // Images named localhost/… are built on this machine and cannot be fetched. The next step reports a missing one.
   if (name.startsWith('localhost/')) return;
   const asked = await engine.call(['image', 'inspect', '--format', '{{.Id}}', name], { signal });
   if (asked.code !== 0)
@@ -126,8 +133,8 @@ async function noteFetch(
 }
 
 /**
- * Creates and starts the container unless it already matches the definition. The engine's state afterwards decides
- * whether this worked.
+ * Creates and starts the container unless it already matches the definition. The caller reads from the engine whether
+ * this succeeded.
  */
 async function composeUp(project: Project, service: DefinedService, signal: AbortSignal): Promise<Called> {
   const { engine, settings, definition } = project;
@@ -176,7 +183,7 @@ async function composeUp(project: Project, service: DefinedService, signal: Abor
   return called;
 }
 
-/** Returns the error of a container that ran but did not become UP, with the last lines of its log. */
+/** Returns the error for a container that was started but did not become UP, with the last lines of its log. */
 async function ownFault(
   { engine }: Project,
   container: Container,

@@ -6,22 +6,21 @@ import { withoutPassphrase } from '../../config/index.ts';
 import type { Engine } from './engine.ts';
 
 /**
- * Runs inside the container and connects the server to standard input and output. Bash is in the image. It waits for
- * both of its children. An abandoned child would become a child of process 1, which is Postgres itself. If a signal
- * ends such a child, Postgres restarts.
+ * Runs in the container's bash and connects standard input and output to the server. The shell waits for both of its
+ * children, because an orphan would become a child of process 1, which is Postgres itself: if a signal ends such a
+ * child, Postgres restarts.
  */
 const JOIN =
   'exec 4<&0 3<>/dev/tcp/127.0.0.1/5432 || exit 1; cat <&4 >&3 & a=$!; cat <&3 & b=$!; wait -n; kill $a $b 2>/dev/null; wait; true';
 
-/** Short, because the path of a socket has at most 107 bytes. */
+/** A short path, because the path of a socket is limited to 107 bytes. */
 const DIRECTORY = '/tmp/idkit-tunnel-';
 
 /**
- * Opens a socket on this machine that leads through the engine to the database in its container, while `work` runs. No
- * port of the database is published, and this machine cannot enter the networks of some engines. The public image
- * requests no password inside the container. So the socket is in a directory that only this user can reach. Every user
- * could reach a loopback port.
- *
+ * Runs `work` with a socket on this machine that leads through the engine to the database in its container. This needs
+ * no published port, and it works with engines whose networks this machine cannot reach. Inside the container, the
+ * public image requests no password. The socket is therefore in a directory that only this user can enter, whereas any
+ * user could connect to a loopback port.
  *
  * @param work receives the socket's directory, which libpq accepts as a host
  */
@@ -43,7 +42,7 @@ export async function whileTunnelled<T>(
       socket.destroy();
       child.kill('SIGKILL');
     };
-    // The client notices each of these errors when its connection ends.
+    // The client notices all of these errors, because its connection ends.
     for (const stream of [socket, child.stdin, child.stdout]) stream.on('error', end);
     child.on('error', end);
     child.on('close', end);

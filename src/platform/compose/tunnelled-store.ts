@@ -5,7 +5,7 @@ import { openPostgresStore, type PostgresAccess } from '../postgres/platform.ts'
 import type { Engine } from './engine.ts';
 import { whileTunnelled } from './tunnel.ts';
 
-/** idkit's own store in a database whose port is not published. Each call opens a tunnel to it. */
+/** idkit's own store in a database whose port is not published. Each call opens its own tunnel. */
 export class TunnelledStore implements StoreAccess {
   readonly #settings: Settings;
   readonly #find: () => Promise<{ engine: Engine; id: string }>;
@@ -44,7 +44,7 @@ export class TunnelledStore implements StoreAccess {
   }
 }
 
-/** Returns the settings with an address that leads through the tunnel. */
+/** Returns the settings with the tunnel as the database's address. */
 function withSocket(settings: Settings, directory: string): Settings {
   const { database } = settings;
   if (database.kind !== 'postgres') return settings;

@@ -17,7 +17,7 @@ import type {
 import { IdkitStore } from '../idkit-store.ts';
 import { discardFiles, stagedBytes, swapFile, swapFileBack, swapFiles } from './swap.ts';
 
-/** The SQLite file of the embedded platform. */
+/** The database of an embedded platform: a SQLite file. */
 export class SqliteDatabase implements PlatformDatabase {
   readonly #settings: Settings;
   readonly #file: string;
@@ -108,7 +108,7 @@ export class SqliteDatabase implements PlatformDatabase {
     if (existsSync(this.#file)) await this.#store.readSnapshot();
   }
 
-  // For a file, `baseUrl` already shows this: it reads the record of a running service.
+  // On SQLite, `baseUrl` already shows this: it reads the record of a running service.
   async checkUnused(): Promise<void> {}
 
   async keepServicesOut(): Promise<{ release(): Promise<void> }> {

@@ -3,7 +3,7 @@ import { Platform } from '../platform.ts';
 import { SqliteDatabase } from './database.ts';
 import { EmbeddedService } from './service.ts';
 
-/** idkit's own service on a SQLite file. */
+/** Returns the platform of idkit's own service on a SQLite file. */
 export function openEmbeddedPlatform(settings: Settings): Platform {
   return new Platform(new EmbeddedService(settings), new SqliteDatabase(settings));
 }

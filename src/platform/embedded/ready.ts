@@ -4,7 +4,7 @@ import { IdkitError, systemErrorCode } from '../../core/index.ts';
 /** Timeout in milliseconds of one request to `/health/ready`. */
 const REQUEST_TIMEOUT = 5_000;
 
-/** Codes of sockets and of Node.js's fetch for a refused, reset or late connection. */
+/** Error codes of sockets and of Node.js's fetch for a refused, reset or timed-out connection. */
 const NOT_YET: readonly string[] = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -17,10 +17,11 @@ const NOT_YET: readonly string[] = [
 ];
 
 /**
- * Requests `/health/ready` once, at most until `until` (milliseconds of `performance.now()`). A service that does not
- * listen, or closes the connection, is not ready yet.
+ * Requests `/health/ready` once and waits for the response at most until `until` (milliseconds of `performance.now()`).
+ * Returns false if the service does not listen or closes the connection.
  *
- * @throws IDKIT_UNREACHABLE for a fault that waiting cannot cure: another certificate, or a port that speaks no HTTP
+ * @throws IDKIT_UNREACHABLE for an error that does not go away with time: another certificate, or a port that does
+ *   not speak HTTP
  */
 export async function isReady(address: string, until: number): Promise<boolean> {
   const milliseconds = Math.ceil(Math.max(1, Math.min(REQUEST_TIMEOUT, until - performance.now())));

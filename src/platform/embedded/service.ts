@@ -16,14 +16,14 @@ import { isReady } from './ready.ts';
 /** Milliseconds between two requests to `/health/ready`. */
 const POLL_PAUSE = 50;
 
-/** Whether this process alone may use the database, because a restore keeps other services out. */
+/** Whether only this process may use the database, because a restore keeps other services out. */
 export interface ServiceGate {
   readonly isShut: boolean;
 }
 
 /**
- * idkit's own service, on SQLite or Postgres. `start` runs it inside this process: a separate process would outlive a
- * killed restore and hold the lock that the next restore needs.
+ * idkit's own service on SQLite or Postgres. `start` runs it inside this process, because a separate process would
+ * outlive a killed restore and keep the lock that the next restore needs.
  */
 export class EmbeddedService implements PlatformService {
   readonly #settings: Settings;
@@ -97,7 +97,7 @@ export class EmbeddedService implements PlatformService {
     if (address !== undefined) throw serviceRuns(address);
   }
 
-  // The platform has no components: its service is this process or an `idkit serve` of the operator.
+  // An embedded platform has no components: its service is this process, or an `idkit serve` that the operator runs.
 
   async startComponents(): Promise<readonly Component[]> {
     return [];
@@ -113,7 +113,7 @@ export class EmbeddedService implements PlatformService {
     return [];
   }
 
-  /** Reads the record of a service in another process. Trusts that service's certificate from now on. */
+  /** Reads the record of a service in another process. From then on, this process trusts that service's certificate. */
   async #readHolder(): Promise<LockHolder | undefined> {
     const file = serviceLockFile(this.#settings);
     const holder =
@@ -125,7 +125,7 @@ export class EmbeddedService implements PlatformService {
   }
 }
 
-/** Returns the newest listening service among those that one directory runs on a Postgres database. */
+/** On a Postgres database, one platform directory can run several services. Returns the newest one that listens. */
 async function findNewest(file: string): Promise<LockHolder | undefined> {
   const holders = (await findHolders(file)).filter(({ baseUrl }) => baseUrl !== undefined);
   return holders.toSorted((one, other) => (one.startedAt < other.startedAt ? -1 : 1)).at(-1);

@@ -4,17 +4,17 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 
-/** Bytes of one block that `stat` counts. */
+/** Size in bytes of the blocks that `stat` counts. */
 const BLOCK = 512;
 
 /** The files of one restore. */
 export interface SwapFiles {
   live: string;
-  /** The loaded database before the swap. */
+  /** The loaded database, before the swap renames it. */
   staged: string;
-  /** The previous database, which the restore keeps. */
+  /** The database that was live before the swap, which the restore keeps. */
   previous: string;
-  /** Records that there was no previous database. */
+  /** An empty file which records that no database existed before the swap. */
   noPrevious: string;
 }
 
@@ -34,9 +34,9 @@ export function swapFiles(live: string, id: string): SwapFiles {
 }
 
 /**
- * Puts the staged database in the place of the live one. It checkpoints the live file's write-ahead log, gives the
- * file a second name, and renames the staged file over it. The live name never lacks a database. A call that was
- * interrupted may be repeated, and a call after a finished swap does nothing.
+ * Replaces the live database with the staged one. It checkpoints the live file's write-ahead log, creates a second link
+ * to the file, and renames the staged file over it, so that the live name always exists. An interrupted call can be
+ * repeated. After a finished swap, a call does nothing.
  */
 export async function swapFile(files: SwapFiles): Promise<void> {
   if (!existsSync(files.staged)) {
@@ -52,13 +52,14 @@ export async function swapFile(files: SwapFiles): Promise<void> {
   await syncDirectory(files.live);
 }
 
-/** Puts the previous database back. Does nothing if there was no swap. May be repeated. */
+/** Puts the previous database back. Does nothing if there was no swap. An interrupted call can be repeated. */
 export async function swapFileBack(files: SwapFiles): Promise<void> {
   if (existsSync(files.noPrevious)) {
     if (!existsSync(files.staged)) await removeDatabase(files.live);
     await rm(files.noPrevious, { force: true });
   } else if (existsSync(files.previous)) {
-    // Both names are the same file, so the live database was never replaced. A rename would leave both names (POSIX).
+    // Both names refer to the same file, so the live database was never replaced. A rename between them would do
+    // nothing (POSIX).
     if (await isSameFile(files.previous, files.live)) await rm(files.previous);
     else {
       await removeLog(files.live);
@@ -70,7 +71,9 @@ export async function swapFileBack(files: SwapFiles): Promise<void> {
   await syncDirectory(files.live);
 }
 
-/** Removes the staged database and, with `previous`, the one that a swap kept. May be repeated. */
+/**
+ * Removes the staged database and, with `previous`, also the one that a swap kept. An interrupted call can be repeated.
+ */
 export async function discardFiles(files: SwapFiles, options: { previous: boolean }): Promise<void> {
   await removeDatabase(files.staged);
   if (options.previous) {
@@ -80,14 +83,14 @@ export async function discardFiles(files: SwapFiles, options: { previous: boolea
   if (existsSync(dirname(files.live))) await syncDirectory(files.live);
 }
 
-/** Returns the number of bytes that `discardFiles` without `previous` frees. */
+/** Returns the size of the staged database on the disk in bytes. */
 export async function stagedBytes({ staged }: SwapFiles): Promise<number> {
   let bytes = 0;
   for (const file of filesOf(staged)) if (existsSync(file)) bytes += (await stat(file)).blocks * BLOCK;
   return bytes;
 }
 
-/** Adds a second name to the live database, and to its log if the log could not be checkpointed. */
+/** Creates a second link to the live database, and to its write-ahead log if that could not be checkpointed. */
 async function keepPrevious(files: SwapFiles): Promise<void> {
   if (!existsSync(files.live)) {
     if (existsSync(files.previous)) return;
@@ -106,7 +109,7 @@ async function keepPrevious(files: SwapFiles): Promise<void> {
   await syncDirectory(files.live);
 }
 
-/** Creates a hard link, or renames on a file system without hard links. */
+/** Creates a hard link. On a file system without hard links, it renames the file instead. */
 async function secondName(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
@@ -122,8 +125,8 @@ async function secondName(from: string, to: string): Promise<void> {
 }
 
 /**
- * Checkpoints a database's write-ahead log. SQLite removes an empty log when the last connection closes. A database
- * that is too damaged to open keeps its log.
+ * Checkpoints a database's write-ahead log. SQLite then removes the empty log when the connection closes. If the
+ * database is too damaged to open, the log stays.
  */
 function foldLog(file: string): void {
   if (!existsSync(logOf(file))) return;
@@ -135,7 +138,7 @@ function foldLog(file: string): void {
       database.close();
     }
   } catch {
-    // The log is kept next to the database, so nothing is lost.
+    // The log stays next to the database, so nothing is lost.
   }
 }
 

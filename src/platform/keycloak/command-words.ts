@@ -1,14 +1,14 @@
 import { IdkitError } from '../../core/index.ts';
 
-/** Characters that a shell would interpret outside quotes. */
+/** Characters with a special meaning to a shell outside quotes. */
 const SHELL_ONLY = /[|&;<>()$`*?[\]{}!\n]/;
-/** Characters that it interprets at the start of a word. */
+/** Characters with a special meaning to a shell at the start of a word. */
 const SHELL_AT_START = /[~#]/;
 
 /**
- * Splits a command of `keycloak.start` or `keycloak.stop` into words at blanks, with the single quotes, double quotes
- * and backslashes of a shell. No shell runs it, so syntax that only a shell understands is rejected outside quotes
- * instead of being passed on literally.
+ * Splits a command of `keycloak.start` or `keycloak.stop` into words at spaces. Single quotes, double quotes and
+ * backslashes work as in a shell. The command runs without a shell, so other shell syntax outside quotes is rejected
+ * instead of being passed to the program literally.
  *
  * @throws IDKIT_SETTING that names the setting and the syntax
  */
@@ -51,7 +51,7 @@ export function parseCommandWords(text: string, setting: string): readonly [stri
   return [program, ...rest];
 }
 
-/** Returns the text between the quote at `start` and the one that closes it, which is at `end`. */
+/** Returns the text between the quote at `start` and the closing quote, and the position `end` of the latter. */
 function readQuoted(text: string, start: number): { value: string; end: number } | undefined {
   const quote = text.charAt(start);
   let value = '';

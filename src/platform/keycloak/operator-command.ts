@@ -5,21 +5,21 @@ import { platformPaths, readEnvFile, type Settings } from '../../config/index.ts
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 import { parseCommandWords } from './command-words.ts';
 
-/** Lines of a command's output that an error shows. */
+/** Number of output lines that an error shows. */
 const SHOWN_LINES = 12;
 
-/** A running command of the operator. */
+/** A command from idkit.yaml that is running. */
 export interface OperatorCommand {
   /**
-   * Resolves once it ends successfully. Rejects with IDKIT_FAILED and its last lines, or IDKIT_VERSION if it is
-   * missing.
+   * Resolves when the command succeeds. Rejects with IDKIT_FAILED and its last lines if it fails, or with IDKIT_VERSION
+   * if the program does not exist.
    */
   ended: Promise<void>;
-  /** Lets this process end before the command does. */
+  /** Allows this process to end while the command still runs. */
   release(): void;
   /** Ends the command and its process group. */
   kill(): void;
-  /** Returns the last lines that it wrote. */
+  /** Returns the last lines of the command's output. */
   tail(): string;
 }
 
@@ -40,7 +40,7 @@ export function runOperatorCommand(
   const log = join(data, `keycloak-${which}.log`);
   const output = openSync(log, 'a', 0o600);
   const from = statSync(log).size;
-  // Its output goes straight to the file, so that it does not depend on this process.
+  // The command writes directly to the file, so that it does not depend on this process.
   const child = spawn(program, args, {
     cwd: settings.dir,
     env: commandEnvironment(settings),
@@ -63,7 +63,7 @@ export function runOperatorCommand(
       reject(new IdkitError('IDKIT_FAILED', `keycloak.${which} ${how}`, { hints }));
     });
   });
-  // A caller that does not await `ended` notices the failure when the service does not become ready.
+  // Not every caller awaits `ended`. If the command fails, the service does not become ready, which the caller reports.
   ended.catch(() => undefined);
   return {
     ended,
@@ -76,9 +76,9 @@ export function runOperatorCommand(
 }
 
 /**
- * Returns the environment of the operator's commands: this process's environment and the variables of `.env`, without
- * idkit's own. It also contains the current credentials under Keycloak's names, so that a restored `.env` reaches
- * Keycloak.
+ * Returns the environment for the operator's commands: this process's environment and the variables of `.env`, without
+ * idkit's own. The current credentials are added under Keycloak's names, so that Keycloak uses those of a restored
+ * `.env`.
  */
 function commandEnvironment(settings: Settings): NodeJS.ProcessEnv {
   const own = (name: string) => name.startsWith('IDKIT_');

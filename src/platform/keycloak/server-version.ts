@@ -6,8 +6,8 @@ import { IdkitError, jsonFields, parseJsonObject } from '../../core/index.ts';
 const PATIENCE = 10_000;
 
 /**
- * Asks a running Keycloak for its version, such as `26.7.3`; undefined if the login fails or Keycloak does not report
- * it.
+ * Returns the version of a running Keycloak, such as `26.7.3`. Returns undefined if the login fails or Keycloak does
+ * not report its version.
  */
 export async function askServerVersion(settings: Settings, baseUrl: string): Promise<string | undefined> {
   const { username, password } = settings.administrator;
@@ -26,7 +26,7 @@ export async function askServerVersion(settings: Settings, baseUrl: string): Pro
       await admin.logout();
     }
   } catch (error) {
-    // The version is optional: the database records it too.
+    // The version is optional, because the database records it too.
     if (error instanceof IdkitError || error instanceof DOMException || error instanceof TypeError)
       return undefined;
     throw error;
@@ -34,7 +34,7 @@ export async function askServerVersion(settings: Settings, baseUrl: string): Pro
 }
 
 function readVersion(text: string): string | undefined {
-  // An error page, or the response of another program, is not JSON.
+  // The response is not JSON, so it is an error page or comes from another program.
   const { version } = jsonFields(parseJsonObject(text)?.['systemInfo']);
   return typeof version === 'string' && version !== '' ? version : undefined;
 }

@@ -18,19 +18,19 @@ import { askServerVersion } from './server-version.ts';
 const POLL_PAUSE = 200;
 /** Timeout in milliseconds of one request. */
 const REQUEST_TIMEOUT = 5_000;
-/** Seconds that a stop may take. */
+/** Timeout of a stop in seconds. */
 const STOP_SECONDS = 120;
 
 /**
- * A Keycloak that the operator runs as a process. It serves the address of `listen`, and the commands of idkit.yaml
- * start and stop it. It is ready when its management address says so. It is a single component, and a restore leaves it
- * running.
+ * A Keycloak that the operator runs as a process. It listens on the address of `listen`. The commands in idkit.yaml
+ * start and stop it, and its management address reports when it is ready. The platform has only this component, and a
+ * restore leaves it running.
  */
 export class KeycloakService implements PlatformService {
   readonly #settings: Settings;
   readonly #address: string;
   readonly #management: string | undefined;
-  /** A start command that stays in the foreground. */
+  /** The start command, if it runs in the foreground. */
   #starting: OperatorCommand | undefined;
 
   constructor(settings: Settings) {
@@ -81,7 +81,7 @@ export class KeycloakService implements PlatformService {
     command.release();
   }
 
-  // Keycloak is a separate process and continues to serve after a restore.
+  // Keycloak is a separate process and keeps serving after a restore, so nothing is stopped here.
   async stop(): Promise<void> {}
 
   async waitUntilReady(timeoutSeconds: number, signal?: AbortSignal): Promise<void> {
@@ -122,7 +122,8 @@ export class KeycloakService implements PlatformService {
       if (ran) throw keycloakRuns(this.#address);
       return [];
     }
-    // A Keycloak that is starting does not respond yet, so the command always runs. It may fail if no Keycloak runs.
+    // The stop command always runs, because a Keycloak that is still starting does not respond yet. The command may
+    // fail if no Keycloak runs.
     await runOperatorCommand(this.#settings, 'stop', stop).ended.catch((error: unknown) => {
       if (ran) throw error;
     });
@@ -164,14 +165,14 @@ export class KeycloakService implements PlatformService {
     return this.#management !== undefined && answers(this.#management);
   }
 
-  /** Reports whether Keycloak is ready and serves its realms. */
+  /** Returns whether Keycloak is ready and serves its realms. */
   async #isUp(until: number): Promise<boolean> {
     if (this.#management !== undefined && !(await isReady(this.#management, until))) return false;
     return (await statusOf(`${this.#address}/realms/master`, until)) === 200;
   }
 }
 
-/** Reports whether a program accepts connections at the URL, even if it never responds. */
+/** Returns whether a program accepts connections at the URL, even if it never sends a response. */
 async function answers(url: string): Promise<boolean> {
   const signal = AbortSignal.timeout(REQUEST_TIMEOUT);
   try {
@@ -191,7 +192,7 @@ async function statusOf(url: string, until: number): Promise<number | undefined>
     await response.arrayBuffer();
     return response.status;
   } catch {
-    // Whatever the fault is, the service does not respond yet. The caller reports a timeout in the end.
+    // After any error the service counts as not ready yet. If it never becomes ready, the caller reports a timeout.
     return undefined;
   }
 }

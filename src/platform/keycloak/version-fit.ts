@@ -2,11 +2,11 @@ import { keycloakSchemaNumber } from '../../backupset/index.ts';
 import { IdkitError } from '../../core/index.ts';
 
 /**
- * Compares the version of a dump with that of the server. Keycloak starts on a dump of its own version, and migrates
- * a dump of an older one.
+ * Compares the Keycloak version of a dump with that of the server. Keycloak can use a dump of its own version, and
+ * migrates a dump of an older one.
  *
  * @param dumped the version that last migrated the dump's schema (`migration_model`)
- * @param server the version that last started on the database to be replaced; undefined if there is none
+ * @param server the version that last started on the live database; undefined if there is none
  * @returns a note for the operator; absent if the versions are the same or one of them is unknown
  * @throws IDKIT_VERSION if the server is older than the dump
  */

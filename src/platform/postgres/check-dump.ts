@@ -16,7 +16,7 @@ export interface DatabaseOwner {
  * Checks that a dump is from Postgres and from this platform's service, that its schema is known, and that the master
  * key decrypts it.
  *
- * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG, IDKIT_DAMAGED if no key belongs to it
+ * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG; IDKIT_DAMAGED if no key can decrypt it
  */
 export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport, { inPlace }: SwapOptions = {}): void {
   if (dump.kind !== 'postgres')
@@ -26,7 +26,8 @@ export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport, { inPlace 
       { hints: ['restore it into a platform whose idkit.yaml sets a database of that kind'] },
     );
   if (dump.postgres?.unread === true) {
-    // The loaded database is checked before the swap. In place, the live database would already be lost by then.
+    // Normally the loaded database is checked before the swap. In place, the live database would already be lost by
+    // then.
     if (inPlace !== true) return;
     throw new IdkitError(
       'IDKIT_VERSION',
@@ -44,7 +45,11 @@ export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport, { inPlace 
   if (owner.service === 'idkit') checkProofs(owner, dump.schemaVersion ?? 0, dump.meta ?? new Map());
 }
 
-/** Checks the master key against idkit's loaded tables; Keycloak encrypts nothing. @throws as `checkDumpFits` */
+/**
+ * Checks that the master key decrypts the secrets in idkit's loaded tables. Keycloak encrypts nothing.
+ *
+ * @throws the errors of `checkDumpFits`
+ */
 export async function checkSeals(
   { psql }: PostgresContext,
   name: string,
@@ -56,7 +61,11 @@ export async function checkSeals(
   checkProofs(owner, schemaVersion, new Map(rows.map((row) => [String(row['name']), String(row['value'])])));
 }
 
-/** Checks the schema version and the proofs of the master key. @throws as `checkDumpFits` */
+/**
+ * Checks the schema version, and the master key against the proofs that the dump contains.
+ *
+ * @throws the errors of `checkDumpFits`
+ */
 function checkProofs(
   { masterKey, masterKeyOld }: DatabaseOwner,
   schemaVersion: number,

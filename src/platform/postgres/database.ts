@@ -42,37 +42,37 @@ import { checkVersionFit } from '../keycloak/version-fit.ts';
 import { checkDumpFits, checkSeals } from './check-dump.ts';
 import { checkUnused, type Gate } from './gate.ts';
 
-/** Bytes at the start of a dump that contain idkit's own comments. */
+/** idkit's own comments are within this many bytes of the start of a dump. */
 const HEAD_BYTES = 64 * 1024;
-/** Seconds that counting the users of a large database may take. */
+/** Timeout in seconds for counting the users of a large database. */
 const COUNT_SECONDS = 600;
-/** Seconds that the statistics of a loaded database may take. */
+/** Timeout in seconds for updating the statistics of a loaded database. */
 const ANALYZE_SECONDS = 3600;
-/** Seconds to wait for a server that is starting, when the previous database depends on it. */
+/** Time in seconds to wait for a server that is starting, so that a short restart does not prevent a rollback. */
 const PATIENCE = 15;
 
 export interface PostgresDatabaseOptions extends ConnectionOptions {
-  /** The address without its password, for people and journals. */
+  /** The address without its password, for messages and journals. */
   location: string;
-  /** Whether the server requests no password. A successful login then does not show which password the role has. */
+  /** True if the server requests no password. A successful login then does not prove which password the role has. */
   asksNoPassword?: boolean;
   masterKey: Secret | undefined;
   masterKeyOld: Secret | undefined;
-  /** Absent if the caller needs nothing from the service's own store. */
+  /** Absent if no method of `StoreAccess` is called. */
   store?: StoreAccess;
-  /** Absent if no service but the platform's own can reach the database. */
+  /** Absent if only the platform's own service can reach the database. */
   gate?: Gate;
   /** Whether services of other machines may use the database. A restore then checks for them and keeps them out. */
   sharedWithServices?: boolean;
-  /** Reports whether the database's container is stopped. Absent if the server always runs. */
+  /** Returns whether the database's container is stopped. Absent if the database is not in a container. */
   isStopped?(): Promise<boolean>;
 }
 
-/** A database on a Postgres server, idkit's own or Keycloak's. Connects to nothing until it is used. */
+/** The database of idkit's own service or of Keycloak on a Postgres server. It connects when a method is called. */
 export class PostgresDatabase implements PlatformDatabase {
   readonly #options: PostgresDatabaseOptions;
   readonly #context: PostgresContext;
-  /** The dump that `checkDump` accepted. */
+  /** The dump that `checkDump` accepted last. */
   #expected: DumpReport | undefined;
   #versionNote: string | undefined;
 
@@ -129,7 +129,7 @@ export class PostgresDatabase implements PlatformDatabase {
   ): Promise<StagedDatabase> {
     const target = this.#targetOf(id, inPlace);
     await checkConstraints(this.#context, target);
-    // Without statistics the queries of a loaded database would be slow at first.
+    // Without statistics, the first queries on a loaded database would be slow.
     const limits = { ...(signal === undefined ? {} : { signal }), seconds: ANALYZE_SECONDS };
     const [facts] = await Promise.all([
       this.#readFacts(target),
@@ -208,15 +208,15 @@ export class PostgresDatabase implements PlatformDatabase {
     return this.#store.changeMasterKey(from, to);
   }
 
-  /** Reports whether a service has created its tables. */
+  /** Returns whether a service has created its tables. */
   async hasTables(): Promise<boolean> {
     const { database } = this.#context;
     return (await this.#exists()) && hasServiceTables(this.#schema, this.#ask(database));
   }
 
   /**
-   * Returns the schema of the live database in the form of a dump's `schemaVersion`. Returns 0 without a database or
-   * tables.
+   * Returns the schema version of the live database, comparable with a dump's `schemaVersion`. Returns 0 if the
+   * database or its tables do not exist.
    */
   async readSchemaVersion(): Promise<number> {
     const { database } = this.#context;
@@ -235,7 +235,7 @@ export class PostgresDatabase implements PlatformDatabase {
 
   async #checkDumpAtServer(dump: DumpReport, swap: SwapOptions): Promise<void> {
     const context = this.#context;
-    // A restore does not stop these services, so it reports them before it changes anything.
+    // A restore cannot stop services on other machines, so it reports them before it changes anything.
     if (this.#options.sharedWithServices === true) await this.checkUnused();
     checkDumpFits(this.#options, dump, swap);
     this.#expected = dump;
@@ -245,7 +245,7 @@ export class PostgresDatabase implements PlatformDatabase {
     if (this.#options.service === 'keycloak') this.#versionNote = await this.#checkKeycloakVersion(dump);
   }
 
-  /** The live database records the version of the last Keycloak that started on it. */
+  /** Compares the versions of Keycloak. The live database records the last one that started on it. */
   async #checkKeycloakVersion(dump: DumpReport): Promise<string | undefined> {
     const server = renderKeycloakVersion(await this.readSchemaVersion());
     return checkVersionFit(dump.postgres?.keycloakVersion, server).note;
@@ -274,7 +274,7 @@ export class PostgresDatabase implements PlatformDatabase {
     return { place: this.#context.psql.location, here: false, freeBytes };
   }
 
-  /** Returns `otherwise` if `ask` fails because the container of the database is stopped. */
+  /** Returns the result of `ask`, or `otherwise` if the database's container is stopped. */
   async #unlessStopped<T>(ask: () => Promise<T>, otherwise: T): Promise<T> {
     try {
       return await ask();
@@ -285,7 +285,10 @@ export class PostgresDatabase implements PlatformDatabase {
     }
   }
 
-  /** Returns the password to set, if the role does not have it. A query first finds out which one it has. */
+  /**
+   * Returns `wanted` if the role has another password, or else undefined. It first runs a query, which finds out the
+   * current password.
+   */
   async #passwordToSet(wanted: Secret | undefined): Promise<Secret | undefined> {
     const { administrator, psql } = this.#context;
     await queryBeside(this.#context, 'SELECT 1;', { patience: PATIENCE });
@@ -294,7 +297,7 @@ export class PostgresDatabase implements PlatformDatabase {
     return psql.password?.reveal() === wanted?.reveal() ? undefined : wanted;
   }
 
-  /** Locks the database that has the live name now. Until then its comment keeps services out. */
+  /** Locks the database that is live after a swap. Until then its comment keeps services out. */
   async #shutGate(): Promise<void> {
     const { gate } = this.#options;
     await gate?.shutAgain();
@@ -323,7 +326,7 @@ export class PostgresDatabase implements PlatformDatabase {
   }
 }
 
-/** Returns the beginning of a dump's text, and the whole text for a later reader. */
+/** Reads the beginning of a dump. Returns it, and an iterator over the whole dump. */
 async function peek(
   sql: AsyncIterable<Uint8Array>,
 ): Promise<{ head: string; whole: AsyncIterable<Uint8Array> }> {

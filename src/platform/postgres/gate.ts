@@ -8,9 +8,9 @@ import {
 } from '../../postgres/index.ts';
 
 /**
- * Keeps services out of the live database during a restore, with the lock of services. The lock belongs to one database
- * and ends with its session before a swap. By then the server refuses connections. The database that gets the name
- * keeps services out with its comment until the gate has locked it.
+ * Keeps services out of the live database during a restore by holding the service lock. The lock belongs to one
+ * database, and its session ends before a swap. During the swap, the server refuses connections. Afterwards, a mark in
+ * the comment of the new live database keeps services out until the gate has locked it.
  */
 export class Gate {
   readonly #location: PostgresLocation;
@@ -23,23 +23,23 @@ export class Gate {
     this.#otherPasswords = otherPasswords;
   }
 
-  /** Whether the restore wants it shut, whichever database has the live name. */
+  /** Whether services must be kept out, whichever database is live. */
   get isWanted(): boolean {
     return this.#isWanted;
   }
 
-  /** Whether this process alone may use the database. */
+  /** Whether only this process may use the database. */
   get isShut(): boolean {
     return this.#isWanted && this.#lock?.isHeld() === true;
   }
 
-  /** @throws IDKIT_SERVICE_RUNNING that names the services on the database */
+  /** @throws IDKIT_SERVICE_RUNNING with the names of the services that use the database */
   async shut(): Promise<void> {
     await this.#take();
     this.#isWanted = true;
   }
 
-  /** Locks the database that has the live name now, if the previous one was locked. */
+  /** Locks the database that is live after a swap, if the previous one was locked. */
   async shutAgain(): Promise<void> {
     if (this.#isWanted) await this.#take();
   }
@@ -62,7 +62,10 @@ export class Gate {
   }
 }
 
-/** Returns undefined if there is no database yet, or if it refuses connections after an interrupted swap. */
+/**
+ * Takes the lock. Returns undefined if the database does not exist yet, or if it refuses connections after an
+ * interrupted swap.
+ */
 async function findLock(
   location: PostgresLocation,
   [other, ...others]: readonly Secret[],
@@ -72,14 +75,14 @@ async function findLock(
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     if (error.code === 'IDKIT_NOT_FOUND' || error.code === 'IDKIT_LOCKED') return undefined;
-    // The swap changes the role's password.
+    // The swap may have changed the role's password.
     if (error.code !== 'IDKIT_CREDENTIALS' || other === undefined) throw error;
     return findLock({ ...location, password: other }, others);
   }
 }
 
 /**
- * Takes the lock of services exclusively.
+ * Takes the service lock exclusively.
  *
  * @throws IDKIT_SERVICE_RUNNING if a service holds it; IDKIT_LOCKED if the database refuses connections
  */
@@ -94,13 +97,13 @@ export async function lockAlone(location: PostgresLocation): Promise<PostgresLoc
   });
 }
 
-/** Reports whether the cause is ALTER DATABASE … ALLOW_CONNECTIONS false. */
+/** Returns whether the cause is ALTER DATABASE … ALLOW_CONNECTIONS false. */
 function refusesConnections({ cause }: IdkitError): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === '55000';
 }
 
 /**
- * Checks that no idkit service of any machine uses the database. Each service holds a shared advisory lock there.
+ * Checks that no idkit service on any machine uses the database. Each service holds a shared advisory lock in it.
  *
  * @throws IDKIT_SERVICE_RUNNING with the application names of `pg_stat_activity`
  */

@@ -10,9 +10,7 @@ import { Platform } from '../platform.ts';
 import { PostgresDatabase } from './database.ts';
 import { Gate, lockAlone } from './gate.ts';
 
-/**
- * Returns the platform of idkit's own service on a Postgres server, which services of other machines may use as well.
- */
+/** Returns the platform of idkit's own service on a Postgres server, which replicas on other machines may use too. */
 export function openPostgresPlatform(
   settings: Settings,
   { databasePasswords: otherPasswords = [], scratch }: OpenOptions,
@@ -28,16 +26,16 @@ export function openPostgresPlatform(
   return new Platform(new EmbeddedService(settings, gate), new PostgresDatabase(options));
 }
 
-/** How to reach the server of a platform. */
+/** How to connect to a platform's database server. */
 export interface PostgresAccess {
   programs: PostgresPrograms;
-  /** Passwords to try if the server rejects that of the settings: the one before the restore, or the one after it. */
+  /** Passwords to try if the server rejects that of the settings, because a restore changes the password. */
   otherPasswords: readonly Secret[];
-  /** Set if the server exists for a test alone. */
+  /** Set if the server exists only for a test. */
   administrator?: ScratchAdministrator | undefined;
 }
 
-/** Returns the options of a platform's database, as its settings name it. */
+/** Returns the options for the database that the settings name. */
 export function databaseOptions(
   { database, databasePassword: password, service, masterKey, masterKeyOld }: Settings,
   { administrator, ...access }: PostgresAccess,
@@ -73,7 +71,7 @@ export function openPostgresStore(settings: Settings, access: PostgresAccess): S
   });
 }
 
-/** Returns the location for work that holds the lock of services itself. */
+/** Returns the location for an operation that holds the service lock itself. */
 function locationOf({ database, databasePassword: password }: Settings): PostgresLocation {
   return { url: urlOf(database), password, withoutLock: true };
 }

@@ -10,13 +10,12 @@ import {
 } from '../../pgtools/index.ts';
 import { drillMark, isDeadDrill } from '../drill-mark.ts';
 
-/** The start of each name; `drillMark` follows. */
+/** The prefix of the database names; `drillMark` follows. */
 const PREFIX = 'idkit_drill_';
 
 /**
- * Returns a database with a new name on the platform's own server, for a drill without a temporary server. It is never
- * the live database. The role keeps its password.
- *
+ * Returns a database with a new name on the platform's own server, for a drill without a temporary server. The live
+ * database and the role's password stay unchanged.
  *
  * @throws IDKIT_LOCKED if the settings name the database of a drill; IDKIT_UNREACHABLE, IDKIT_CREDENTIALS
  */
@@ -40,16 +39,16 @@ export async function openScratchBeside(settings: Settings, random: Random): Pro
     if (isDeadDrill(abandoned.slice(PREFIX.length))) await drop(context, abandoned);
   return {
     url: withName(database.url, name),
-    // The queries above have found the password that the server accepts.
+    // The queries above found out which password the server accepts.
     password: context.psql.password,
     async close() {
-      // A restore also creates databases whose names begin with this one.
+      // The restore also creates databases whose names begin with this name.
       for (const created of await namesLike(name)) await drop(context, created);
     },
   };
 }
 
-/** Returns the address with another database name. */
+/** Returns the address of another database on the same server. */
 function withName(url: string, name: string): string {
   const [, start, , query = ''] = /^([a-z]+:\/\/[^/?#]*)(\/[^?#]*)?(\?.*)?$/.exec(url) ?? [];
   if (start === undefined || /[?&]dbname=/.test(query))

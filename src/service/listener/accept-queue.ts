@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, isIPv4 } from 'node:net';
 
-/** Connections of a listener that no process has accepted yet. */
+/** Number of connections of a listener that no process has accepted yet. */
 export interface AcceptQueue {
-  /** Connections that the kernel has completed. Their clients may have sent a request. */
+  /** Connections that the kernel has established. Their clients may have sent a request. */
   waiting: number;
-  /** Connections that the kernel has answered and the client has not confirmed yet. */
+  /** Connections that the kernel is still establishing: the client has not completed the TCP handshake. */
   arriving: number;
 }
 
@@ -16,7 +16,7 @@ const SYN_RECV = '03';
 /** The kernel's tables. The first one also contains IPv4 clients of a listener on all IPv6 addresses. */
 const TABLES = { 4: '/proc/net/tcp', 6: '/proc/net/tcp6' } as const;
 
-/** Reads the kernel's tables of connections; undefined on a system without them. */
+/** Returns the accept queue of a listener from the kernel's tables, or undefined on a system without them. */
 export function readAcceptQueue({ address, port }: AddressInfo): AcceptQueue | undefined {
   const own = isIPv4(address) ? readTable(TABLES[4]) : readTable(TABLES[6]);
   const other = isIPv4(address) ? [] : readTable(TABLES[4]);
@@ -43,7 +43,7 @@ function readTable(file: string): readonly Row[] {
   try {
     text = readFileSync(file, 'latin1');
   } catch {
-    // Only Linux has it, and a container may hide it.
+    // Only Linux has this file, and a container may hide it.
     return [];
   }
   return text
@@ -70,7 +70,7 @@ function hexOf(address: string): string {
     .join('');
 }
 
-/** @param address as from `getsockname`: at most one `::`; a zone is ignored */
+/** @param address as `getsockname` returns it, with at most one `::`. A zone is ignored. */
 function bytesOfIpv6(address: string): number[] {
   const [head = '', tail] = address.replace(/%.*$/s, '').split('::');
   const groups = (text: string) =>

@@ -3,22 +3,22 @@ import { type AddressInfo, connect, Server, type Socket } from 'node:net';
 import { readAcceptQueue } from './accept-queue.ts';
 
 /**
- * Number of connections that this process opens in one attempt, and how many of them are in the queue when the listener
- * closes.
+ * In one attempt, this process opens `OWN` connections to itself. The listener closes when `LEFT` of them are still in
+ * the queue.
  */
 const OWN = 6;
 const LEFT = 2;
 /** With this backlog the kernel drops new clients once `LEFT` connections wait (Linux, `sk_acceptq_is_full`). */
 const SMALLEST_BACKLOG = 1;
-/** The default of Node.js. */
+/** The default backlog of Node.js. */
 const FULL_BACKLOG = 511;
-/** Milliseconds that one attempt, and all attempts together, may take. */
+/** Timeout in milliseconds of one attempt, and of all attempts together. */
 const ATTEMPT_MS = 1_000;
 const ALL_MS = 5_000;
 
 /** A closed listener. */
 export interface ClosedListener {
-  /** Resolves once the connections that were accepted during the close have ended. */
+  /** Resolves when the connections that were accepted during the close have ended. */
   ended: Promise<unknown>;
 }
 
@@ -48,7 +48,7 @@ export async function closeListener(server: Server): Promise<ClosedListener> {
 
 /** Closes a listener that other processes share, or whose queue is unknown. */
 export async function dropListener(server: Server): Promise<ClosedListener> {
-  // The method of HTTP servers would also end idle keep-alive connections.
+  // The `close` method of HTTP servers would also end idle keep-alive connections.
   Server.prototype.close.call(server);
   return { ended: Promise.resolve() };
 }
@@ -75,7 +75,7 @@ function tryToClose(server: Server, place: AddressInfo, acceptors: Acceptor[]): 
         acceptors.push(openAcceptor(server, FULL_BACKLOG, (socket) => server.emit('connection', socket)));
       resolve(outcome);
     };
-    // If the connections of this process do not arrive, another process accepts from the queue too.
+    // A timeout means that another process, which also accepts from the queue, has taken the connections.
     const timer = setTimeout(end, ATTEMPT_MS, 'again');
     let seen = 0;
     const accept = (socket: Socket): void => {
@@ -91,7 +91,7 @@ function tryToClose(server: Server, place: AddressInfo, acceptors: Acceptor[]): 
         end('closed');
       } else if (seen === OWN) end('again');
     };
-    // The connections exist by then: a connection to an address starts in the next tick.
+    // Node.js opens connections to an IP address in the next tick, so they exist when this runs.
     process.nextTick(() => acceptors.push(openAcceptor(server, SMALLEST_BACKLOG, accept)));
   });
 }
@@ -99,7 +99,7 @@ function tryToClose(server: Server, place: AddressInfo, acceptors: Acceptor[]): 
 function connectTo({ address, family, port }: AddressInfo): Socket {
   const loopback = family === 'IPv6' ? '::1' : '127.0.0.1';
   const socket = connect({ host: address === '0.0.0.0' || address === '::' ? loopback : address, port });
-  // Connections in the queue are reset when the listener closes.
+  // Those of its own connections that are in the queue are reset when the listener closes.
   socket.on('error', () => {});
   return socket;
 }

@@ -3,14 +3,15 @@ import type { FastifyInstance } from 'fastify';
 import type { Settings } from '../../config/index.ts';
 import { type ClosedListener, closeListener, dropListener } from './close-listener.ts';
 
-/** Default of `listen.drainSeconds` on Postgres: longer than a proxy needs to notice that the service is not ready. */
+/** Default of `listen.drainSeconds` on Postgres. A proxy needs less time to notice that the service is not ready. */
 const DRAIN_SECONDS = 3;
-/** Milliseconds in which keep-alive connections may still send a request after the listener has closed. */
+/** Time in milliseconds for which keep-alive connections may still send a request after the listener has closed. */
 export const LINGER_MS = 500;
 
 /**
- * Which process accepts from the listeners after this one leaves them. With `none`, connections in the queue would be
- * lost; with `others`, another process accepts them; with `no-client`, no client is expected.
+ * Which processes accept connections after this one stops. With `others`, they accept the connections in the queue.
+ * With `none`, those connections would be lost. With `no-client`, the queue can only be empty, because no client uses
+ * the service.
  */
 export type Remaining = 'none' | 'others' | 'no-client';
 
@@ -20,21 +21,21 @@ export interface Ending {
    * Resolves when the listeners must close. Until then they are open, and the service may report that it is not ready.
    */
   leave(): Promise<Remaining>;
-  /** The listeners are closed. */
+  /** Called when the listeners are closed. */
   left?: (() => void) | undefined;
   /**
-   * Milliseconds in which keep-alive connections may still send a request after the listener has closed; the response
-   * closes them. Returns `LINGER_MS` if they had time to send one while the listener was open.
+   * Returns the time in milliseconds for which keep-alive connections may still send a request after the listener has
+   * closed. The response then closes the connection. If there was a drain before, `LINGER_MS` is enough.
    */
   linger(): number;
-  /** Milliseconds that running requests have to finish. */
+  /** Time in milliseconds for running requests to finish. */
   grace: number;
 }
 
 /**
- * Ends a service without losing a request. First, clients that check the readiness switch to another replica. Then the
- * listeners close, requests that are already under way on keep-alive connections are served, and running requests
- * finish. After the grace period, the remaining connections are closed.
+ * Ends a service without losing a request. First it waits while clients that check the readiness switch to another
+ * replica. Then the listeners close. Requests that arrive on keep-alive connections are still served, and running
+ * requests finish. After the grace period, it closes the remaining connections.
  */
 export async function drain(apps: readonly FastifyInstance[], ending: Ending): Promise<void> {
   const remaining = await ending.leave();
@@ -50,14 +51,16 @@ export async function drain(apps: readonly FastifyInstance[], ending: Ending): P
 }
 
 /**
- * Returns the duration of a drain. On Postgres, other replicas serve in the meantime. An SQLite database has only one
- * service.
+ * Returns how long a drain takes. On Postgres, other replicas serve in the meantime. SQLite has no other replicas, so
+ * the drain is skipped.
  */
 export function drainMilliseconds({ listen, database }: Pick<Settings, 'listen' | 'database'>): number {
   return 1000 * (listen.drainSeconds ?? (database.kind === 'postgres' ? DRAIN_SECONDS : 0));
 }
 
-/** Stops accepting, waits for running requests, and closes the remaining connections after the grace period. */
+/**
+ * Stops accepting connections, waits for running requests, and closes the remaining connections after the grace period.
+ */
 async function closeApp(app: FastifyInstance, graceMilliseconds: number): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), graceMilliseconds);
   try {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { listenUrl, type Settings } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 
-/** A listener of the service. Messages name its settings. */
+/** The names of a listener and of its settings, for messages. */
 export type Purpose = 'public' | 'management';
 
 const NAMES = {
@@ -11,7 +11,7 @@ const NAMES = {
   management: { host: 'listen.managementHost', port: '--management-port' },
 } as const;
 
-/** The place of a listener. `bound` holds the port without accepting connections. */
+/** Where a listener listens. `bound` is a socket that holds the port without accepting connections. */
 export interface HeldPort {
   host: string;
   port: number;
@@ -21,25 +21,27 @@ export interface HeldPort {
   shared?: SharedPort;
 }
 
-/** A port of several processes of one service. */
+/** A port that several processes of one service share. */
 export interface SharedPort {
   port: number;
-  /** The descriptor of the socket on which all of them listen. A process that ends loses no connection of its queue. */
+  /**
+   * The file descriptor of the socket on which all of them listen. When one process ends, the connections in the queue
+   * are not lost.
+   */
   fd?: number;
 }
 
-/** A port that only the processes of one service may use. */
+/** A reserved port that only the processes of one service can use. */
 export interface ReservedPort extends SharedPort {
   release(): void;
 }
 
 /**
- * Reserves a port for several processes; 0 chooses a free one. They share one socket, from which an idle process
- * accepts. A Node.js that cannot hold a port (before 26.4) uses SO_REUSEPORT instead, where each process has its own
- * queue.
+ * Reserves a port for several processes; 0 chooses a free one. The processes share one socket, and an idle one accepts
+ * the next connection. Before Node.js 26.4, which can hold a port, they use SO_REUSEPORT instead, and each process has
+ * its own queue.
  *
- *
- * @throws as `listen` does
+ * @throws the errors of `listen`
  */
 export async function reservePort(host: string, port: number, purpose: Purpose): Promise<ReservedPort> {
   const where = { host, port, purpose };
@@ -62,16 +64,15 @@ export async function reservePort(host: string, port: number, purpose: Purpose):
 }
 
 /**
- * Checks that a port is free before the start changes anything, and holds it if Node.js can (26.4 and newer). Port 0 is
- * always free.
+ * Checks that a port is free before the start changes anything, and holds it if Node.js supports this (26.4 and newer).
+ * Port 0 is always free.
  *
- *
- * @throws as `listen` does
+ * @throws the errors of `listen`
  */
 export async function holdPort(host: string, port: number, purpose: Purpose): Promise<HeldPort> {
   const where = { host, port, purpose };
-  // `listen` resolves names itself. For an IPv6 address Node.js compiles an expensive pattern, which `listen` needs
-  // only without a held port.
+  // `listen` resolves host names itself. For an IPv6 address, Node.js would compile an expensive pattern here, which
+  // `listen` needs only if no port is held.
   if (!('BoundSocket' in net) || !isIPv4(host)) {
     await checkPortFree(where);
     return { ...where, bound: undefined };
@@ -84,7 +85,7 @@ export async function holdPort(host: string, port: number, purpose: Purpose): Pr
 }
 
 /**
- * Starts to listen and returns the address for this machine, `http://127.0.0.1:8080`. `onListening` runs before the
+ * Starts to listen and returns the URL for this machine, such as `http://127.0.0.1:8080`. `onListening` runs before the
  * first request is accepted.
  *
  * @throws IDKIT_PORT_TAKEN, IDKIT_SETTING for an address that this machine does not have
@@ -102,7 +103,7 @@ export async function listen(
   });
   try {
     const { host, port, bound, shared } = where;
-    // Fastify passes its options to Node.js's own `listen`, which accepts a held port as `handle`.
+    // Fastify passes its options on to Node.js, whose `listen` accepts a held port as `handle`.
     const own = shared === undefined ? bound && { handle: bound } : optionsFor(shared);
     await app.listen({ host, port, ...own });
   } catch (cause) {
@@ -159,7 +160,11 @@ async function findFreePort(host: string, purpose: Purpose): Promise<number> {
   return listenOnce({ host, port: 0, purpose });
 }
 
-/** Listens and stops again. @returns the port */
+/**
+ * Listens for a moment to find out whether the port is free.
+ *
+ * @returns the port
+ */
 async function listenOnce(where: Where): Promise<number> {
   const probe = createServer();
   return new Promise<number>((resolve, reject) => {
@@ -171,18 +176,18 @@ async function listenOnce(where: Where): Promise<number> {
   });
 }
 
-/** The default of Keycloak. */
+/** Keycloak's default management port. */
 const DEFAULT_PORT = 9000;
 
 /** The address of the management listener. */
 export interface ManagementPlace {
   host: string;
   port: number;
-  /** Whether the operator set this port. If not, the service runs without the listener when the port is in use. */
+  /** True if the operator set this port. Otherwise, if the port is in use, the service runs without the listener. */
   isSet: boolean;
 }
 
-/** Returns undefined if the settings disable the listener. */
+/** Returns the address of the management listener, or undefined if the settings disable it. */
 export function findManagementPlace({ listen }: Pick<Settings, 'listen'>): ManagementPlace | undefined {
   const { managementHost: host, managementPort: port } = listen;
   if (port === 'off') return undefined;
@@ -190,7 +195,7 @@ export function findManagementPlace({ listen }: Pick<Settings, 'listen'>): Manag
 }
 
 /**
- * Returns the result of `take`. If another program uses the default port, returns undefined and adds a note.
+ * Returns the result of `take`. If another program uses the default port, it returns undefined and adds a note.
  *
  * @throws IDKIT_PORT_TAKEN if the operator set the port
  */

@@ -4,7 +4,7 @@ import type { Remaining } from '../listener/drain.ts';
 import type { ManagementPlace, SharedPort } from '../listener/listen.ts';
 import type { RunningService } from '../start.ts';
 
-/** The environment variable with the ports of a worker, as JSON of `WorkerPorts`. */
+/** The environment variable that contains a worker's ports (`WorkerPorts` as JSON). */
 export const WORKER_VARIABLE = 'IDKIT_SERVE_WORKER';
 
 /** The ports that all workers share. */
@@ -14,50 +14,50 @@ export interface WorkerPorts {
   management?: ManagementPlace & SharedPort;
 }
 
-/** What a worker reports about its service. */
+/** What a worker reports to its parent process when its service is ready. */
 export type WorkerService = Omit<RunningService, 'close'> & { listening: Listening };
 
-/** The addresses of a service, as in the record of its lock. */
+/** The addresses of a service, as its lock file records them. */
 export interface Listening {
   baseUrl: string;
   managementUrl?: string;
   certificate?: string;
 }
 
-/** An error of the catalogue that is sent between processes. */
+/** An error of the catalogue in a form that can be sent between processes. */
 export interface SentError {
   code: ErrorCode;
   message: string;
   hints: readonly string[];
 }
 
-/** The id of the figures that a worker sends by itself when it stops accepting connections. */
+/** The id of the last metrics, which a worker sends without a request when it stops accepting connections. */
 export const LAST_FIGURES = -1;
 
 /** Messages from a worker to the process that started it. */
 export type FromWorker =
   | { idkit: 'ready'; service: WorkerService }
   | { idkit: 'failed'; error: SentError }
-  /** The worker received a signal to end, and serves until another one replaces it. */
+  /** The worker received a signal to end. It serves until another worker replaces it. */
   | { idkit: 'signalled' }
   /** The worker has stopped accepting connections. */
   | { idkit: 'left' }
   /** Requests the metrics of all workers as text. */
   | { idkit: 'scrape'; id: number }
-  /** Answers `collect`; `figures` is absent if they could not be read. */
+  /** The response to `collect`. `figures` is absent if the metrics could not be read. */
   | { idkit: 'figures'; id: number; figures?: readonly MetricFigures[] };
 
 /** Messages to a worker. */
 export type ToWorker =
-  /** The service ends: the worker reports that it is not ready, but still accepts requests. */
+  /** The whole service ends. From now on the worker reports that it is not ready, but it still accepts requests. */
   | { idkit: 'stop' }
-  /** The worker must stop accepting and end. Without an earlier `stop` the service continues. */
+  /** The worker must stop accepting connections and end. If no `stop` came before, other workers continue. */
   | { idkit: 'leave'; to: Remaining }
   | { idkit: 'collect'; id: number }
   /** Answers `scrape`. */
   | { idkit: 'scraped'; id: number; text: string };
 
-/** Returns the message if it has idkit's form. */
+/** Returns the message, or undefined if it is not one of idkit's. */
 export function readMessage<M extends { idkit: string }>(message: unknown): M | undefined {
   return isMessage<M>(message) ? message : undefined;
 }

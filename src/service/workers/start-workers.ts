@@ -17,10 +17,10 @@ import { Workers } from './workers.ts';
 const SILENT: ServiceLog = { info: () => {}, warn: () => {}, error: () => {} };
 
 /**
- * Starts processes that listen on the same socket, and replaces those that end. They run this program again with the
- * same command line.
+ * Starts processes that listen on the same socket, and replaces processes that end. Each of them runs this program with
+ * the same command line.
  *
- * @throws as `startService`
+ * @throws the errors of `startService`
  */
 export async function startWorkers(
   settings: Settings,
@@ -32,7 +32,7 @@ export async function startWorkers(
   const lock = await recordService(settings);
   const workers = new Workers(ports, log);
   try {
-    // The first start creates realm master, so one worker starts alone.
+    // The first worker starts before the others, because it may have to create realm `master`.
     const first = await workers.start();
     await Promise.all(Array.from({ length: count - 1 }, () => workers.start()));
     await lock.note(first.listening);
@@ -64,7 +64,7 @@ export async function startWorkers(
   }
 }
 
-/** Holds every port that the workers share until `release`. */
+/** Reserves the ports that the workers share, and holds them until `release`. */
 async function reservePorts({ listen }: Settings) {
   const reserved: ReservedPort[] = [];
   const release = () => {

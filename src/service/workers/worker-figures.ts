@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type MetricFigures, TotalFigures } from '../../http/index.ts';
 import { LAST_FIGURES } from './messages.ts';
 
-/** Milliseconds that a worker may take to report its figures. After that, its previous ones count. */
+/** Timeout in milliseconds for a worker to report its metrics. After that, its previous values are used. */
 const COLLECT_MS = 5_000;
 
-/** Adds up the figures of the workers, including those that have ended. */
+/** Adds up the metrics of all workers, including those that have ended. */
 export class WorkerFigures {
   readonly #totals = new TotalFigures(Date.now() / 1000 - process.uptime());
   readonly #waiting = new Map<string, (figures: readonly MetricFigures[] | undefined) => void>();
   #scrapes = 0;
   #running: Promise<string> | undefined;
 
-  /** Stores the reply of a worker to `collect`, or its last figures. */
+  /** Stores the metrics that a worker sent. */
   take(worker: number, id: number, figures: readonly MetricFigures[] | undefined): void {
     if (id === LAST_FIGURES && figures !== undefined) this.#totals.put(worker, figures);
     this.#waiting.get(`${worker} ${id}`)?.(figures);
@@ -23,10 +23,10 @@ export class WorkerFigures {
   }
 
   /**
-   * Returns the text of all figures. Parallel callers share one result.
+   * Returns the metrics of all workers as text. Parallel callers share one result.
    *
    * @param workers ids of the running workers
-   * @param ask sends `collect`
+   * @param ask sends `collect` to the workers
    */
   scrape(workers: readonly number[], ask: (worker: number, id: number) => void): Promise<string> {
     this.#running ??= this.#scrape(workers, ask).finally(() => {

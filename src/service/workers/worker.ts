@@ -13,36 +13,36 @@ import {
   type WorkerPorts,
 } from './messages.ts';
 
-/** Milliseconds that the figures of all workers may take before a scrape fails. */
+/** Timeout in milliseconds for the metrics of all workers. After that, the scrape fails. */
 const SCRAPE_MS = 10_000;
 
-/** This process as a worker of a service. */
+/** A worker's link to the process that started it. */
 export interface WorkerLink {
   ports: WorkerPorts;
   siblings: Siblings;
-  /** Resolves once the worker must end: it received a message, or the process that started it has ended. */
+  /** Resolves when the worker must end, because the parent process sent a message or has ended. */
   stopped: Promise<void>;
-  /** Reports whether the service continues without this worker. */
+  /** Returns whether the service continues without this worker. */
   isReplaced(): boolean;
-  /** Reports that this process received a signal to end. */
+  /** Notifies the parent process that this worker received a signal to end. */
   signalled(): void;
   /**
-   * Resolves once the worker must stop accepting. If the process that started it has ended, resolves `drain`
-   * milliseconds after that.
+   * Resolves when the worker must stop accepting connections. If the parent process has ended, it resolves `drain`
+   * milliseconds later.
    */
   leave(drain: number): Promise<Remaining>;
-  /** Reports that the worker has stopped accepting connections. */
+  /** Notifies the parent process that this worker has stopped accepting connections. */
   left(): void;
   ready(service: RunningService, listening: Listening): void;
-  /** Resolves once the message is sent. */
+  /** Resolves when the message has been sent. */
   failed(error: IdkitError): Promise<void>;
 }
 
-/** Returns undefined in a process that is not a worker of `serve --workers`. */
+/** Returns the link to the parent process, or undefined if this process is not a worker. */
 export function openWorkerLink(): WorkerLink | undefined {
   const ports = process.env[WORKER_VARIABLE];
   if (ports === undefined || process.send === undefined) return undefined;
-  // Child processes of this one must not inherit it.
+  // Child processes of this worker must not inherit the variable.
   delete process.env[WORKER_VARIABLE];
   const send = (message: FromWorker): void => {
     if (process.connected) process.send!(message);
@@ -59,7 +59,7 @@ export function openWorkerLink(): WorkerLink | undefined {
     try {
       send({ idkit: 'figures', id, figures: (await read?.()) ?? [] });
     } catch {
-      // Without its database a worker has no figures; its previous ones count.
+      // Without its database a worker cannot read its metrics, so its previous values are used.
       send({ idkit: 'figures', id });
     }
   };
@@ -85,7 +85,7 @@ export function openWorkerLink(): WorkerLink | undefined {
     stopped: stopped.promise,
     isReplaced: () => !serviceEnds,
     signalled: () => send({ idkit: 'signalled' }),
-    // The other workers have lost their parent too, and all of them leave together.
+    // If the parent process has ended, all workers notice this and stop at the same time.
     leave: (drain) =>
       Promise.race([leaving.promise, orphaned.promise.then(() => sleep(drain, 'others' as const))]),
     left: () => {

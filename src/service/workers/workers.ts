@@ -15,32 +15,34 @@ import {
 import { WorkerFigures } from './worker-figures.ts';
 
 /**
- * Milliseconds before a worker that ended is replaced: the first pause, and the longest one if workers end
+ * Pause in milliseconds before a worker that ended is replaced. It doubles up to `LONGEST_PAUSE_MS` if workers end
  * repeatedly.
  */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
-/** If a worker has run for this many milliseconds, its end does not mean that workers cannot run. */
+/** If a worker ran longer than this many milliseconds, the pause begins again at `FIRST_PAUSE_MS`. */
 const LONG_LIFE_MS = 60_000;
-/** Milliseconds after which workers that have not ended are killed. They need less. */
+/** Workers that have not ended after this many milliseconds are killed. An orderly end takes less time. */
 const LONGEST_DRAIN_MS = 330_000;
-/** A worker's first descriptor after its standard streams and the channel to this process. */
+/**
+ * A worker's first free file descriptor. The lower ones are its standard streams and the channel to its parent process.
+ */
 const FIRST_FD = 4;
 
-/** A process of the service. */
+/** DEL */
 interface Worker {
   id: number;
   child: ChildProcess;
   since: number;
   ready: boolean;
-  /** The worker received a signal, and another one replaces it. */
+  /** True if the worker received a signal. Another worker then replaces it. */
   signalled: boolean;
-  /** Resolves once the worker has stopped accepting connections. */
+  /** Resolves when the worker has stopped accepting connections. */
   left: PromiseWithResolvers<void>;
   ended: PromiseWithResolvers<void>;
 }
 
-/** The processes of one service. */
+/** The worker processes of one service. */
 export class Workers {
   readonly #log: ServiceLog;
   readonly #figures = new WorkerFigures();
@@ -56,7 +58,11 @@ export class Workers {
     this.#log = log;
   }
 
-  /** Starts a worker and waits until it is ready. @throws the error that prevented its start */
+  /**
+   * Starts a worker and waits until it is ready.
+   *
+   * @throws the error that prevented the start
+   */
   start(): Promise<WorkerService> {
     const worker = this.#fork();
     const { id, child } = worker;
@@ -73,7 +79,7 @@ export class Workers {
         } else if (message !== undefined) this.#take(worker, message);
       });
       child.on('error', (error) => {
-        // A process that could not start never exits.
+        // A process that could not be created emits no `exit` event.
         if (child.pid === undefined) this.#end(worker);
         reject(error);
       });
@@ -94,8 +100,8 @@ export class Workers {
 
   /**
    * Ends all workers. For `drain` milliseconds, they report that they are not ready, but still accept requests. Then
-   * all but one leave the listener, this process closes its copy, and the last worker closes the listener. Workers that
-   * do not end are killed.
+   * all workers but one stop accepting connections, this process closes its copy of the socket, and the last worker
+   * closes the listener. Workers that do not end are killed.
    */
   async stop(drain: number, release: () => void): Promise<void> {
     this.#stopping = true;
@@ -159,13 +165,13 @@ export class Workers {
     else if (message.idkit === 'left') worker.left.resolve();
     else if (message.idkit === 'signalled' && !worker.signalled) {
       worker.signalled = true;
-      // The delay is needed because a terminal and systemd signal all processes, so this process may be about to end
-      // them.
+      // A terminal and systemd send the signal to all processes, so this process may be about to receive it too. The
+      // replacement is therefore delayed.
       this.#startLater(FIRST_PAUSE_MS, () => send(worker.child, { idkit: 'leave', to: 'others' }));
     }
   }
 
-  /** Starts another worker after `pause` milliseconds, and retries until one is ready. */
+  /** Starts a worker after `pause` milliseconds. If that fails, it tries again until a worker is ready. */
   #startLater(pause: number, then: () => void = () => {}): void {
     const timer = setTimeout(() => {
       this.#pauses.delete(timer);
@@ -200,7 +206,7 @@ export class Workers {
 }
 
 function send(worker: ChildProcess, message: ToWorker): void {
-  // A worker that is ending needs no message.
+  // A worker that has closed its channel is ending and needs no message.
   if (worker.connected) worker.send(message, () => {});
 }
 
