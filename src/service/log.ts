@@ -1,7 +1,6 @@
 import { type Logger, pino } from 'pino';
 import type { ServiceLog } from '../http/index.ts';
 
-/** DEL */
 export interface OpenedLog extends ServiceLog {
   /** Writes all buffered lines synchronously, so that a process can call it last. */
   flush(): void;

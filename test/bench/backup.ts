@@ -11,7 +11,7 @@ import { load, median, timed } from './measure.ts';
 import { databaseFile, seedFamilies, seedUsers } from './seed.ts';
 import { type Entry, logIn, makeDirectory, makeRealms, removeDirectory, startService } from './service.ts';
 
-/** Refreshes per second during the backup, sent on a fixed schedule (open loop). */
+/** Number of refreshes per second during the backup. They are sent on a fixed schedule (open loop). */
 const RATE = 300;
 const PASSPHRASE = 'bench-Passphrase-1';
 
@@ -41,14 +41,20 @@ function newestSet(dir: string): string {
   return join(root, names.sort().at(-1) ?? '');
 }
 
-/** Size of the database that is backed up, and how long the load runs if nothing else bounds it. */
+/**
+ * Minimum size in bytes of the database that is backed up, its number of token families, and how many seconds the load
+ * runs.
+ */
 export interface BackupSize {
   bytes: number;
   families: number;
   seconds: number;
 }
 
-/** Measures a backup under load, verify and the load of a restore, each relative to ordinary tools on the same data. */
+/**
+ * Measures a backup under load, verify, and the load step of a restore, each relative to ordinary tools on the same
+ * data.
+ */
 export async function measureBackup(
   entry: Entry,
   rounds: number,

@@ -1,4 +1,7 @@
-/** Prints the operations per second of one core without a service: `sign RS256|ES256 SECONDS` or `argon2 SECONDS`. */
+/**
+ * Prints how many operations per second one core performs without a service. Arguments: `sign RS256|ES256 SECONDS` or
+ * `argon2 SECONDS`.
+ */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { hashRawSync } from '@node-rs/argon2';
 
@@ -30,7 +33,8 @@ function signer(): () => void {
 function hasher(): () => void {
   const salt = randomBytes(16);
   const options = {
-    // Argon2id and version 1.3 as the binding numbers them. Type stripping erases its enums.
+    // The binding's numbers for Argon2id and for version 1.3. Its enums cannot be imported, because type stripping
+    // erases them.
     algorithm: 2,
     version: 1,
     memoryCost: 7168,

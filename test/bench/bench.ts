@@ -1,7 +1,7 @@
 /**
- * `npm run bench [-- PART] [-- --quick] [-- --json FILE]` prints ratios to baselines of the same run. The measured program
- * runs on one core and the load on another. PART (or `--only PART`) selects the scenarios below whose name contains it.
- * `--quick` uses smaller data and fewer rounds, and says so in its output.
+ * `npm run bench [-- PART] [-- --quick] [-- --json FILE]` measures idkit and prints its ratios to baselines that the
+ * same run measures. The measured program runs on one core and the load on another. PART (or `--only PART`) selects the
+ * scenarios whose names contain it. `--quick` uses smaller data and fewer rounds, and its output says so.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';

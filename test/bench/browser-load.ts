@@ -6,15 +6,16 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /**
- * What each browser repeats. `login`: authorization page, form and code exchange as a new browser. `sso`: authorization
- * request within an existing session, and code exchange. `open`: only the authorization page.
+ * What each browser repeats. With `login`, a new browser requests the authorization page, submits the form and
+ * exchanges the code. With `sso`, a browser with a session sends an authorization request and exchanges the code. With
+ * `open`, a browser only requests the authorization page.
  */
 export interface BrowserOrder {
   port: number;
   realm: string;
   does: 'login' | 'sso' | 'open';
   connections: number;
-  /** Measured window in seconds. Default: until `count` requests are done. */
+  /** Length of the measured window in seconds. Default: until `count` requests are done. */
   seconds?: number;
   count?: number;
 }

@@ -7,9 +7,9 @@ import { Inspector, type ScriptCoverage } from './inspector.ts';
 import { stop } from './measure.ts';
 import { administratorToken, freePort, logIn, makeRealms, untilReady } from './service.ts';
 
-// Prints through how many files of src/ a request runs: every file with a function that was called between two
-// snapshots, in the service's main thread and in its worker threads. Files that only declare types or only re-export
-// do not count. Each request is sent twice before it is measured, so that what a service prepares once is not counted.
+// Counts the files of src/ that take part in a request: every file with a function that was called between two
+// snapshots, in the service's main thread or in a worker thread. Files that only declare types or only re-export do not
+// count. Each request is sent twice before it is counted, so that work which the service does only once is left out.
 //
 //   node test/bench/files-of-a-request.ts          the counts of a refresh, a login page, a PUT of a client, a backup
 //   node test/bench/files-of-a-request.ts --list   the files too
@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const source = new URL('../../src/', import.meta.url).href;
 const idkit = join(root, 'bin', 'idkit.js');
 
-/** The files of src/ with a function that was called. A module's own body is not such a function. */
+/** Returns the files of src/ in which a function was called. The body of a module does not count as a function. */
 function calledFiles(scripts: readonly ScriptCoverage[]): readonly string[] {
   const files = scripts
     .filter(({ url }) => url.startsWith(source))
@@ -32,7 +32,7 @@ function calledFiles(scripts: readonly ScriptCoverage[]): readonly string[] {
   return [...new Set(files)].sort();
 }
 
-/** The requests that are measured, each as a function that sends one. */
+/** Returns, for each kind of request that is measured, a function that sends one. */
 async function prepareRequests(port: number): Promise<Readonly<Record<string, () => Promise<void>>>> {
   const origin = `http://127.0.0.1:${port}`;
   await makeRealms(port);
@@ -113,7 +113,10 @@ async function measureRequests(dir: string): Promise<Map<string, readonly string
   }
 }
 
-/** A backup is a separate process. Counts its calls from start to end, including those of its threads. */
+/**
+ * Returns the files in which a backup calls a function. A backup is a separate process, so all calls from its start to
+ * its end count, including those in its threads.
+ */
 async function measureBackup(dir: string): Promise<readonly string[]> {
   const coverage = mkdtempSync(join(tmpdir(), 'idkit-coverage-'));
   try {

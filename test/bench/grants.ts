@@ -6,14 +6,14 @@ import { type Entry, logIn, makeDirectory, makeRealms, removeDirectory, startSer
 export interface Measured {
   row: string;
   ratio: number;
-  /** The two measured values of the ratio, in words. */
+  /** The two values behind the ratio, as text. */
   detail: string;
 }
 
 /**
- * How long and how often to measure. `seconds` is the length of one measured window. `warmUp` is the length in seconds of
- * the uncounted window before it, for each kind of load: Node.js optimizes a function only after thousands of calls, and
- * a service runs all day.
+ * How long and how often to measure. `seconds` is the length of one measured window. `warmUp` is the length in seconds
+ * of the first window of each kind of load, which does not count: Node.js optimizes a function only after thousands of
+ * calls, whereas a service runs all day.
  */
 export interface Effort {
   rounds: number;
@@ -38,7 +38,10 @@ function password(port: number, realm: string, seconds: number): LoadOrder {
   return { port, method: 'POST', path: TOKEN(realm), form, connections: 16, seconds };
 }
 
-/** Measures the grants on one core relative to bare signing, bare Argon2 and node-oidc-provider, in alternate rounds. */
+/**
+ * Measures the grants on one core relative to bare signing, bare Argon2 and node-oidc-provider, which are measured in
+ * the same rounds.
+ */
 export async function measureGrants(entry: Entry, effort: Effort): Promise<Measured[]> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);
@@ -104,7 +107,9 @@ export async function measureGrants(entry: Entry, effort: Effort): Promise<Measu
   }
 }
 
-/** Measures the median latency of `/health/ready` while logins saturate the core, relative to the idle latency. */
+/**
+ * Measures the median latency of `/health/ready` while logins saturate the core, relative to that of an idle service.
+ */
 export async function measureReadiness(entry: Entry, effort: Effort): Promise<Measured> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);

@@ -9,7 +9,7 @@ import { type Entry, logIn, makeDirectory, makeRealms, removeDirectory, startSer
 
 const here = (name: string) => new URL(name, import.meta.url).pathname;
 
-/** Measures `rotate` of the store with 32 callers relative to one commit per call. Every fsync takes 1 ms longer. */
+/** Measures the store's `rotate` with 32 callers relative to one commit per call. Each fsync is delayed by 1 ms. */
 export async function measureGroupCommit(entry: Entry, effort: Effort): Promise<Measured> {
   const dir = makeDirectory();
   try {

@@ -1,8 +1,9 @@
 /**
  * `node test/bench/guess-times.ts [--postgres] [--policy TEXT] [--rounds N]` checks that the time of a rejection does
- * not reveal whether the user exists. It sends guesses at users of every kind in turn to a service in this process and
- * prints the medians. The exit code is 1 if one differs from that of a wrong password by more than `TOLERANCE`. The
- * default policy makes hashing nearly free, so that differences in the other work show.
+ * not reveal whether the user exists. It runs a service in this process, sends it password guesses for each kind of
+ * user alternately, and prints the median times. It exits with 1 if a median differs from that of a wrong password by
+ * more than `TOLERANCE`. With the default policy, hashing takes almost no time, so that other differences become
+ * visible.
  */
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -12,7 +13,9 @@ import { makeDatabase } from '../store/databases.ts';
 import { startPostgres } from '../store/postgres-server.ts';
 import { median } from './measure.ts';
 
-/** Accepted difference: a share of the median of a wrong password, and milliseconds that are always noise. */
+/**
+ * Accepted difference: a share of the median for a wrong password, plus a number of milliseconds that is always noise.
+ */
 const TOLERANCE = { share: 0.1, milliseconds: 0.15 };
 const PASSWORD = 'Correct-Horse-1';
 
@@ -117,7 +120,7 @@ for (const guarded of [true, false]) {
   console.log(`\n${guarded ? 'With' : 'Without'} brute force protection, ${rounds} guesses each:`);
   for (const [kind, taken] of times) {
     const one = median(taken);
-    // The service searches two columns for a name that may be an e-mail address.
+    // If a name may be an e-mail address, the service searches two columns.
     const usual = median(
       times.get(kind.includes('e-mail') ? 'wrong password, by e-mail' : 'wrong password')!,
     );

@@ -1,10 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Timeout in milliseconds. A worker thread that does not respond in time is asleep, so it called no function. */
+/**
+ * Timeout in milliseconds for the response of a worker thread. A thread that does not respond in time is asleep and has
+ * called no function.
+ */
 const ASLEEP = 500;
 
-/** What V8 counted in one script since the last snapshot. */
+/** V8's call counts for one script since the last snapshot. */
 export interface ScriptCoverage {
   url: string;
   functions: readonly {
@@ -22,11 +25,11 @@ interface Message {
   error?: { message: string };
 }
 
-/** A connection to the inspector of a Node.js process, and through it to each of its worker threads. */
+/** A connection to the inspector of a Node.js process and of its worker threads. */
 export class Inspector {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
-  /** The session of each worker thread, and a promise that resolves when the thread counts its calls. */
+  /** Maps the session id of each worker thread to a promise that resolves when the thread has begun to count calls. */
   readonly #workers = new Map<string, Promise<void>>();
   #lastId = 0;
 
@@ -35,7 +38,7 @@ export class Inspector {
     socket.addEventListener('message', ({ data }) => this.#receive(JSON.parse(String(data))));
   }
 
-  /** Connects to a process that was started with `--inspect`, at the address that it prints on its stderr. */
+  /** Connects to a process that was started with `--inspect`. The process prints the inspector's address to stderr. */
   static async connect(child: ChildProcess): Promise<Inspector> {
     const address = await new Promise<string>((resolve, reject) => {
       let text = '';
@@ -56,7 +59,7 @@ export class Inspector {
     return new Inspector(socket);
   }
 
-  /** Starts to count the calls of every function, in every thread of the process and in threads that it starts later. */
+  /** Starts to count function calls in all threads of the process, including threads that it starts later. */
   async startCoverage(): Promise<void> {
     await this.#call('NodeWorker.enable', { waitForDebuggerOnStart: false });
     await this.#startCounting((method, params) => this.#call(method, params));
@@ -88,7 +91,9 @@ export class Inspector {
     return this.#send((id) => ({ id, method, params }));
   }
 
-  /** The response is an event with the same id. It is not the result of the message that carries the call. */
+  /**
+   * The worker's response arrives as a separate event with the negated id, not as the result of the enclosing message.
+   */
   #callWorker(sessionId: string, method: string, params: object): Promise<unknown> {
     return this.#send((id) => ({
       id: -id,

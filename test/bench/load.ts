@@ -5,19 +5,21 @@
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What to send: one fixed request of `path` and `form`, or with `tokens` a refresh per token, each token used once. */
+/**
+ * What to send: with `tokens`, one refresh for each token, or else the same request to `path` with `form` every time.
+ */
 export interface LoadOrder {
   port: number;
   method: 'GET' | 'POST';
   path: string;
-  /** Form body. A refresh adds `refresh_token`. */
+  /** The form body. A refresh adds `refresh_token` to it. */
   form?: string;
-  /** Refresh tokens to rotate in random order. The token in each response replaces the one that was sent. */
+  /** Refresh tokens to rotate in random order. The token in a response replaces the one in the request. */
   tokens?: string[];
   connections: number;
-  /** Measured window in seconds. */
+  /** Length of the measured window in seconds. */
   seconds: number;
-  /** Requests per second, evenly spaced. Default: closed loop. */
+  /** Number of requests per second, evenly spaced. Default: closed loop. */
   rate?: number;
 }
 
@@ -136,7 +138,7 @@ function report(): void {
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
 }
 
-/** Sends on schedule, even if earlier responses are still outstanding. */
+/** Sends requests on schedule, even if earlier responses are still outstanding. */
 function pace(rate: number): void {
   const start = performance.now();
   let due = 0;

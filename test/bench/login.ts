@@ -4,7 +4,7 @@ import type { Effort, Measured } from './grants.ts';
 import { baseline, LOAD_CORE, median, residentMegabytes, runPinned } from './measure.ts';
 import { type Entry, makeDirectory, makeRealms, removeDirectory, startService } from './service.ts';
 
-/** Signatures that a code exchange with `openid` needs: one for the access token and one for the ID token. */
+/** A code exchange with `openid` needs two signatures: one for the access token and one for the ID token. */
 const SIGNATURES = 2;
 
 /** Runs browsers on the load's core. @throws Error for any unexpected response */
@@ -16,7 +16,7 @@ async function browse(order: BrowserOrder): Promise<BrowserResult> {
   return result;
 }
 
-/** Measures logins relative to bare Argon2, and code flows within a session relative to bare signing. */
+/** Measures logins relative to bare Argon2, and code flows in an existing session relative to bare signing. */
 export async function measureLogins(entry: Entry, effort: Effort): Promise<Measured[]> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);
@@ -63,7 +63,7 @@ export async function measureLogins(entry: Entry, effort: Effort): Promise<Measu
   }
 }
 
-/** Measures how much resident memory many unfinished logins add to a service that has served as many before. */
+/** Measures how much resident memory unfinished logins add to a service that is already warm. */
 export async function measureOpenLogins(entry: Entry, count: number): Promise<Measured> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);
@@ -85,7 +85,9 @@ export async function measureOpenLogins(entry: Entry, count: number): Promise<Me
   }
 }
 
-/** Measures the bytes of the login page with all its files, and the bytes on the wire of the console's first load. */
+/**
+ * Measures the size in bytes of the login page with all its files, and of the console's first load after compression.
+ */
 export async function measurePages(entry: Entry): Promise<Measured[]> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);

@@ -46,7 +46,11 @@ export async function runPinned(
   return output;
 }
 
-/** Sends load from its own core. @throws Error for any response other than 200 */
+/**
+ * Sends load from a separate core.
+ *
+ * @throws Error for any response other than 200
+ */
 export async function load(order: LoadOrder): Promise<LoadResult> {
   const output = await runPinned(LOAD_CORE, process.execPath, [here('load.ts')], JSON.stringify(order));
   const result = JSON.parse(output) as LoadResult;
@@ -56,7 +60,7 @@ export async function load(order: LoadOrder): Promise<LoadResult> {
   return result;
 }
 
-/** Operations per second of the server's core without a service. */
+/** Returns how many operations per second the server's core performs without a service. */
 export async function baseline(...args: string[]): Promise<number> {
   const output = await runPinned(SERVER_CORE, process.execPath, [here('baseline-crypto.ts'), ...args]);
   return (JSON.parse(output) as { perSecond: number }).perSecond;
@@ -77,7 +81,7 @@ export async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Resident memory of a process in MB. */
+/** Returns the resident memory of a process in MB. */
 export function residentMegabytes(pid: number): number {
   const status = execFileSync('cat', [`/proc/${pid}/status`], { encoding: 'utf8' });
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;

@@ -6,7 +6,10 @@ import type { Entry } from './service.ts';
 
 const checkout = new URL('../..', import.meta.url).pathname;
 
-/** Unpacks the package outside of the checkout, as npm would install it, with the dependencies of the checkout. */
+/**
+ * Unpacks the package outside of the checkout, as npm would install it. Its dependencies are links to those of the
+ * checkout.
+ */
 export async function buildPackage(): Promise<Entry & { remove(): Promise<void> }> {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-bench-package-'));
   execFileSync('npm', ['run', '--silent', 'build'], {
@@ -18,7 +21,7 @@ export async function buildPackage(): Promise<Entry & { remove(): Promise<void> 
     encoding: 'utf8',
   });
   execFileSync('tar', ['-xzf', join(dir, packed.trim().split('\n').at(-1) ?? ''), '-C', dir]);
-  // The bundled packages are in the checkout, too.
+  // The checkout contains the bundled packages too.
   const modules = join(dir, 'package', 'node_modules');
   rmSync(modules, { recursive: true });
   symlinkSync(join(checkout, 'node_modules'), modules);

@@ -14,10 +14,13 @@ import { median, timed } from './measure.ts';
 import { type Entry, makeDirectory, makeRealms, removeDirectory, startService } from './service.ts';
 
 const PASSPHRASE = 'bench-Passphrase-1';
-/** Users that one statement creates. */
+/** Number of users that one statement creates. */
 const BATCH = 50_000;
 
-/** Measures a backup relative to `pg_dump | gzip -6`, and a load relative to `gunzip | psql`, with fsync on. */
+/**
+ * Measures a backup relative to `pg_dump | gzip -6`, and the load of a dump relative to `gunzip | psql`, both with
+ * fsync on.
+ */
 export async function measurePostgresBackup(
   entry: Entry,
   rounds: number,
@@ -93,7 +96,7 @@ export async function measurePostgresBackup(
   }
 }
 
-/** Adds users with a password until the database has `bytes` bytes. Returns its size in bytes. */
+/** Adds users with passwords until the database has at least `bytes` bytes. Returns its size in bytes. */
 async function seed(server: PostgresServer, name: string, bytes: number): Promise<number> {
   const of = `(SELECT id FROM realm WHERE name = 'rs')`;
   for (let from = 0; ; from += BATCH) {
@@ -134,7 +137,7 @@ async function idkit(entry: Entry, dir: string, env: Readonly<Record<string, str
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [code] = await once(child, 'exit');
-  // Exit code 3: a finding reports that the database's password is in the environment, not in the set.
+  // Exit code 3 is expected: a finding reports that the database's password is in the environment and not in the set.
   if (code !== 0 && code !== 3) throw new Error(`idkit backup ended with ${code}`);
 }
 

@@ -33,7 +33,10 @@ interface Platform {
   tokens: string[];
 }
 
-/** Measures refreshes, alone, in batches and among many sessions. Postgres (fsync on) and the service share a core. */
+/**
+ * Measures single refreshes, parallel refreshes, and refreshes in a database with many sessions. Postgres (with fsync
+ * on) and the service share one core.
+ */
 export async function measurePostgres(
   entry: Entry,
   effort: Effort,
@@ -160,7 +163,10 @@ async function refresh(platform: Platform, seconds: number): Promise<number> {
   return result.perSecond;
 }
 
-/** Copies the session and family of `token` until there are `count`. Returns refresh tokens spread evenly over them. */
+/**
+ * Copies the session and the token family of `token` until `count` of each exist. Returns refresh tokens that are
+ * spread evenly over them.
+ */
 async function seedSessions(
   server: PostgresServer,
   platform: Platform,
@@ -188,7 +194,7 @@ async function seedSessions(
   };
   const sessions = await columns('user_session', ['id']);
   const families = await columns('token_family', ['id', 'session_id', 'current_hash']);
-  // Every reference of a copied row is valid, so Postgres need not check each one.
+  // The copied rows refer to existing rows, so Postgres need not check their foreign keys.
   const [familyId, sessionId] = [String(claims['reuse_id']), String(claims['sid'])];
   await runSql(
     server,

@@ -1,7 +1,7 @@
 /**
- * Prints rotations per second on a Postgres database: `rotate-postgres.ts group|single URL SECONDS`, with the password in
- * IDKIT_DATABASE_PASSWORD. `group` calls `rotate` of the store with 32 callers. `single` runs the same update with one
- * statement and commit per call, on as many connections. The program creates its own token families.
+ * Prints rotations per second on a Postgres database: `rotate-postgres.ts group|single URL SECONDS`, with the password
+ * in IDKIT_DATABASE_PASSWORD. `group` runs the store's `rotate` with 32 callers. `single` runs the same update on 32
+ * connections, with one statement and one commit per call. The program creates its own token families.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { Pool } from 'pg';

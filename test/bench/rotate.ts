@@ -1,6 +1,6 @@
 /**
  * Prints rotations per second on the database of a stopped platform: `rotate.ts group|single DIR SECONDS`, with refresh
- * tokens on stdin. `group` calls `rotate` of the store with 32 callers. `single` runs the same update with one commit per
+ * tokens on stdin. `group` runs the store's `rotate` with 32 callers. `single` runs the same update with one commit per
  * call.
  */
 import { createHash, randomBytes } from 'node:crypto';

@@ -14,7 +14,10 @@ async function makePlatform(entry: Entry, families: number): Promise<{ dir: stri
   return { dir, tokens: await seedFamilies(dir, token ?? '', families, Math.min(USABLE, families / 2)) };
 }
 
-/** Measures refreshes among many families relative to few, and the resident memory with many families. */
+/**
+ * Measures refreshes in a database with many token families relative to one with few, and the resident memory with
+ * many.
+ */
 export async function measureScale(
   entry: Entry,
   effort: Effort,

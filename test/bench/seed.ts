@@ -16,8 +16,8 @@ export function databaseFile(dir: string): string {
 }
 
 /**
- * Copies the family of `token`, which comes from a real login, until the table holds `count` families, each in its own
- * session. Returns `usable` refresh tokens spread evenly over them. The service must be stopped.
+ * Copies the token family of `token`, which comes from a real login, until the table contains `count` families, each in
+ * its own session. Returns `usable` refresh tokens that are spread evenly over them. The service must be stopped.
  */
 export async function seedFamilies(
   dir: string,
@@ -58,7 +58,9 @@ export async function seedFamilies(
   return tokens;
 }
 
-/** Copies a user with its credential until the database file has `bytes` bytes. The service must be stopped. */
+/**
+ * Copies a user with its credential until the database file has at least `bytes` bytes. The service must be stopped.
+ */
 export function seedUsers(dir: string, username: string, bytes: number): void {
   const database = openForSeeding(dir);
   const user = database.prepare('SELECT * FROM account WHERE username = ?').get(username) as Row;
@@ -130,7 +132,7 @@ function finish(database: DatabaseSync, indexes: string[]): void {
   database.close();
 }
 
-/** Yields evenly spread UUIDs in rising order: inserts append, and lookups hit random pages. */
+/** Yields evenly spread UUIDs in ascending order, so that inserts append to the index and lookups read random pages. */
 function spreadId(index: number, count: number): string {
   const head = Math.floor((index * 0xffffffff) / count)
     .toString(16)

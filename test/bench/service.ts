@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SERVER_CORE, startPinned, stop } from './measure.ts';
 
-/** The same issuer on every port, so that seeded tokens stay valid after a restart. */
+/** The issuer does not depend on the port, so that seeded tokens remain valid after a restart. */
 const BASE_URL = 'http://bench.example.test';
 const ADMINISTRATOR = { username: 'admin', password: 'Bench-Admin-1' };
 
-/** An `idkit serve` pinned to one core, with realms `rs` (RS256), `es` (ES256) and `guarded` (brute force protection). */
+/** An `idkit serve` on one core, with the realms `rs` (RS256), `es` (ES256) and `guarded` (brute force protection). */
 export interface BenchService {
   dir: string;
   port: number;
@@ -18,18 +18,17 @@ export interface BenchService {
   stop(): Promise<void>;
 }
 
-/** Path of the built package's entry. */
+/** The command that starts the built package. */
 export interface Entry {
   command: string;
   args: readonly string[];
 }
 
-/** Creates a temporary directory for a platform. */
 export function makeDirectory(): string {
   return mkdtempSync(join(process.env['IDKIT_BENCH_DIR'] ?? tmpdir(), 'idkit-bench-'));
 }
 
-/** Removes a directory of `makeDirectory`. */
+/** Removes a directory that `makeDirectory` created. */
 export function removeDirectory(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
 }
@@ -58,10 +57,10 @@ export async function startService(
 const READY_MS = 60_000;
 
 /**
- * Polls readiness with a short pause.
+ * Waits until the service is ready.
  *
- * @param pauseMs milliseconds between two requests
- * @throws an error with the last response and the output of `serve`, if the service ends or is not ready in time
+ * @param pauseMs pause between two requests in milliseconds
+ * @throws Error with the last response and the output of `serve` if the service ends or is not ready in time
  */
 export async function untilReady(
   port: number,

@@ -4,7 +4,7 @@ import type { Effort, Measured } from './grants.ts';
 import { median, SERVER_CORE, startPinned, stop } from './measure.ts';
 import { type Entry, freePort, makeDirectory, removeDirectory, startService, untilReady } from './service.ts';
 
-/** Returns the milliseconds from spawn to exit of `node -e 0` on the server's core. */
+/** Returns the time in milliseconds that `node -e 0` takes on the server's core. */
 async function nothing(): Promise<number> {
   const start = performance.now();
   const child = spawn('taskset', ['-c', String(SERVER_CORE), process.execPath, '-e', '0']);
@@ -12,7 +12,7 @@ async function nothing(): Promise<number> {
   return performance.now() - start;
 }
 
-/** Returns the milliseconds from spawn to the first 200 of `/health/ready`. */
+/** Returns the time in milliseconds until `/health/ready` first responds with 200. */
 async function ready(entry: Entry, dir: string): Promise<number> {
   const port = await freePort();
   const start = performance.now();
@@ -32,7 +32,7 @@ async function ready(entry: Entry, dir: string): Promise<number> {
   return taken;
 }
 
-/** Measures the second start of the built package until it is ready, relative to `node -e 0`. */
+/** Measures how long the second start of the built package takes until it is ready, relative to `node -e 0`. */
 export async function measureStart(entry: Entry, effort: Effort): Promise<Measured> {
   const dir = makeDirectory();
   try {

@@ -25,7 +25,7 @@ const PROGRAMS: Record<string, { command: readonly string[]; missing(): string |
 for (const [program, { command, missing }] of Object.entries(PROGRAMS))
   for (const service of ['idkit', 'keycloak'] as const)
     for (const proxy of ['caddy', 'nginx'] as const)
-      test(`${program} accepts the hardened definition of init for ${service} behind ${proxy} without a warning`, (t) => {
+      test(`${program} accepts the hardened definition that init writes for ${service} behind ${proxy}, without a warning`, (t) => {
         const why = missing();
         if (why !== undefined) return t.skip(why);
         const dir = mkdtempSync(join(tmpdir(), 'idkit-definition-'));
@@ -52,7 +52,7 @@ function checkServices(services: Record<string, Service>, service: string, proxy
   for (const name of ['hello', service]) assert.deepEqual(services[name]!.cap_drop, ['ALL'], name);
 }
 
-test('init with another proxy in idkit.yaml writes the configuration of that proxy', async (t) => {
+test('if idkit.yaml names another proxy, init writes the configuration of that proxy', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-definition-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(join(dir, 'idkit.yaml'), 'runtime: compose\ncompose: { proxy: nginx }\n');

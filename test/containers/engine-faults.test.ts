@@ -25,7 +25,7 @@ import { drillMark } from '../../src/platform/drill-mark.ts';
 import { BIN, runIdkit } from '../journey/idkit.ts';
 import { missingEngine } from './engines.ts';
 
-// What idkit reports if no engine is available. None of these tests needs a daemon.
+// These tests check the errors if no engine is available. None of them needs a running daemon.
 
 const NOBODY = 65_534;
 
@@ -37,7 +37,7 @@ async function makePlatform(t: TestContext): Promise<string> {
   return dir;
 }
 
-/** A PATH with only these programs. */
+/** Returns a PATH that contains only these programs. */
 function pathWith(dir: string, programs: readonly string[]): string {
   const bin = join(dir, 'bin');
   mkdirSync(bin);
@@ -50,7 +50,7 @@ function pathWith(dir: string, programs: readonly string[]): string {
   return bin;
 }
 
-test('names a missing engine and how to install it (exit 14)', async (t) => {
+test('if no engine is installed, exits with 14 and explains how to install one', async (t) => {
   const dir = await makePlatform(t);
   const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], {
     cwd: dir,
@@ -64,7 +64,7 @@ test('names a missing engine and how to install it (exit 14)', async (t) => {
   );
 });
 
-test('names an engine of idkit.yaml that is not installed (exit 14)', async (t) => {
+test('exits with 14 and names the engine if idkit.yaml requires one that is not installed', async (t) => {
   const dir = await makePlatform(t);
   appendFileSync(join(dir, 'idkit/idkit.yaml'), 'compose: { engine: nerdctl }\n');
   const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir });
@@ -72,7 +72,7 @@ test('names an engine of idkit.yaml that is not installed (exit 14)', async (t) 
   assert.match(ended.stderr, /nerdctl is not installed/);
 });
 
-test('reports Docker without a running daemon as unreachable (exit 15)', async (t) => {
+test('reports Docker as unreachable if its daemon does not run (exit code 15)', async (t) => {
   const missing = missingEngine('docker');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -86,7 +86,7 @@ test('reports Docker without a running daemon as unreachable (exit 15)', async (
   assert.match(status.stderr, /finding: PARTS_UNKNOWN|the Docker daemon does not respond/);
 });
 
-test('a platform that was started with Docker uses no other engine while the daemon does not run (exit 15)', async (t) => {
+test('does not use Podman for a platform that was started with Docker, even if the daemon does not run (exit code 15)', async (t) => {
   const missing = missingEngine('docker') ?? missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -105,7 +105,7 @@ test('a platform that was started with Docker uses no other engine while the dae
   assert.equal(other.code, 0, `an engine in idkit.yaml takes precedence: ${other.stderr}`);
 });
 
-test('reports a user who may not connect to the daemon (exit 15)', async (t) => {
+test('reports that the user may not connect to the daemon (exit code 15)', async (t) => {
   const missing = missingEngine('docker');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -117,8 +117,7 @@ test('reports a user who may not connect to the daemon (exit 15)', async (t) => 
   const bin = pathWith(dir, ['docker', 'docker-compose']);
   chmodSync(dir, 0o755);
   giveTo(join(dir, 'idkit'), NOBODY);
-  // The checkout may be unreadable for other users, so this one may read everything; a socket requires more than
-  // that.
+  // Other users may not be able to read the checkout. This user may read every file, but may not connect to the socket.
   const nobody = ['--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups'];
   const reads = ['--inh-caps', '+dac_read_search', '--ambient-caps', '+dac_read_search'];
   const up = [process.execPath, BIN, 'up', '--dir', join(dir, 'idkit')];
@@ -132,7 +131,7 @@ test('reports a user who may not connect to the daemon (exit 15)', async (t) => 
   assert.match(stderr, /hint: add the user to the group docker/);
 });
 
-test('reports why Podman does not work (exit 15)', async (t) => {
+test('reports why Podman does not work (exit code 15)', async (t) => {
   const missing = missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -144,7 +143,7 @@ test('reports why Podman does not work (exit 15)', async (t) => {
   assert.match(ended.stderr, /hint: podman info shows more/);
 });
 
-test('an engine without a program for compose files names the package to install (exit 14)', async (t) => {
+test('if the engine has no compose program, exits with 14 and names the package to install', async (t) => {
   const missing = missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -157,14 +156,14 @@ test('an engine without a program for compose files names the package to install
   assert.match(ended.stderr, /podman is installed, but idkit needs podman-compose to read compose\.yaml/);
 });
 
-test('serve on a container platform refers to idkit up, unless --database is set (exit 2)', async (t) => {
+test('serve on a container platform exits with 2 and refers to idkit up, unless --database is set', async (t) => {
   const dir = await makePlatform(t);
   const ended = await runIdkit(['serve', '--dir', join(dir, 'idkit')], { cwd: dir });
   assert.equal(ended.code, 2, ended.stderr);
   assert.match(ended.stderr, /idkit\.yaml says runtime: compose.*\nhint: idkit up starts it/);
 });
 
-test('names a missing compose.yaml, or a missing service of idkit.yaml (exit 2)', async (t) => {
+test('exits with 2 if compose.yaml is missing, or lacks a service that idkit.yaml names', async (t) => {
   const dir = await makePlatform(t);
   const compose = join(dir, 'idkit/compose.yaml');
   renameSync(compose, `${compose}.away`);
@@ -180,7 +179,7 @@ test('names a missing compose.yaml, or a missing service of idkit.yaml (exit 2)'
   assert.match(other.stderr, /no service "idkit", which is the service that idkit\.yaml names/);
 });
 
-test('never uses containers of another platform directory with the same project (exit 2)', async (t) => {
+test('exits with 2 if the compose project belongs to another platform directory', async (t) => {
   const missing = missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -214,7 +213,7 @@ test('never uses containers of another platform directory with the same project 
     podman('rm', id);
     commands.shift();
   }
-  // A container of this platform, or of a platform that was moved, does not count.
+  // Containers of this platform, or of a platform that was moved, are no conflict.
   for (const place of [join(dir, 'gone'), join(dir, 'idkit')]) {
     make(place);
     const ended = await run(['down']);
@@ -223,7 +222,7 @@ test('never uses containers of another platform directory with the same project 
   }
 });
 
-test('a drill removes the container of a killed drill, and no other one', async (t) => {
+test('a drill removes the container of a killed drill, but no other container', async (t) => {
   const missing = missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -245,7 +244,7 @@ test('a drill removes the container of a killed drill, and no other one', async 
   assert.ok(!left.includes(dead!));
 });
 
-/** Podman with its storage in `dir`, and an image with one empty file. */
+/** Prepares Podman with its storage in `dir` and an image that contains one empty file. */
 function preparePodman(dir: string) {
   const env = { CONTAINERS_STORAGE_CONF: storage(dir), DOCKER_HOST: `unix://${dir}/none.sock` };
   const podman = (...args: string[]) => {

@@ -9,26 +9,26 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CONTEXT, findRootfs, findServiceContext, keycloakContext } from './images.ts';
 
-// Real engines with separate storage: a Docker daemon that the test starts and stops, and Podman. The images are
-// built here from Debian's packages and this checkout.
+// Starts real engines with separate storage: a Docker daemon, or Podman. It builds the images from Debian's packages
+// and this checkout.
 
 const execute = promisify(execFile);
 const CONTAINERFILE = fileURLToPath(new URL('../../Containerfile', import.meta.url));
 
-/** Milliseconds that a daemon may take to start or stop on a busy machine. */
+/** Timeouts in milliseconds for the start and the end of a daemon on a busy machine. */
 const START_PATIENCE = 120_000;
 const END_PATIENCE = 120_000;
 
 export type EngineKind = 'docker' | 'podman';
 
-/** An engine with the images of a platform. */
+/** An engine that has the images of a platform. */
 export interface TestEngine {
   kind: EngineKind;
   /** Environment variables for idkit and the engine's program. */
   env: Record<string, string>;
-  /** Variables of compose.yaml that name the images, as lines of `.env`. */
+  /** The variables that name the images in compose.yaml, as lines of `.env`. */
   images: string;
-  /** Whether it is still running. */
+  /** Returns false after the test has removed the engine. */
   runs(): boolean;
   /** Calls the engine's program and returns its standard output. */
   call(args: readonly string[]): Promise<string>;
@@ -39,7 +39,9 @@ const NEEDED: Record<EngineKind, readonly string[]> = {
   podman: ['podman', 'podman-compose', 'runc', 'conmon', 'debootstrap'],
 };
 
-/** Returns why containers cannot run here, or undefined. Fails if the environment requires every component. */
+/**
+ * Returns why containers cannot run here, or undefined if they can. Throws instead if IDKIT_TEST_REQUIRE_ALL is set.
+ */
 export function missingEngine(kind: EngineKind): string | undefined {
   const absent = NEEDED[kind].filter(
     (program) => spawnSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' }).status !== 0,
@@ -54,13 +56,19 @@ export function missingEngine(kind: EngineKind): string | undefined {
   return why;
 }
 
-/** Lets Docker's program find the plugin of IDKIT_TEST_COMPOSE_PLUGIN, a directory like ~/.docker. */
+/**
+ * Returns variables with which docker finds the compose plugin in IDKIT_TEST_COMPOSE_PLUGIN, a directory like
+ * ~/.docker.
+ */
 export function pluginEnvironment(): Record<string, string> {
   const dir = process.env['IDKIT_TEST_COMPOSE_PLUGIN'];
   return dir === undefined ? {} : { DOCKER_CONFIG: dir };
 }
 
-/** Returns why `docker compose` 2 or newer cannot run here, or undefined. Fails if every component is required. */
+/**
+ * Returns why `docker compose` 2 or newer cannot run here, or undefined if it can. Throws instead if
+ * IDKIT_TEST_REQUIRE_ALL is set.
+ */
 export function missingPlugin(): string | undefined {
   const env = { ...process.env, ...pluginEnvironment() };
   const info = spawnSync('docker', ['compose', 'version', '--short'], { env });
@@ -70,7 +78,7 @@ export function missingPlugin(): string | undefined {
   return why;
 }
 
-/** The token service in a platform's images. */
+/** The token service that the images contain. */
 export type TestedService = 'idkit' | 'keycloak';
 
 /** Starts an engine with the images of a platform. The engine and everything it creates end with the test. */
@@ -92,7 +100,7 @@ export async function startEngine(
   return { kind, env, images: await makeImages(kind, call, service, env), runs, call };
 }
 
-/** A separate daemon, which is removed with everything in it. */
+/** Starts a separate daemon. When the test ends, the daemon and everything in it is removed. */
 async function startDocker(t: TestContext, dir: string): Promise<Record<string, string>> {
   const socket = join(dir, 'docker.sock');
   const log = openSync(join(dir, 'log'), 'w');
@@ -118,7 +126,7 @@ async function startDocker(t: TestContext, dir: string): Promise<Record<string, 
     const ids = spawnSync('docker', ['ps', '-aq'], { env: { ...process.env, ...env } }).stdout.toString();
     if (ids.trim() !== '')
       spawnSync('docker', ['rm', '-f', ...ids.trim().split('\n')], { env: { ...process.env, ...env } });
-    // A bridge without a daemon would stay on the machine.
+    // The daemon must remove its network bridges itself. Otherwise they would remain on the machine.
     spawnSync('docker', ['network', 'prune', '-f'], { env: { ...process.env, ...env }, stdio: 'ignore' });
     await endDaemon(daemon);
     removeStorage(dir);
@@ -147,14 +155,14 @@ async function endDaemon(daemon: ChildProcess): Promise<void> {
   clearTimeout(hangs);
 }
 
-/** A mount may stay busy for a moment after it ends. */
+/** Retries, because a mount may stay busy for a short time after it has ended. */
 function removeStorage(dir: string): void {
   rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
 
 /**
- * Podman stores files without a daemon. crun rejects hybrid cgroups, and a bare machine has no systemd to create
- * cgroups.
+ * Configures Podman to keep its storage in `dir`. It uses runc, because crun rejects hybrid cgroups, and cgroupfs,
+ * because a machine without systemd cannot create cgroups otherwise.
  */
 function preparePodman(t: TestContext, dir: string): Record<string, string> {
   mkdirSync(join(dir, 'networks'));
@@ -181,7 +189,7 @@ graphroot = "${join(dir, 'data')}"
   const env = {
     CONTAINERS_CONF: join(dir, 'containers.conf'),
     CONTAINERS_STORAGE_CONF: join(dir, 'storage.conf'),
-    // No program listens there, so that Podman is found even if Docker is installed.
+    // Nothing listens on this socket, so that idkit chooses Podman even if Docker is installed.
     DOCKER_HOST: `unix://${join(dir, 'docker.sock')}`,
   };
   t.after(() => {
@@ -199,8 +207,8 @@ graphroot = "${join(dir, 'data')}"
 }
 
 /**
- * Builds a base image from Debian's packages, the replacements of public images on it, and idkit from Containerfile. A
- * platform of Keycloak needs only Caddy.
+ * Builds a base image from Debian's packages. On top of it, builds replacements of the public images, and idkit from
+ * Containerfile. For Keycloak, the only proxy is Caddy.
  */
 async function makeImages(
   kind: EngineKind,
@@ -243,7 +251,9 @@ async function makeImages(
   ].join('\n');
 }
 
-/** Finds the container of a service, running or not. Its name differs between compose programs. */
+/**
+ * Returns the id of a service's container, whether it runs or not. The container's name depends on the compose program.
+ */
 export async function findContainerId(engine: TestEngine, project: string, service: string): Promise<string> {
   const labels = [`com.docker.compose.project=${project}`, `com.docker.compose.service=${service}`];
   const filters = labels.flatMap((label) => ['--filter', `label=${label}`]);

@@ -19,18 +19,18 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { prepareDistribution } from '../keycloak/keycloak-server.ts';
 
-// The content of the images, cached in IDKIT_TEST_CACHE (or a directory below the system's temporary one): a Debian
-// with Postgres and the proxies, and this checkout as npm installs it.
+// Creates the content of the images: a Debian with Postgres and the proxies, and this checkout as npm installs it.
+// Caches it in IDKIT_TEST_CACHE, or below the system's temporary directory.
 
 const execute = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The build context of the images that replace public ones. */
+/** The build context for the images that replace public ones. */
 export const CONTEXT = fileURLToPath(new URL('./images/', import.meta.url));
 
 const PACKAGES = ['postgresql-15', 'caddy', 'nginx-light', 'libatomic1', 'libstdc++6', 'ca-certificates'];
 
-/** The sources of the package. */
+/** The files that a build of the package needs. */
 const SOURCES = [
   '.node',
   'bin',
@@ -52,7 +52,9 @@ function cache(): string {
   return dir;
 }
 
-/** A Debian 12 with Postgres 15, Caddy, nginx and the Node.js of this test, as a tar file. */
+/**
+ * Returns the path of a tar file with a Debian 12 that contains Postgres 15, Caddy, nginx and the Node.js of this test.
+ */
 export function findRootfs(): Promise<string> {
   const name = `debian-${hash([...PACKAGES, process.version, process.arch])}.tar`;
   return findOrMake(name, async (draft) => {
@@ -75,7 +77,10 @@ export function findRootfs(): Promise<string> {
   });
 }
 
-/** Finds the machine's mirror of Debian 12, perhaps the only one that it can reach. Empty if apt names no mirror. */
+/**
+ * Returns the Debian mirror that this machine's apt uses, because it may be the only one within reach. Returns an empty
+ * list if apt names none.
+ */
 async function findMirror(): Promise<readonly string[]> {
   const format = ['--no-release-info', '--format', '$(REPO_URI)'];
   const { stdout } = await execute('apt-get', [
@@ -90,7 +95,7 @@ async function findMirror(): Promise<readonly string[]> {
     .slice(0, 1);
 }
 
-/** Packs and installs this checkout: the build context of Containerfile. */
+/** Packs and installs this checkout. Returns the path of the build context for Containerfile. */
 export function findServiceContext(): Promise<string> {
   const sources = SOURCES.flatMap((name) => listFiles(join(ROOT, name)));
   const name = `service-${hash(sources.map((file) => `${file} ${hash([readFileSync(file)])}`))}`;
@@ -118,8 +123,8 @@ export function findServiceContext(): Promise<string> {
 }
 
 /**
- * A shell command that writes the build context of Keycloak's image to its standard output: the distribution, and
- * this machine's Java from Debian.
+ * Returns a shell command that writes the build context for Keycloak's image to standard output. It contains the
+ * distribution and this machine's Java.
  */
 export async function keycloakContext(): Promise<string> {
   const { stdout } = await execute('sh', ['-c', 'command -v java']);
@@ -129,14 +134,17 @@ export async function keycloakContext(): Promise<string> {
   const javaParts = ['bin', 'conf', 'lib', 'release'].map((part) => `'${basename(java)}/${part}'`);
   return [
     `tar -ch --mode=g+rwX ${rename(java, 'java')} ${rename(home, 'keycloak')} --exclude=src.zip`,
-    // The server of another test may write there.
+    // Another test's Keycloak may be writing to this directory.
     `--exclude='${basename(home)}/data'`,
     `-C '${CONTEXT}' keycloak.Containerfile -C '${dirname(home)}' '${basename(home)}'`,
     `-C '${dirname(java)}' ${javaParts.join(' ')}`,
   ].join(' ');
 }
 
-/** Creates a directory that appears under its name only when it is complete. */
+/**
+ * Returns the path of a cached file or directory. Creates it under a temporary name first, so that it is always
+ * complete.
+ */
 async function findOrMake(name: string, make: (draft: string) => Promise<void>): Promise<string> {
   const path = join(cache(), name);
   if (existsSync(path)) return path;
@@ -146,14 +154,14 @@ async function findOrMake(name: string, make: (draft: string) => Promise<void>):
   try {
     renameSync(draft, path);
   } catch (error) {
-    // A parallel run created the same one.
+    // A parallel run has already created it.
     if (!existsSync(path)) throw error;
     rmSync(draft, { recursive: true });
   }
   return path;
 }
 
-/** Runs npm without this project's environment. */
+/** Runs npm without the variables that an outer npm has set. */
 async function npm(args: readonly string[], cwd: string): Promise<void> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
   await execute('npm', [...args], { cwd, env, maxBuffer: 1 << 26 });

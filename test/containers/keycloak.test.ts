@@ -21,16 +21,16 @@ import { makePlatform } from './platform.ts';
 
 const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
 
-/** Timeout in milliseconds of the administrative API, while Keycloak imports 1,000 users on a busy machine. */
+/** Timeout in seconds for the administrative API. Keycloak imports 1,000 users, which is slow on a busy machine. */
 const PATIENT = ['--timeout', '120'];
 
-test('a container platform with a real Keycloak is backed up, destroyed and restored from the set alone', async (t) => {
+test('a container platform with a real Keycloak can be restored from its backup set after everything else was destroyed', async (t) => {
   const missing = missingEngine('docker') ?? missingKeycloak();
   if (missing !== undefined) return t.skip(missing);
   const engine = await startEngine(t, 'docker', 'keycloak');
   const platform = await makePlatform(t, engine, 'caddy', 'keycloak');
   const { dir, project } = platform;
-  /** Users reach it through the proxy. */
+  /** The service as users reach it, through the proxy. */
   const service = { baseUrl: `https://localhost:${platform.ports[0]}` };
   const run = (argv: readonly string[], env: NodeJS.ProcessEnv = {}) =>
     platform.run([...argv, '--json', ...(argv[0] === 'admin' ? PATIENT : [])], { ...PASSPHRASE, ...env });

@@ -30,7 +30,10 @@ export async function killRestore(
   assert.equal(signal, 'SIGKILL', stderr);
 }
 
-/** Returns the journal of an interrupted restore without values that differ between runs, or undefined. */
+/**
+ * Returns the journal of an interrupted restore, or undefined if there is none. Omits the values that differ between
+ * runs.
+ */
 export function readJournal(platform: ContainerPlatform): Record<string, unknown> | undefined {
   const data = join(platform.dir, 'data');
   const [name] = existsSync(data) ? readdirSync(data).filter((entry) => /^restore-.*json$/.test(entry)) : [];
@@ -39,7 +42,7 @@ export function readJournal(platform: ContainerPlatform): Record<string, unknown
   return rest;
 }
 
-/** Maps each service with a running container to the container's id. */
+/** Returns a line `SERVICE ID` for each running container. */
 export async function running({ engine, platform }: Place): Promise<readonly string[]> {
   const label = 'com.docker.compose.service';
   const service = engine.kind === 'docker' ? `{{.Label "${label}"}}` : `{{index .Labels "${label}"}}`;
@@ -49,8 +52,8 @@ export async function running({ engine, platform }: Place): Promise<readonly str
 }
 
 /**
- * Checks that everything serves with these users, and that no file, database, process or container of a restore is
- * left.
+ * Checks that every component is UP and serves these users, and that the restore left no file, database or process
+ * behind.
  */
 export async function checkServing(place: Place, users: readonly string[]): Promise<void> {
   const { engine, platform } = place;
@@ -75,7 +78,7 @@ export async function checkServing(place: Place, users: readonly string[]): Prom
   assert.doesNotMatch(await programsOf(engine, database), /psql|pg_dump|bash/);
 }
 
-/** Checks that only the backup is left of the platform: no container, network, `.env` or definition. */
+/** Checks that nothing of the platform exists except its backup: no container, network, `.env` or definition. */
 export async function checkEmpty({ engine, platform }: Place): Promise<void> {
   const filter = ['--filter', `label=com.docker.compose.project=${platform.project}`];
   assert.equal((await engine.call(['ps', '-aq', ...filter])).trim(), '');
@@ -107,13 +110,13 @@ export async function wipe({ engine, platform }: Place): Promise<void> {
   rmSync(platform.dir, { recursive: true, force: true });
 }
 
-/** The command lines of the processes in a container. */
+/** Returns the command lines of the processes in a container. */
 export function programsOf(engine: TestEngine, id: string): Promise<string> {
   const script = 'for d in /proc/[0-9]*; do tr "\\0" " " < $d/cmdline; echo; done 2>/dev/null';
   return engine.call(['exec', id, 'sh', '-c', script]);
 }
 
-/** A place for a set outside the platform directory, so that it survives. */
+/** Returns a path for a set outside the platform directory, where `wipe` does not remove it. */
 export function placeBeside(platform: ContainerPlatform, set: string): string {
   return join(platform.dir, '..', 'sets', basename(set));
 }

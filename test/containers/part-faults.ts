@@ -15,13 +15,13 @@ import type { Place } from './place.ts';
 import { makePlatform } from './platform.ts';
 
 const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
-/**
- * Runs the faults of the containers of one platform, one after another. With `every`, all of them, otherwise those
- * that differ between engines.
- */
-/** Containers take time. */
+/** Timeout for a change in a container. */
 const PATIENCE = { seconds: 180, every: 200 };
 
+/**
+ * Tests faults of a platform's containers, one after the other. Without `every`, only those are tested whose results may
+ * differ between engines.
+ */
 export function partFaults(kind: EngineKind, place: Place, every: boolean): void {
   const idOf = (service: string): Promise<string> =>
     findContainerId(place.engine, place.platform.project, service);
@@ -31,7 +31,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     return ended;
   };
 
-  it('names an unavailable image (exit 14)', async () => {
+  it('up exits with 14 and names an image that is unavailable', async () => {
     const [line = ''] = /^DATABASE_IMAGE=.*$/m.exec(place.engine.images) ?? [];
     const none = 'DATABASE_IMAGE=localhost/idkit-test/none:1';
     place.platform.edit('.env', line, none);
@@ -42,14 +42,14 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     assert.match(ended.stderr, /compose\.yaml names \$\{DATABASE_IMAGE/);
   });
 
-  it('a changed variable of the process environment reaches the container, or is rejected (exit 14, 2)', async () => {
+  it('up uses the image that an environment variable names, or exits with 2 if podman-compose would ignore the variable', async () => {
     const ended = await place.platform.run(['up'], { DATABASE_IMAGE: 'localhost/idkit-test/none:1' });
     if (kind === 'docker') return assert.equal(ended.code, 14, ended.stderr);
     assert.equal(ended.code, 2, ended.stderr);
     assert.match(ended.stderr, /podman-compose \S+ uses DATABASE_IMAGE from \.env/);
   });
 
-  it('names a port in use, and keeps the components that had started (exit 1)', async () => {
+  it('up exits with 1 and names a port in use, and the components that have started keep running', async () => {
     const server = createServer().listen(place.platform.ports[1], '127.0.0.1');
     await once(server, 'listening');
     const ended = await place.platform.run(['up']);
@@ -86,7 +86,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
   });
 
   if (kind === 'docker')
-    it('up fails and names the fault of a new definition, even if the previous container still runs (exit 14)', async () => {
+    it('up exits with 14 and reports what is wrong with a new definition, even if the previous container still runs', async () => {
       await ok(['up', '--quiet']);
       const before = await idOf('hello');
       const ended = await place.platform.run(['up'], { APPLICATION_IMAGE: 'localhost/idkit-test/none:1' });
@@ -103,7 +103,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
   });
 
   if (every)
-    it('the service runs without root, a writable root file system or privileges, and exits with 0 on SIGTERM', async () => {
+    it('the service runs without root, privileges or a writable root file system, and exits with 0 on SIGTERM', async () => {
       const id = await idOf('idkit');
       const inside = await place.engine.call([
         'exec',
@@ -120,7 +120,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       assert.equal(await idOf('idkit'), id, 'it starts again in the same container');
     });
 
-  it('publishes no port of the database, and writes no secret to an argument or to compose.yaml', async () => {
+  it('up publishes no database port, and no argument and no line of compose.yaml contains a secret', async () => {
     const ports = await place.engine.call([
       'inspect',
       '-f',
@@ -145,7 +145,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     }
   });
 
-  it('names a compose project without containers, and lists the projects that have some (exit 15)', async () => {
+  it('exits with 15 if the compose project has no containers, and lists the projects that have some', async () => {
     place.platform.edit('idkit.yaml', place.platform.project, 'elsewhere');
     const ended = await place.platform.run(['backup'], PASSPHRASE);
     place.platform.edit('idkit.yaml', 'elsewhere', place.platform.project);
@@ -155,8 +155,8 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
   });
 
   if (every)
-    it('with a stopped service, a backup uses the snapshot for the realm files, and recover-admin and master-key rotate work', async () => {
-      // The log also contains the recovery after the restart above.
+    it('while the service is stopped, backup takes the realm files from the snapshot, and recover-admin and master-key rotate work', async () => {
+      // Only newer log lines count, because the log also contains the recovery after the restart above.
       const began = new Date().toISOString();
       await place.engine.call(['stop', await idOf('idkit')]);
       const ended = await ok(['backup', '--json'], PASSPHRASE);
@@ -167,7 +167,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       await ok(['master-key', 'rotate']);
       assert.notEqual(readEnvFile(env).get('IDKIT_MASTER_KEY'), before);
       await ok(['up', '--quiet']);
-      // Tokens are signed with keys that the new master key decrypts.
+      // smoke requests tokens, so the new master key must decrypt the keys that sign them.
       await ok(['smoke', '--quiet']);
       const refused = await place.platform.run(['recover-admin']);
       assert.equal(refused.code, 11, refused.stderr);
@@ -186,7 +186,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     });
 
   if (every)
-    it('a backup that ends or is killed while pg_dump waits leaves no pg_dump in the container (exit 143, 130)', async () => {
+    it('a backup that is interrupted or killed while pg_dump waits leaves no pg_dump in the container', async () => {
       const database = await idOf('database');
       const lock = 'BEGIN; LOCK TABLE admin_event; SELECT pg_sleep(300); COMMIT;';
       const held = place.engine
@@ -218,7 +218,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
         child.kill(signal);
         const [code] = await exit;
         assert.equal(code, expected);
-        // A killed idkit cannot end anything itself: pg_dump ends with the connection that runs it.
+        // A killed idkit cannot end pg_dump itself. pg_dump ends because its connection to idkit closes.
         await waitUntil(
           `pg_dump has ended after ${signal}`,
           async () => !(await programsOf(place.engine, database)).includes('pg_dump'),
@@ -231,7 +231,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       await ok(['backup', '--quiet'], PASSPHRASE);
     });
 
-  it('names a paused container, and how to resume it (exit 15)', async () => {
+  it('exits with 15 if a container is paused, and explains how to resume it', async () => {
     for (const service of ['database', 'idkit']) {
       const id = await idOf(service);
       await place.engine.call(['pause', id]);
@@ -252,7 +252,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     await ok(['up', '--quiet']);
   });
 
-  it('reports a service that keeps crashing, with the last lines of its log (exit 1)', async () => {
+  it('up exits with 1 if the service keeps crashing, and shows the last lines of its log', async () => {
     place.platform.edit('compose.yaml', '"--port", "8080"', '"--port", "none"');
     const ended = await place.platform.run(['up']);
     place.platform.edit('compose.yaml', '"--port", "none"', '"--port", "8080"');
@@ -263,7 +263,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
   });
 
   if (kind === 'docker')
-    it('the platform also starts behind nginx, and the service knows the public address', async (t) => {
+    it('the platform also works behind nginx, and the service uses the public address', async (t) => {
       const nginx = await makePlatform(t, place.engine, 'nginx');
       const tls = join(nginx.dir, 'tls');
       mkdirSync(tls);
@@ -296,7 +296,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       assert.deepEqual(await (await fetch(`${base}/health/ready`)).json(), { status: 'UP' });
     });
 
-  it('up exits with 130 after Ctrl-C during a start, and with 15 in time if a service never becomes ready', async () => {
+  it('up exits with 130 on Ctrl-C during a start, and with 15 after the timeout if the service does not become ready', async () => {
     const serves = 'command: ["serve", "--host", "0.0.0.0", "--port", "8080"]';
     const idles =
       'entrypoint: ["node", "-e", "console.log(\'idle\'); setInterval(() => {}, 1e9); process.on(\'SIGTERM\', () => process.exit())"]';
@@ -311,7 +311,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     child.kill('SIGINT');
     const [code] = await exit;
     assert.equal(code, 130, await stderr);
-    // The components before the service must start in that time too.
+    // The timeout must also be long enough for the components that start before the service.
     const ended = await place.platform.run(['up', '--timeout', '60']);
     assert.equal(ended.code, 15, ended.stderr);
     assert.match(
@@ -322,7 +322,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     place.platform.edit('compose.yaml', idles, serves);
   });
 
-  it('down removes every container but keeps the data, so up starts everything again, and a second down does nothing', async () => {
+  it('down removes every container but keeps the data for the next up, and a second down does nothing', async () => {
     const label = ['--filter', `label=com.docker.compose.project=${place.platform.project}`];
     await ok(['down']);
     assert.equal((await place.engine.call(['ps', '-aq', ...label])).trim(), '');

@@ -1,7 +1,7 @@
 import type { TestEngine } from './engines.ts';
 import type { ContainerPlatform } from './platform.ts';
 
-/** The platform of the faults, which is set before the first of them. */
+/** The engine and the platform that the tests share. They are set before the first test. */
 export interface Place {
   engine: TestEngine;
   platform: ContainerPlatform;

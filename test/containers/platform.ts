@@ -11,11 +11,11 @@ import { adapt, findPorts } from './walk-through.ts';
 export interface ContainerPlatform {
   dir: string;
   project: string;
-  /** Ports of the proxy, the service, the application, and a separate management port if the service has one. */
+  /** The ports of the proxy, the service and the application, and the management port if the service has one. */
   ports: readonly number[];
-  /** Runs idkit on it. */
+  /** Runs an idkit command on the platform. */
   run(argv: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
-  /** Replaces text in one of its files. */
+  /** Replaces text in a file of the platform directory. */
   edit(file: string, from: string, to: string): void;
 }
 
@@ -35,7 +35,7 @@ export async function makePlatform(
     runIdkit([...argv, '--dir', dir], { cwd: tmpdir(), env: { ...engine.env, ...env } });
   t.after(async () => {
     rmSync(join(dir, '..'), { recursive: true, force: true });
-    // If the engine has ended before, everything in it was removed.
+    // If the engine has already ended, everything in it was removed.
     if (!engine.runs()) return;
     const filter = ['--filter', `label=com.docker.compose.project=${project}`];
     const list = async (args: readonly string[]) =>

@@ -21,10 +21,10 @@ const OLD = ['admin', 'alice', 'bob'];
 const NEW = ['admin', 'alice'];
 
 /**
- * Kills, interrupts or fails restores on one platform, one after another. A resumed restore is killed again after its
- * next step, so that each step is resumed from once. Two kills with the same journal and the same containers have the
- * same continuation, so only one of them is followed. With `every`, all steps, otherwise those that differ between
- * engines.
+ * Tests restores that are killed, interrupted or fail, one after the other on one platform. A resumed restore is killed
+ * again after its next step, so that a restore resumes once from each step. If two kills leave the same journal and the
+ * same containers, only one of them is resumed. Without `every`, only those steps are tested whose results may differ
+ * between engines.
  */
 export function restoreFaults(place: Place, every: boolean): void {
   let set: string;
@@ -62,7 +62,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     await changeSinceBackup();
   });
 
-  it('the service has its own role, which owns its database and is not a superuser, and the superuser has no password', async () => {
+  it('the service’s role owns its database but is not a superuser, and the superuser has no password', async () => {
     const { engine, platform } = place;
     const database = await findContainerId(engine, platform.project, 'database');
     const ask = (sql: string) => engine.call(['exec', database, 'psql', '-U', 'postgres', '-Atc', sql]);
@@ -76,7 +76,7 @@ export function restoreFaults(place: Place, every: boolean): void {
   });
 
   if (every) {
-    it('neither a restore that is killed after "verify", "preflight" or "stage" nor its --abort changes a container', async () => {
+    it('a restore that is killed after "verify", "preflight" or "stage" changes no container, and neither does --abort', async () => {
       const containers = await running(place);
       await kill('verify');
       await kill('preflight');
@@ -96,7 +96,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     });
   }
 
-  it('if a restore is killed after "check" and its --resume after "swap", --abort starts what the first run stopped', async () => {
+  it('if a restore is killed after "check" and --resume after "swap", --abort starts the containers that the restore stopped', async () => {
     await kill('check');
     if (every) assert.deepEqual(readJournal(place.platform), loaded, 'as after "load"');
     assert.equal(await services(), 'database hello');
@@ -106,7 +106,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     await checkServing(place, OLD);
   });
 
-  it('if a restore is killed after "swap", a rerun names the two commands (17), and --resume survives a kill at any step', async () => {
+  it('if a restore is killed after "swap", a rerun exits with 17 and names both ways to continue, and --resume survives a kill after any step', async () => {
     await kill('swap');
     const swapped = readJournal(place.platform);
     assert.equal(await services(), 'database hello');
@@ -132,7 +132,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     await changeSinceBackup();
   });
 
-  it('Ctrl-C during a restore brings the previous state back (130)', async () => {
+  it('Ctrl-C during a restore brings the previous state back (exit code 130)', async () => {
     const { engine, platform } = place;
     const child = spawn(process.execPath, [BIN, 'restore', '--yes', '--from', set, '--dir', platform.dir], {
       env: { ...process.env, ...engine.env, ...passphrase },
@@ -152,7 +152,7 @@ export function restoreFaults(place: Place, every: boolean): void {
   });
 
   if (every) {
-    it('a service that does not start on the restored state brings the previous one back (16)', async () => {
+    it('if the service does not start on the restored state, restore brings the previous one back (exit code 16)', async () => {
       const { platform } = place;
       platform.edit('compose.yaml', '"--port", "8080"', '"--port", "none"');
       const ended = await restore('--from', set);
@@ -164,10 +164,10 @@ export function restoreFaults(place: Place, every: boolean): void {
       await checkServing(place, OLD);
     });
 
-    it('a drill without Postgres on this machine uses a temporary container, and leaves nothing behind', async () => {
+    it('if this machine has no Postgres, a drill uses a temporary container and removes it afterwards', async () => {
       const { engine, platform } = place;
       const all = await engine.call(['ps', '-q']);
-      // Hides Debian's Postgres only from this process.
+      // Hides the installed Postgres from this process only.
       const hidden = 'mount -t tmpfs none /usr/lib/postgresql && exec "$@"';
       const drill = [process.execPath, BIN, 'drill', set, '--dir', platform.dir];
       const ended = spawnSync('unshare', ['-m', 'sh', '-c', hidden, 'sh', ...drill], {
@@ -179,9 +179,9 @@ export function restoreFaults(place: Place, every: boolean): void {
     });
   }
 
-  describe('on an empty host', () => {
+  describe('a restore on an empty host', () => {
     for (const step of every ? ['stage', 'load', 'smoke'] : ['load'])
-      it(`if a restore is killed after "${step}", --abort leaves no container, network or file`, async () => {
+      it(`if a restore on an empty host is killed after "${step}", --abort leaves no container, network or file`, async () => {
         await wipe(place);
         await kill(step);
         await ok(['restore', '--abort']);
@@ -189,7 +189,7 @@ export function restoreFaults(place: Place, every: boolean): void {
       });
 
     if (every)
-      it('if a restore is killed after "check", --resume completes it on the volume of an earlier restore', async () => {
+      it('if a restore on an empty host is killed after "check", --resume completes it, even on the volume of an earlier restore', async () => {
         await kill('check');
         await resume();
       });

@@ -56,13 +56,15 @@ for (const [program, kind] of Object.entries(PROGRAMS)) {
   });
 }
 
-/** Returns the engine with the plugin, and a valid line in `.env` that the plugin cannot read. */
+/**
+ * Returns the engine with the plugin. Adds a line to `.env` that is valid for idkit but that the plugin cannot read.
+ */
 function withPlugin(engine: TestEngine): TestEngine {
   const env = { ...engine.env, ...pluginEnvironment() };
   return { ...engine, env, images: `${engine.images}NOTE=\`two\n'lines'\`\n` };
 }
 
-/** The test's own images and ports replace the public ones of the page. */
+/** Masks images and ports, because the test's own ones differ from those on the page. */
 function maskPlaces(text: string): string {
   return mask(text)
     .replace(/\b(localhost|docker\.io)(\/[a-z-]+)+:[\w.-]+/g, '<image>')

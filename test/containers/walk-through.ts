@@ -6,10 +6,10 @@ import type { TestEngine } from './engines.ts';
 
 // Runs the console blocks of docs/operate/containers.md like a reader: in one shell, one after another.
 
-/** Commands that a reader runs first. The test does the same itself, with its own images. */
+/** Commands that create the images. The test does not run them, because it has its own images. */
 export const NOT_RUN: readonly RegExp[] = [/^npm pack/, /^docker build/];
 
-/** Returns the examples of the blocks for containers, in order. */
+/** Returns the examples in the page's console blocks for containers, in order. */
 export function findContainerExamples(markdown: string): readonly Example[] {
   const blocks = [...markdown.matchAll(/^```console containers\n([\s\S]*?)^```$/gm)].map(
     (match) => match[1]!,
@@ -25,7 +25,7 @@ export function findContainerExamples(markdown: string): readonly Example[] {
   );
 }
 
-/** Runs the examples in `dir` with an engine and returns their output in the form of the page. */
+/** Runs the examples in `dir` with an engine and returns their output as the page would show it. */
 export async function runWalkThrough(
   dir: string,
   engine: TestEngine,
@@ -47,7 +47,7 @@ export async function runWalkThrough(
   return ran;
 }
 
-/** The test's own images and free ports instead of the defaults. */
+/** Sets the test's own images and free ports instead of the defaults. */
 export function adapt(platform: string, engine: TestEngine, ports: readonly number[]): void {
   const [https, service, application, management] = ports;
   const named = { HTTPS: https, SERVICE: service, APPLICATION: application, MANAGEMENT: management };
@@ -60,7 +60,7 @@ export function adapt(platform: string, engine: TestEngine, ports: readonly numb
   writeFileSync(yaml, text.replaceAll(':8443', `:${https}`).replaceAll(':8081', `:${application}`));
 }
 
-/** Distinct ports that are free now. */
+/** Returns distinct ports that are free now. */
 export async function findPorts(count: number): Promise<readonly number[]> {
   const ports = new Set<number>();
   while (ports.size < count) ports.add(await freePort());

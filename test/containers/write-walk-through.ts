@@ -15,7 +15,7 @@ test('write the console blocks of docs/operate/containers.md', async (t) => {
   const page = readFileSync(file, 'utf8');
   const engine = await startEngine(t, 'docker');
   const ran = await runWalkThrough(dir, engine, findContainerExamples(page));
-  // In the order of the text, because a command may occur twice.
+  // Replaces the outputs in the order of the page, because a command may occur twice.
   let [written, rest] = ['', page];
   for (const { command, output, actual } of ran) {
     const show = (text: string) => `$ ${command}\n${text === '' ? '' : `${text}\n`}`;

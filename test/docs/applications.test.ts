@@ -11,7 +11,7 @@ const section = pages
   .join('\n');
 const examples = readdirSync(new URL('examples/', root), { recursive: true, encoding: 'utf8' });
 
-test('every JavaScript block of the pages is part of an example that a test runs', () => {
+test('every JavaScript block on a page is part of an example that a test runs', () => {
   const blocks = pages.flatMap(({ text }) =>
     [...text.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, block]) => block!),
   );
@@ -26,12 +26,12 @@ test('every JavaScript block of the pages is part of an example that a test runs
     );
 });
 
-test('docs/applications names every example', () => {
+test('docs/applications mentions every example', () => {
   const names = readdirSync(new URL('examples/', root));
   for (const name of names) assert.ok(section.includes(`examples/${name}`), name);
 });
 
-test('docs/applications has every state, reason and error code of idkit/client, and no other', () => {
+test('docs/applications lists every state, reason and error code of idkit/client, and no others', () => {
   const login = pages.find(({ file }) => file === 'docs/applications/login.md')!.text;
   const rows = [...login.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name!);
   const states = read('src/client/application/session-state.ts');

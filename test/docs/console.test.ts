@@ -12,7 +12,7 @@ const pages = listPages()
   .map(({ file, text }) => ({ file, examples: findExamples(text) }))
   .filter(({ examples }) => examples.length > 0);
 
-/** Returns the first missing program. Fails if the environment requires every component. */
+/** Returns the first program that is missing here, or undefined. Throws instead if IDKIT_TEST_REQUIRE_ALL is set. */
 function findMissing(programs: readonly string[]): string | undefined {
   const missing = programs.find((program) => spawnSync(program, ['--version']).error !== undefined);
   if (missing !== undefined && process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') {
@@ -44,7 +44,7 @@ for (const [file, steps] of Object.entries(STEPS)) {
   });
 }
 
-test('every exception is in a page and has its reason', () => {
+test('every command that the test does not run is on a page and has a reason', () => {
   for (const [command, reason] of Object.entries(NOT_RUN)) {
     assert.ok(
       pages.some(({ examples }) => examples.some((example) => example.command === command)),
@@ -55,7 +55,7 @@ test('every exception is in a page and has its reason', () => {
 });
 
 for (const { file, examples } of pages) {
-  test(`every console block of ${file} does what it shows`, async (t) => {
+  test(`every command in the console blocks of ${file} prints what the page shows`, async (t) => {
     const missing = findMissing(['bash', 'curl', 'sed']);
     if (missing !== undefined) return t.skip(`needs ${missing}`);
     const dir = mkdtempSync(join(tmpdir(), 'idkit-docs-'));
@@ -66,7 +66,7 @@ for (const { file, examples } of pages) {
   });
 }
 
-test('the examples run against a service that imported the example realm', async (t) => {
+test('every example runs against a service that imported the example realm', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-examples-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const place = new URL('../../examples/', import.meta.url).pathname;

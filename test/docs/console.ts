@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { BIN, startIdkit } from '../journey/idkit.ts';
 
-// The console blocks of a page, run as a reader would: in one shell, one after the other, with a `serve` that runs
-// until the page stops it.
+// Runs the console blocks of a page like a reader: in one shell, one after the other, with a `serve` that runs until
+// the page stops it.
 
 /** One `$ command` of a console block and the output that the page shows. */
 export interface Example {
@@ -19,7 +19,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
 /** Commands that need a stopped `serve`. */
 const NEEDS_STOPPED = /^npx idkit restore/;
 
-/** Every example of a Markdown text, in order. */
+/** Returns the examples in a Markdown text, in order. */
 export function findExamples(markdown: string): readonly Example[] {
   const blocks = [...markdown.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
   return blocks.flatMap((block) =>
@@ -57,7 +57,7 @@ export async function runExamples(
   return ran;
 }
 
-/** Values that differ from run to run: times, durations, sizes, identifiers. */
+/** Masks values that differ between runs: times, durations, sizes, identifiers. */
 export function mask(text: string): string {
   return text
     .replace(/\b\d{8}_\d{6}\b/g, '<set>')
@@ -71,7 +71,7 @@ export function mask(text: string): string {
 }
 
 export interface Shell {
-  /** Runs one command and returns both of its outputs, in order. */
+  /** Runs one command and returns its standard output and standard error in the order in which they were written. */
   run(command: string): Promise<string>;
   close(): void;
 }

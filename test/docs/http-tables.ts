@@ -5,17 +5,17 @@ import { notImplementedRoutes } from '../../src/http/oidc/index.ts';
 import { filesOfRoutes } from './decided.ts';
 import { code, head, row } from './markdown.ts';
 
-// The addresses of the service, from its URL table.
+// Renders tables of the service's URLs from its route tables.
 
-/** `/realms/:realm` as the pages write it: `/realms/{realm}`. */
+/** Renders a URL as the pages write it: `/realms/{realm}` instead of `/realms/:realm`. */
 const place = (url: string): string => code(url.replaceAll(/:([a-zA-Z]+)/g, '{$1}'));
 
-/** Names a route. The URL table may wrap it, so it is not the same object. */
+/** Identifies a route. Objects cannot be compared, because the URL table may wrap a route. */
 const nameOf = ({ method, url }: { method: string; url: string }): string => `${method} ${url}`;
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
 
-/** Methods by address, in the order of the table. */
+/** Groups the routes by URL and sorts the URLs. */
 function byUrl<T extends { method: string }>(rows: readonly T[], urlOf: (row: T) => string) {
   const urls = new Map<string, T[]>();
   for (const one of rows) {
@@ -28,7 +28,7 @@ function byUrl<T extends { method: string }>(rows: readonly T[], urlOf: (row: T)
 const sortMethods = (methods: readonly string[]): string =>
   METHODS.filter((method) => methods.includes(method)).join(', ');
 
-/** Every address outside the administrative API. */
+/** Lists every URL outside the administrative API. */
 export function urlTable(): readonly string[] {
   const missing = new Set([...notImplementedRoutes, ...serverInfoRoutes].map(nameOf));
   const rows = ROUTES.flat().filter(
@@ -47,7 +47,7 @@ export function urlTable(): readonly string[] {
   ];
 }
 
-/** Every address below `/admin/realms/{realm}` with the right of each method. */
+/** Lists every URL below `/admin/realms/{realm}`, with the right that each method requires. */
 export function administrationTable(): readonly string[] {
   const rows = adminRows.filter(({ path }) => path !== '/*');
   return [

@@ -9,7 +9,7 @@ import { listTexts } from './style-check.ts';
 const pages = listPages();
 const anchors = new Map(pages.map(({ file, text }) => [file, anchorsOf(text)]));
 
-/** Returns why a link is broken. Returns undefined if it is not. */
+/** Returns why a link is broken, or undefined if it works. */
 function explain(target: string, anchor: string | undefined): string | undefined {
   if (!existsSync(join(root, target))) return `${target} does not exist`;
   if (anchor === undefined || !target.endsWith('.md')) return undefined;
@@ -29,7 +29,7 @@ test('every link between pages leads to a page and a heading', () => {
   assert.deepEqual(faults, []);
 });
 
-test('every page of docs/ that a source, a test or a message cites exists, with its heading', () => {
+test('every page and heading of docs/ that a source file, a test or a message cites exists', () => {
   const faults = listTexts().flatMap(({ file, text }) => {
     if (file.endsWith('.md') || file.startsWith('test/docs/')) return [];
     return [...text.matchAll(/\bdocs\/([\w./-]+\.md)(?:#([\w-]+))?/g)].flatMap(([, path, anchor]) => {
@@ -40,7 +40,7 @@ test('every page of docs/ that a source, a test or a message cites exists, with 
   assert.deepEqual(faults, []);
 });
 
-test('every path of the repository that a page names exists', () => {
+test('every file of the repository that a page names exists', () => {
   const faults = pages.flatMap(({ file, text }) =>
     [...text.matchAll(/(?<=[`\s])((?:src|test|bin|build|examples|docs)\/[\w./-]*[\w/])(?=[`\s])/g)].flatMap(
       ([, path]) => (/[A-Z]{4}/.test(path!) || existsSync(join(root, path!)) ? [] : [`${file}: ${path}`]),

@@ -8,12 +8,12 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const AT_THE_TOP = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 
 export interface Page {
-  /** Relative to the checkout. */
+  /** The path of the page, relative to the checkout. */
   file: string;
   text: string;
 }
 
-/** Every Markdown page that people read: the front page, its siblings, and `docs/`. */
+/** Lists every Markdown page that people read: the README and the files next to it, and `docs/`. */
 export function listPages(): readonly Page[] {
   const below = readdirSync(join(root, 'docs'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
@@ -23,7 +23,7 @@ export function listPages(): readonly Page[] {
   return [...top, ...below].sort().map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
 }
 
-/** The anchors of a page's headings, as GitHub and VitePress generate them. */
+/** Returns the anchors of a page's headings, as GitHub and VitePress generate them. */
 export function anchorsOf(markdown: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   const text = markdown.replace(/^(```|~~~)[\s\S]*?^\1/gm, '');

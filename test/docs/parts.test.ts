@@ -7,7 +7,7 @@ import { withParts } from './write-readme.ts';
 const pages = listPages();
 
 for (const name of Object.keys(PARTS)) {
-  test(`the part "${name}" is in a page and matches the program line by line`, () => {
+  test(`the generated part "${name}" is on a page and matches the program line by line`, () => {
     const marker = new RegExp(`<!-- part: ${name} -->\n([\\s\\S]*?)\n<!-- end -->`);
     const written = pages.flatMap(({ text }) => marker.exec(text)?.[1] ?? []);
     assert.ok(written.length >= 1, `a page has the part ${name}`);
@@ -15,6 +15,6 @@ for (const name of Object.keys(PARTS)) {
   });
 }
 
-test('every part of a page comes from a table', () => {
+test('every generated part on a page has a generator', () => {
   for (const { text } of pages) assert.equal(withParts(text), text);
 });

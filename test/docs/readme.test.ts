@@ -8,7 +8,7 @@ test('README is a front page of at most 200 lines', () => {
   assert.ok(readme.split('\n').length <= 200);
 });
 
-test('README leads to each part of the documentation', () => {
+test('README links to each part of the documentation', () => {
   for (const part of [
     'operate/',
     'applications/',

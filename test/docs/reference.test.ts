@@ -12,21 +12,21 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   devDependencies: Record<string, string>;
 };
 
-/** A page by its path below docs/. */
+/** Reads a page. The path is relative to docs/. */
 function page(file: string): string {
   const found = pages.find((one) => one.file === `docs/${file}`);
   assert.ok(found !== undefined, `docs/${file} exists`);
   return found.text;
 }
 
-test('docs/reference/errors.md has every error of the catalogue, and no other', () => {
+test('docs/reference/errors.md lists every error of the catalogue, and no others', () => {
   const written = [...page('reference/errors.md').matchAll(/^## (IDKIT_[A-Z_]+)$/gm)].map(
     ([, name]) => name!,
   );
   assert.deepEqual(written, Object.keys(ERROR_CATALOGUE));
 });
 
-test('every IDKIT_ name in a page is an error or an environment variable', () => {
+test('every IDKIT_ name on a page is an error code or an environment variable', () => {
   const variables = settingDocs().flatMap(({ env }) => (env === undefined ? [] : [env]));
   const others = ['IDKIT_DIR', 'IDKIT_USER_PASSWORD', 'IDKIT_DATABASE_PASSWORD_FILE'];
   const passphrase = ['', '_FILE', '_COMMAND'].map((end) => `IDKIT_BACKUP_PASSPHRASE${end}`);
@@ -40,7 +40,7 @@ test('every IDKIT_ name in a page is an error or an environment variable', () =>
   assert.deepEqual(unknown, []);
 });
 
-test('every dependency has one line, and every line has a dependency', () => {
+test('the page about dependencies has one line for each dependency, and no others', () => {
   const text = page('contributing/dependencies.md');
   const [shipped = '', joined = '', development = ''] = text.split(/^## (?:Joined into|For development)/m);
   const rows = /^\| (`[^|]+`) \| [^|]{4,} \| [^|]{4,} \|$/gm;
@@ -54,7 +54,7 @@ test('every dependency has one line, and every line has a dependency', () => {
     assert.ok(name in manifest.devDependencies, `${name} is not shipped`);
 });
 
-test('every decision has a title, its context, the choice, what was rejected, and its cost', () => {
+test('every decision record has a title, the context, the choice, the rejected alternatives and the cost', () => {
   const names = readdirSync(join(root, 'docs/decisions')).filter((name) => name !== 'index.md');
   assert.ok(names.length >= 20);
   const index = page('decisions/index.md');
@@ -68,7 +68,7 @@ test('every decision has a title, its context, the choice, what was rejected, an
   });
 });
 
-test('docs/operate/monitoring.md has every metric of idkit, and no other', () => {
+test('docs/operate/monitoring.md lists every metric of idkit, and no others', () => {
   const folder = join(root, 'src/http/monitoring');
   const source = readdirSync(folder)
     .map((name) => readFileSync(join(folder, name), 'utf8'))

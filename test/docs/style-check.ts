@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
 export interface Text {
-  /** Relative to the checkout. */
+  /** The path of the file, relative to the checkout. */
   file: string;
   text: string;
 }
@@ -17,7 +17,7 @@ export interface Offence {
   text: string;
 }
 
-/** Citations of documents that a reader of this repository cannot open. */
+/** Patterns for citations of documents that a reader of this repository cannot open. */
 export const CITATIONS: readonly { name: string; instead: string; pattern: RegExp }[] = [
   {
     name: 'citation of a file outside the repository',
@@ -32,13 +32,15 @@ export const CITATIONS: readonly { name: string; instead: string; pattern: RegEx
   },
 ];
 
-/** Files that quote the rules or that others wrote. */
+/** Files that quote the rules, or whose text is not from this project. */
 const NOT_OURS = /^(?:docs\/style\.md|test\/docs\/style|test\/fixtures\/|docs\/\.vitepress\/)/;
 
-/** The header of a generated file. The rules apply to the program that writes it. */
+/**
+ * The header of a generated file. Generated files are skipped, because the rules apply to the programs that write them.
+ */
 const WRITTEN = /^\/\/ Written by `node /;
 
-/** Every text that the rules apply to. */
+/** Lists the texts that the rules apply to. */
 export function listTexts(): readonly Text[] {
   const folders = ['src', 'test', 'docs', 'bin', 'build', 'examples', '.github'];
   const below = folders.flatMap((folder) =>
@@ -70,7 +72,10 @@ export function countOffences(texts: readonly Text[], pattern: RegExp): readonly
   });
 }
 
-/** Finds the first line with the phrase. Finds a phrase over two lines by its first word. */
+/**
+ * Returns the first line that contains the phrase. If the phrase spans two lines, returns the first line that contains
+ * its first word.
+ */
 function findLine(text: string, phrase: string): number {
   const at = text.indexOf(phrase);
   const found = at === -1 ? text.indexOf(phrase.split(' ')[0]!) : at;

@@ -1,8 +1,8 @@
-// The phrases that docs/style.md replaces. The test finds them in sources, tests and pages. The page's table is
-// written from this list.
+// The phrases that docs/style.md replaces. A test looks for them in sources, tests and pages. The table on that page is
+// generated from this list.
 
 export interface StyleRule {
-  /** As the table names it. */
+  /** The name of the phrase in the table. */
   avoid: string;
   instead: string;
   pattern: RegExp;

@@ -12,14 +12,14 @@ for (const { name, pattern, instead } of [
   ...STYLE_RULES.map((rule) => ({ ...rule, name: rule.avoid })),
   ...CITATIONS,
 ]) {
-  test(`no text says "${name}" (docs/style.md)`, () => {
+  test(`no text contains "${name}" (docs/style.md)`, () => {
     const offences = countOffences(texts, pattern);
     const shown = offences.slice(0, 20).map(({ file, line, text }) => `${file}:${line}: ${text}`);
     assert.equal(offences.length, 0, `write: ${instead}\n${shown.join('\n')}`);
   });
 }
 
-test('the check reads comments over several lines, and accepts technical terms', () => {
+test('the check finds a phrase that spans two lines of a comment, and accepts technical terms', () => {
   const of = (text: string, avoid: string) => {
     const rule = STYLE_RULES.find((known) => known.avoid === avoid)!;
     return countOffences([{ file: 'a.ts', text }], rule.pattern).length;
@@ -32,6 +32,6 @@ test('the check reads comments over several lines, and accepts technical terms',
   assert.equal(of('const toldOf = 1', 'tell, told'), 1);
 });
 
-test('docs/style.md names every replacement', () => {
+test('docs/style.md lists every replacement', () => {
   for (const rule of STYLE_RULES) assert.ok(page.includes(`| ${rule.avoid} |`), rule.avoid);
 });

@@ -7,11 +7,11 @@ import { administrationTable, urlTable } from './http-tables.ts';
 import { code, escapePipes, head, row } from './markdown.ts';
 import { STYLE_RULES } from './style-rules.ts';
 
-// The generated parts of the pages as the program has them; parts.test.ts compares them line by line.
+// Generates parts of the pages from the program. parts.test.ts compares them with the pages line by line.
 
 const reference = readReference(await buildProgram(() => async () => {}));
 
-/** Every command with its flags, examples and the files that decide about it. */
+/** Lists every command with its flags, its examples and the source files that implement it. */
 export function commandReference(): readonly string[] {
   const [index = '', ...sections] = renderReferenceMarkdown(reference)
     .trimEnd()
@@ -29,7 +29,7 @@ export function commandReference(): readonly string[] {
   ].slice(0, -1);
 }
 
-/** Exit codes and their meaning. */
+/** Lists the exit codes with their meanings. */
 export function exitTable(): readonly string[] {
   return [
     ...head('code', 'meaning'),
@@ -75,7 +75,7 @@ export function settingTable(): readonly string[] {
   ];
 }
 
-/** The steps of a runbook, as the program runs them. */
+/** Lists the steps of a runbook in the order in which the program runs them. */
 export function runbook(name: 'backup' | 'verify' | 'drill'): readonly string[] {
   const steps = { backup: BACKUP_STEPS, verify: VERIFY_STEPS, drill: DRILL_STEPS }[name];
   return steps.map((step, index) => `${index + 1}. **${step.title}**: ${step.why}.`);
@@ -100,7 +100,7 @@ const RESUMES: Readonly<Record<RestoreStep['resumesAfter'][number], string>> = {
   'swap begun': 'the swap had begun',
 };
 
-/** The restore runbook with the result of a failure and the step where `--resume` continues. */
+/** Lists the steps of a restore. For each step it names the result of a failure, and where `--resume` continues. */
 export function restoreRunbook(): readonly string[] {
   const rows = RESTORE_STEPS.map(({ title, why, undo, pointOfNoReturn, resumesAfter }, index) => {
     const failure = [AFTER_FAILURE[undo], ...(pointOfNoReturn ? [NO_RETURN[pointOfNoReturn]] : [])];
@@ -111,7 +111,7 @@ export function restoreRunbook(): readonly string[] {
   return [...head('', 'step', 'after a failure or an interrupt', '`--resume` runs it if'), ...rows];
 }
 
-/** The phrases that the style test finds, and what to write. */
+/** Lists the phrases that the style test finds, and their replacements. */
 export function replacementTable(): readonly string[] {
   return [
     ...head('avoid', 'write', 'before', 'after'),
@@ -119,7 +119,7 @@ export function replacementTable(): readonly string[] {
   ];
 }
 
-/** Every generated part of the pages by the name in its markers. */
+/** Maps the name in the markers of each generated part to its text. */
 export const PARTS: Readonly<Record<string, () => readonly string[]>> = {
   'command reference': commandReference,
   exits: exitTable,

@@ -5,8 +5,8 @@ import { after, test } from 'node:test';
 import { findExamples, mask, runExamples } from './console.ts';
 import { listPages, root } from './pages.ts';
 
-// `node test/docs/write-console.ts` runs the console blocks of all pages and writes the output that changed.
-// console.test.ts only compares. Output that differs only in volatile values stays.
+// `node test/docs/write-console.ts` runs the console blocks of all pages and writes the outputs that have changed. An
+// output that differs only in volatile values is kept. console.test.ts compares the outputs without writing.
 
 for (const { file, text } of listPages()) {
   const examples = findExamples(text);

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { listPages, root } from './pages.ts';
 import { PARTS } from './tables.ts';
 
-// `node test/docs/write-readme.ts` writes the generated parts of README and docs/; parts.test.ts only compares.
+// `node test/docs/write-readme.ts` writes the generated parts of README and docs/. parts.test.ts compares them without
+// writing.
 
-/** Returns a page with the program's text of every part between its markers. */
+/** Returns a page in which the text between each pair of markers is newly generated. */
 export function withParts(page: string): string {
   return page.replace(
     /(<!-- part: ([a-z ]+) -->\n)[\s\S]*?(<!-- end -->)/g,

@@ -7,7 +7,7 @@ import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 
 const skip = missingPostgres() ?? false;
 
-test('another replica gets the turn of a frozen replica after a while', {
+test('a lock that a frozen replica holds passes to another replica after a while', {
   skip,
 }, async (t) => {
   const server = await startPostgres(t);

@@ -3,7 +3,7 @@ import { surroundings } from '../journey/idkit.ts';
 import { makeDatabase } from '../store/databases.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 
-// The same journeys, each place with its own Postgres database.
+// Runs the journeys of test/journey again, each platform directory with its own Postgres database.
 const missing = missingPostgres();
 if (missing !== undefined) test('journeys on Postgres', { skip: missing }, () => {});
 else {

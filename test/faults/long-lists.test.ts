@@ -4,9 +4,9 @@ import { openers, readList, seedOf } from '../http/admin/many-users.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
 
 const USERS = 200_000;
-/** Maximum growth of the process in megabytes, including its own reader of the list. */
+/** Maximum growth of this process in megabytes. The reader of the list runs in it too. */
 const MEGABYTES = 100;
-/** Maximum time in milliseconds without a response to other requests, on a busy machine. */
+/** Maximum time in milliseconds for which other requests may get no response on a busy machine. */
 const BLOCKED = 2_000;
 
 for (const [name, open] of Object.entries(openers))

@@ -17,7 +17,7 @@ import { freePort } from '../free-port.ts';
 import { missingPostgres, ownerOfClusters } from '../store/postgres-server.ts';
 import { waitUntil } from '../wait-until.ts';
 
-/** Maximum time in milliseconds until an expected state. */
+/** Timeout in milliseconds for an expected state. */
 const PATIENCE = 90_000;
 const PASSWORD = 'Postgres-Test-1';
 
@@ -25,28 +25,30 @@ const PASSWORD = 'Postgres-Test-1';
 export interface Node {
   host: string;
   port: number;
-  /** Freezes it like a machine that hangs; its connections stay open. */
+  /** Freezes the server and Patroni, as if the machine hung. Connections stay open. */
   freeze(): void;
-  /** Ends it immediately, frozen or not. */
+  /** Kills the server and Patroni, even if they are frozen. */
   end(): void;
-  /** Whether Patroni reports it as the primary, or as its synchronous standby. */
+  /** Returns whether Patroni reports the server as the primary, or as the synchronous standby. */
   is(role: 'primary' | 'sync'): Promise<boolean>;
 }
 
 /** Two servers under Patroni with synchronous replication; the first one has its own network interface. */
 export interface Cluster {
-  /** Both servers, the first one first. */
+  /** The address of the database, with both servers in order. */
   url: string;
   password: string;
   first: Node;
   second: Node;
-  /** Takes the first server's interface down: packets are lost without an error. */
+  /** Takes down the network interface of the first server, so that packets are lost without an error. */
   cutOff(): void;
   mend(): void;
   until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void>;
 }
 
-/** Returns why such a cluster cannot run here, or undefined. In CI a missing program is a failure. */
+/**
+ * Returns why such a cluster cannot run here, or undefined if it can. Throws instead if IDKIT_TEST_REQUIRE_ALL is set.
+ */
 export function missingPatroni(): string | undefined {
   const missing =
     missingPostgres() ??
@@ -63,7 +65,7 @@ function hasIp(): boolean {
   return ['/usr/sbin/ip', '/sbin/ip', '/usr/bin/ip', '/bin/ip'].some((file) => existsSync(file));
 }
 
-/** Creates the cluster, with an empty database `idkit`. It is removed with the test. */
+/** Creates the cluster with an empty database `idkit`. The cluster is removed when the test ends. */
 export async function startCluster(t: { after(close: () => Promise<void>): void }): Promise<Cluster> {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-patroni-'));
   const owner = ownerOfClusters()!;
@@ -165,10 +167,7 @@ async function startEtcd(
   return client.slice('http://'.length);
 }
 
-/**
- * The shortest times that Patroni accepts: it gives the lock to the standby 8 s after the primary's last sign of
- * life.
- */
+/** The shortest timeouts that Patroni accepts. It promotes the standby 8 s after the primary's last sign of life. */
 function settings(of: {
   dir: string;
   number: number;

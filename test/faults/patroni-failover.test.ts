@@ -13,12 +13,12 @@ import { type Load, post, startLoad } from './refresh-load.ts';
 
 const CLIENTS = 12;
 const PAUSE = 20;
-/** Rotations that succeed before each fault. */
+/** Number of rotations that must succeed before each fault. */
 const ROTATIONS = 100;
 /** Maximum time in milliseconds from the promotion of the other server to the first response. */
 const BACK_WITHIN = 5_000;
 
-test('after a primary is cut off or frozen, the service returns within 5 s of the promotion, and no confirmed rotation is lost', {
+test('if a primary is cut off or frozen, the service responds again within 5 s of the promotion, and no confirmed rotation is lost', {
   skip: missingPatroni() ?? false,
 }, async (t) => {
   const cluster = await startCluster(t);

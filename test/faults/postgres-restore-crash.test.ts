@@ -21,14 +21,14 @@ const options = (own: Partial<RestoreOptions>): RestoreOptions => ({
   ...own,
 });
 
-/** Checks that no file, database or process of a restore is left. */
+/** Checks that a restore left no file, database or process behind. */
 async function checkNoTrace(platform: PostgresPlatform, when: string): Promise<void> {
   const left = (await readdir(platform.dir, { recursive: true })).filter((path) =>
     /\.pre-|restore-/.test(path),
   );
   assert.deepEqual(left, [], when);
   assert.deepEqual(await platform.databases(), ['idkit'], when);
-  // A backend ends a little after its client.
+  // A server process ends a little later than its client.
   let clients: readonly string[] = [];
   const isEmpty = async () => {
     clients = await platform.clients();
@@ -42,7 +42,7 @@ async function checkNoTrace(platform: PostgresPlatform, when: string): Promise<v
 
 const skip = missingPostgres() ?? false;
 
-describe('a restore on Postgres that is killed after any step', {
+describe('a killed restore on Postgres', {
   skip,
 }, () => {
   let platforms: PostgresPlatforms;
@@ -57,7 +57,7 @@ describe('a restore on Postgres that is killed after any step', {
   const finished = RESTORE_STEPS.findIndex(({ id }) => id === 'finish');
 
   for (const [index, { id }] of RESTORE_STEPS.entries()) {
-    it(`"${id}": a rerun succeeds, or exits 17 and --resume and --abort each succeed`, async (t) => {
+    it(`if a restore is killed after "${id}", a rerun completes it, or exits with 17 and both --resume and --abort succeed`, async (t) => {
       const kill = async () => {
         const platform = await platforms.fresh(t);
         const ended = await spawnProcedure(['restore', platform.dir, '--from', platform.set, '--after', id]);
@@ -88,7 +88,7 @@ describe('a restore on Postgres that is killed after any step', {
     });
   }
 
-  it('is completed by a rerun or --resume, even if it is killed at random times', async (t) => {
+  it('a restore that is killed at a random time is completed by a rerun or by --resume', async (t) => {
     for (const step of ['stage', 'load', 'check', 'swap', 'swap', 'start']) {
       const platform = await platforms.fresh(t);
       await spawnProcedure(['restore', platform.dir, '--from', platform.set], (begun, kill) => {
@@ -106,7 +106,7 @@ describe('a restore on Postgres that is killed after any step', {
     }
   });
 
-  it('is completed by --resume if it runs in place and is killed at random times', async (t) => {
+  it('a restore in place that is killed at a random time is completed by --resume', async (t) => {
     for (const step of ['load', 'check', 'swap']) {
       const platform = await platforms.fresh(t);
       await spawnProcedure(
@@ -127,7 +127,7 @@ describe('a restore on Postgres that is killed after any step', {
     }
   });
 
-  it('brings the previous state back after SIGTERM (143)', async (t) => {
+  it('SIGTERM during a restore brings the previous state back (exit code 143)', async (t) => {
     for (const step of ['load', 'start']) {
       const platform = await platforms.fresh(t);
       const ended = await spawnProcedure(['restore', platform.dir, '--from', platform.set], (begun, kill) => {

@@ -8,7 +8,7 @@ import { waitUntil } from '../wait-until.ts';
 
 const CLIENTS = 200;
 
-test('200 reconnecting clients cannot stop a swap, and each sees the previous state or the new one', {
+test('200 clients that keep reconnecting cannot prevent a swap, and each of them sees either the previous or the new state', {
   skip: missingPostgres() ?? false,
 }, async (t) => {
   const server = await startKeycloakServer(t, { settings: { max_connections: '260' } });
@@ -27,7 +27,7 @@ test('200 reconnecting clients cannot stop a swap, and each sees the previous st
         connectionString: server.url.replace('keycloak@', 'keycloak:Keycloak-Role-1@'),
         ssl: false,
       });
-      // The swap interrupts clients.
+      // The swap interrupts the client, which connects again.
       client.on('error', () => undefined);
       attempts++;
       try {

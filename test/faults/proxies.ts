@@ -7,7 +7,10 @@ import type { TestContext } from 'node:test';
 import { freePort } from '../free-port.ts';
 import { waitUntil } from '../wait-until.ts';
 
-/** A reverse proxy in front of replicas: its program, and its configuration from the documentation without TLS. */
+/**
+ * A reverse proxy in front of replicas: its program, and its configuration, which is that of the documentation without
+ * TLS.
+ */
 interface Proxy {
   program: string;
   file: string;
@@ -94,7 +97,11 @@ export function missingProxy(name: ProxyName): string | undefined {
   return missing;
 }
 
-/** Starts a proxy for replicas on these ports of loopback. Ends with the test. @returns its address */
+/**
+ * Starts a proxy for replicas on these loopback ports. It ends with the test.
+ *
+ * @returns the proxy's address
+ */
 export async function startProxy(
   t: TestContext,
   name: ProxyName,

@@ -2,7 +2,7 @@ import { after, test } from 'node:test';
 import { makeDatabase } from '../store/databases.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 
-// The recorded cases, sent to a service with Postgres.
+// Sends the recorded requests to a service on Postgres.
 const missing = missingPostgres();
 if (missing !== undefined) test('recorded cases on Postgres', { skip: missing }, () => {});
 else {

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { form } from '../http/service.ts';
 
-/** One HTTP response; status 0 if there was none. */
+/** An HTTP response. The status is 0 if no response arrived. */
 export interface Reply {
   status: number;
   body: Record<string, string>;
@@ -51,32 +51,32 @@ function send(
   });
 }
 
-/** One login whose refresh token is rotated again and again. */
+/** A login whose refresh token is rotated repeatedly. */
 export interface Chain {
-  /** The newest token that arrived, and the one before it. */
+  /** The newest token that arrived. `parent` is the one before it. */
   token: string;
   parent: string | undefined;
-  /** Whether the last request with `token` got no 200. The token may or may not have been rotated. */
+  /** True if the last request with `token` failed. The token may have been rotated nevertheless. */
   open: boolean;
 }
 
-/** What a load counted. */
+/** A running load and its counts. */
 export interface Load {
   chains: readonly Chain[];
   requests: number;
   answered: number;
-  /** Tokens that had arrived and were rejected nevertheless. */
+  /** Number of tokens that were rejected although the client had received them in a response. */
   lost: number;
-  /** When (`performance.now()`) and how requests failed. */
+  /** The requests that failed, with the time (`performance.now()`) and the reason. */
   failures: { at: number; status: number; fault: string }[];
-  /** When each request with a 200 was sent, and when its response arrived. */
+  /** For each request that got a 200: when it was sent, and when the response arrived. */
   successes: { sent: number; at: number }[];
   stop(): Promise<void>;
 }
 
 /**
- * Keeps `clients` clients refreshing, each over its own connection, at most one request each `pause` milliseconds. A
- * family whose response was lost continues with its last token.
+ * Starts `clients` clients that refresh repeatedly, each over its own connection and at most once every `pause`
+ * milliseconds. If a response is lost, the client sends its last token again.
  *
  * @param addressOf returns the address of a client's next request
  * @param reads how often a client reads the realm's keys after each refresh
@@ -133,7 +133,7 @@ export async function startLoad(
       fault: fault ?? `${body['error']}: ${body['error_description']}`,
     });
     if (status === 400 && !chain.open) load.lost++;
-    // The token was rotated and the response was lost: the session has ended, and the client logs in again.
+    // The token was rotated, but its response was lost. The session has ended now, so the client logs in again.
     if (status === 400 && chain.open) Object.assign(chain, await logIn(agents[client]!, addressOf(client)));
     else chain.open = true;
   };

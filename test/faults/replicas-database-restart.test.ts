@@ -9,13 +9,13 @@ import { post, startLoad } from './refresh-load.ts';
 
 const CLIENTS = 24;
 const PAUSE = 10;
-/** Rotations that succeed before each fault. */
+/** Number of rotations that must succeed before each fault. */
 const ROTATIONS = 200;
-/** Milliseconds that the database is unavailable each time. */
+/** Time in milliseconds for which the database is unavailable. */
 const AWAY = 3_000;
-/** Maximum time in milliseconds from its return to the first response. */
+/** Maximum time in milliseconds from the return of the database to the first response. */
 const BACK_WITHIN = 2_000;
-/** Maximum time in milliseconds until an expected state. */
+/** Timeout in milliseconds for an expected state. */
 const PATIENCE = 120_000;
 
 test('if Postgres is killed and restarted under refresh load, no confirmed rotation is lost and no token works twice', {

@@ -12,16 +12,16 @@ import { type Load, startLoad } from './refresh-load.ts';
 
 const REPLICAS = 3;
 const CLIENTS = 16;
-/** The number of requests through each proxy, of clients, and of reads between two refreshes of a client. */
+/** Number of requests through each proxy, number of clients, and number of reads between two refreshes of a client. */
 const REQUESTS = 10_000;
 const CLIENTS_OF_PROXY = 8;
 const READS = 9;
-/** Milliseconds between two requests of a client that follows readiness. */
+/** Pause in milliseconds between two requests of a client that checks readiness. */
 const PAUSE = 100;
-/** Milliseconds between two checks of readiness. */
+/** Pause in milliseconds between two checks of readiness. */
 const LOOK = 250;
 
-test('a rolling restart fails none of 10,000 requests through each of nginx, haproxy and Caddy', {
+test('during a rolling restart, none of 10,000 requests through nginx, haproxy or Caddy fails', {
   skip: missingPostgres() ?? missingProxy('nginx') ?? missingProxy('haproxy') ?? missingProxy('caddy'),
 }, async (t) => {
   const fleet = await startFleet(t);
@@ -47,7 +47,7 @@ test('a rolling restart fails none of 10,000 requests through each of nginx, hap
   }
 });
 
-test('workers that receive SIGTERM are replaced one by one, and no request fails', {
+test('no request fails while workers receive SIGTERM and are replaced one by one', {
   skip: missingPostgres() ?? missingProxy('nginx'),
 }, async (t) => {
   const server = await startPostgres(t);
@@ -75,7 +75,7 @@ test('workers that receive SIGTERM are replaced one by one, and no request fails
   );
 });
 
-test('a rolling restart fails no request of clients that follow readiness', {
+test('during a rolling restart, no request fails if clients only use replicas that are ready', {
   skip: missingPostgres(),
 }, async (t) => {
   const fleet = await startFleet(t);
@@ -117,7 +117,7 @@ function tellAndCheck(t: TestContext, load: Load): void {
   assert.ok(load.requests > 500, `${load.requests} requests are a load`);
 }
 
-/** Replicas with fixed ports. */
+/** Starts replicas on fixed ports. */
 async function startFleet(t: TestContext) {
   const server = await startPostgres(t);
   const replicas = await openReplicas(t, server);
@@ -126,13 +126,13 @@ async function startFleet(t: TestContext) {
   const start = (index: number): Promise<Service> =>
     replicas.start({
       place: places[index]!,
-      // One of them has more than one process.
+      // One of the replicas has two workers.
       argv: ['--port', String(ports[index]), ...(index === 1 ? ['--workers', '2'] : [])],
     });
   const running = [await start(0), ...(await Promise.all([start(1), start(2)]))];
   return {
     ports,
-    /** @param seen waits until the clients know that one is ready again */
+    /** @param seen resolves when the clients have noticed that the replica on this port is ready again */
     restartAll: async (seen: (port: number) => Promise<void> = async () => {}) => {
       await sleep(500);
       for (const index of ports.keys()) {
@@ -145,7 +145,7 @@ async function startFleet(t: TestContext) {
   };
 }
 
-/** Processes with a connection to the database, by their application names. */
+/** Returns the ids of the idkit processes that are connected to the database, from their application names. */
 async function pidsOf(server: PostgresServer, database: string): Promise<readonly number[]> {
   const rows = await runSql(
     server,

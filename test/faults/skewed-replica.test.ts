@@ -5,9 +5,12 @@ import { login, refresh } from '../http/service.ts';
 import { openReplicas } from '../replicas/replicas.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 
-/** The library of the Debian package libfaketime, which changes the clock of a process. */
+/** The library of Debian's package libfaketime. It changes the clock of a process. */
 const LIBRARY = globSync('/usr/lib/*/faketime/libfaketime.so.1')[0];
-/** Seconds that one replica's machine is ahead: longer than the lifetime of a code, an access token and a login. */
+/**
+ * The clock of one replica is fast by this many seconds, which is longer than the lifetime of a code, an access token
+ * and a login.
+ */
 const AHEAD = 7_200;
 
 function missing(): string | undefined {
@@ -20,7 +23,7 @@ function missing(): string | undefined {
   return what;
 }
 
-test('a replica whose machine is two hours ahead serves the same sessions and tokens as the others', {
+test('a replica whose clock is two hours fast serves the same sessions and tokens as the others', {
   skip: missing() ?? false,
 }, async (t) => {
   const server = await startPostgres(t);

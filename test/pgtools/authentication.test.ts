@@ -35,7 +35,7 @@ import {
 const skip = missingPostgres() ?? false;
 const PASSWORD = 'Quite-Secret-1';
 
-/** The two ways in which a password leaves this process: for psql and pg_dump, and through the driver. */
+/** The two ways to send a password to a server: through the relay for psql and pg_dump, and through the driver. */
 const WAYS: readonly [name: string, reach: (url: string, password?: string) => Promise<void>][] = [
   [
     'psql',
@@ -61,7 +61,7 @@ function psqlOf(url: string, password = PASSWORD) {
   }).psql;
 }
 
-/** Starts a server with one role for each method, named after the method. */
+/** Starts a server with one role for each authentication method. A role has the name of its method. */
 async function startAsking(t: Parameters<typeof startPostgres>[0]): Promise<PostgresServer> {
   const server = await startPostgres(t);
   const psql = psqlOf(server.url, server.password);
@@ -81,7 +81,7 @@ async function startAsking(t: Parameters<typeof startPostgres>[0]): Promise<Post
   return server;
 }
 
-/** Starts a server with TLS, and returns its certificate. */
+/** Starts a server with TLS. The result contains its certificate. */
 async function startWithTls(t: Parameters<typeof startPostgres>[0]) {
   const server = await startPostgres(t);
   const own = await makeCertificate();
@@ -100,7 +100,9 @@ async function startWithTls(t: Parameters<typeof startPostgres>[0]) {
   return { server, certificate: join(server.dir, 'ssl_cert_file') };
 }
 
-/** An attacker between the client and a server with TLS, who presents another certificate and reads the traffic. */
+/**
+ * Starts an attacker between the client and a server with TLS, who presents another certificate and reads the traffic.
+ */
 async function startInBetween(t: TestContext, port: number, change: (fromServer: Buffer) => Buffer) {
   const own = await makeCertificate();
   const sockets = new Set<Duplex>();
@@ -133,7 +135,7 @@ async function startInBetween(t: TestContext, port: number, change: (fromServer:
 
 const relays = () => readdirSync('/tmp').filter((name) => name.startsWith(`idkit-relay-${process.pid}-`));
 
-test('sends the password to a server only with SCRAM, or with MD5 if the address allows it, and never in the clear', {
+test('sends the password only with SCRAM, or with MD5 if the address allows it, but never in the clear', {
   skip,
 }, async () => {
   const server = await startAsking({ after });
@@ -170,7 +172,9 @@ test('sends the password to a server only with SCRAM, or with MD5 if the address
   assert.deepEqual(relays(), []);
 });
 
-/** Conversations of a server that wants the password, or accepts any client. */
+/**
+ * Hostile servers, each of which tries to get the password or accepts any client. The pattern is the expected error.
+ */
 const HOSTILE: readonly [name: string, talk: Talk, message: RegExp][] = [
   ['asks in the clear', ({ say }) => say('R', CLEARTEXT), /a password in the clear/],
   ['asks for MD5', ({ say }) => say('R', MD5), /an MD5 hash/],
@@ -236,7 +240,7 @@ const HOSTILE: readonly [name: string, talk: Talk, message: RegExp][] = [
   ['requests an unknown method', ({ say }) => say('R', authentication(10, 'PLAIN\0\0')), /requests PLAIN/],
 ];
 
-test('a hostile server never gets the password, whatever it requests in any order', async (t) => {
+test('a hostile server never gets the password, whatever it requests and in whichever order', async (t) => {
   const password = Buffer.from(PASSWORD);
   const inner = createHash('md5').update(`${PASSWORD}me`).digest('hex');
   const hash = createHash('md5').update(`${inner}salt`).digest('hex');
@@ -253,7 +257,7 @@ test('a hostile server never gets the password, whatever it requests in any orde
   }
 });
 
-test('a server that requests SCRAM first and cleartext on the next connection gets nothing', {
+test('does not send the password to a server that requests SCRAM first and cleartext on the next connection', {
   skip,
 }, async (t) => {
   const real = await startPostgres(t);
@@ -268,14 +272,14 @@ test('a server that requests SCRAM first and cleartext on the next connection ge
   assert.deepEqual(relays(), []);
 });
 
-test('with TLS the password is bound to the server’s certificate, so a proxy in between is rejected', {
+test('rejects a proxy between client and server, because TLS binds the password exchange to the server’s certificate', {
   skip,
 }, async (t) => {
   const { server, certificate } = await startWithTls({ after });
   const at = (port: number, parameters = '') =>
     `postgres://${server.user}@127.0.0.1:${port}/postgres?sslmode=require${parameters}`;
   const asIs = await startInBetween(t, server.port, (bytes) => bytes);
-  // Removes channel binding from the server's list of mechanisms; the length of the message stays.
+  // Removes channel binding from the server's list of mechanisms without changing the length of the message.
   const without = await startInBetween(t, server.port, (bytes) =>
     Buffer.from(
       bytes
@@ -297,7 +301,7 @@ test('with TLS the password is bound to the server’s certificate, so a proxy i
   assert.equal(row?.ssl, true);
 });
 
-test('psql skips a host that exceeds connect_timeout and one that refuses, and uses the host that accepts writes', {
+test('psql skips a host that exceeds connect_timeout and one that rejects it, and uses the host that accepts writes', {
   skip,
 }, async (t) => {
   const [standby, primary] = [await startPostgres({ after }), await startPostgres({ after })];

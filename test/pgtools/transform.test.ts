@@ -43,7 +43,7 @@ async function fit(sql: string, target = OLD_PSQL, size = 7): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-test('a dump reaches psql without its own \\restrict and \\unrestrict, and with unchanged rows', async () => {
+test('removes a dump’s own \\restrict and \\unrestrict, and keeps its rows unchanged', async () => {
   const sql = [...HEAD, ...DATA, ...END].join('\n');
   const wanted = [
     ...HEAD.filter((line) => !line.startsWith('\\')),
@@ -53,7 +53,7 @@ test('a dump reaches psql without its own \\restrict and \\unrestrict, and with 
   assert.equal(await fit(sql), wanted.join('\n'));
 });
 
-test('leaves out a setting of Postgres 17 for an older server, but only in the head of the dump', async () => {
+test('removes a setting of Postgres 17 for an older server, but only at the start of the dump', async () => {
   const sql = [...HEAD, 'SET transaction_timeout = 0;', ...DATA, ...END].join('\n');
   const count = (text: string) =>
     text.split('\n').filter((line) => line === 'SET transaction_timeout = 0;').length;
@@ -61,7 +61,7 @@ test('leaves out a setting of Postgres 17 for an older server, but only in the h
   assert.equal(count(await fit(sql, NEW_PSQL)), 2);
 });
 
-test('changes nothing else in a dump, however it is split and whatever bytes it contains', async () => {
+test('changes nothing else in a dump, however it is split and whichever bytes it contains', async () => {
   const rows = fc.array(
     fc.string({ unit: 'binary' }).map((text) => text.replaceAll(/[\n\\]/g, 'é')),
     { maxLength: 400 },
@@ -95,7 +95,7 @@ test('converts the version of a program to the number that the server reports', 
   assert.equal(parseProgramVersion('something else'), undefined);
 });
 
-test('chooses the program of the server’s own version, and never an older pg_dump', () => {
+test('chooses the program with the server’s own version, and never a pg_dump that is older than the server', () => {
   const there = [150_018, 170_006, 170_004, 180_001].map((version) => ({ file: `${version}`, version }));
   assert.equal(choose('pg_dump', there, 15).version, 150_018);
   assert.equal(choose('pg_dump', there, 16).version, 170_006);
@@ -114,7 +114,7 @@ test('chooses the program of the server’s own version, and never an older pg_d
   refused(undefined, [], /postgresql-client/);
 });
 
-test('names of a restore’s databases fit into 63 bytes and differ if the databases do', () => {
+test('the names of a restore’s databases have at most 63 bytes and differ between databases', () => {
   const id = '20261121_120000-abcdef';
   assert.deepEqual(swapNames('idkit', id), {
     live: 'idkit',
@@ -123,7 +123,7 @@ test('names of a restore’s databases fit into 63 bytes and differ if the datab
   });
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 63 }), (text) => {
-      // U+FFFD would mean that a character was cut in half.
+      // U+FFFD would mean that the name was cut within a character.
       const name = text.replaceAll('�', 'x');
       const { staged, previous } = swapNames(name, id);
       for (const made of [staged, previous])
@@ -135,7 +135,7 @@ test('names of a restore’s databases fit into 63 bytes and differ if the datab
   assert.throws(() => swapNames('idkit', 'a"b'), { code: 'IDKIT_USAGE' });
 });
 
-test('the server receives the verifier of a password that it would store itself (RFC 5802 §3)', () => {
+test('creates the same verifier for a password as the server would (RFC 5802 §3)', () => {
   const [, iterations, salt, storedKey, serverKey] =
     /^SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):(.+)$/.exec(scramVerifier(new Secret('pencil'), random)) ?? [];
   const salted = pbkdf2Sync('pencil', Buffer.from(salt!, 'base64'), Number(iterations), 32, 'sha256');

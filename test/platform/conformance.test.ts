@@ -20,7 +20,7 @@ import { waitUntil } from '../wait-until.ts';
 const masterKey = new Secret(SECRETS.IDKIT_MASTER_KEY);
 const signal = new AbortController().signal;
 
-/** @param atChunk is called for each chunk; the dump continues when its promise resolves */
+/** @param atChunk is called for each chunk. The dump waits for its promise */
 async function dump(
   opened: Platform,
   atChunk = async () => {},
@@ -40,7 +40,7 @@ async function* feed(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> 
   yield* chunks;
 }
 
-/** Creates a platform that has served once and is stopped. */
+/** Creates a platform that has served once and is stopped now. */
 async function servedPlatform(): Promise<{
   platform: TestPlatform;
   opened: Platform;
@@ -54,7 +54,7 @@ async function servedPlatform(): Promise<{
   return { platform, opened, refreshToken: refreshToken! };
 }
 
-test('describes itself', async () => {
+test('info() returns the kind, the versions and the location of an embedded platform', async () => {
   const { platform, opened } = await servedPlatform();
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   assert.deepEqual(opened.info(), {
@@ -108,7 +108,7 @@ test('dumps one consistent snapshot while the service runs', async () => {
   }
 });
 
-test('reads the realm representations of GET /admin/realms/{realm} from the stopped database', async () => {
+test('while the service is stopped, reads the same realm representations as GET /admin/realms/{realm}', async () => {
   const { platform, opened } = await servedPlatform();
   const before = readdirSync(join(platform.dir, 'data')).sort();
   const realms = await opened.database.readSnapshot();
@@ -124,12 +124,12 @@ test('reads the realm representations of GET /admin/realms/{realm} from the stop
   platform.remove();
 });
 
-test('after the load, check and swap of a dump, the platform serves its contents, and the swap can be undone', async () => {
+test('serves the contents of a dump after load, check and swap, and the swap can be undone', async () => {
   const { platform, opened, refreshToken } = await servedPlatform();
   try {
     const { chunks } = await dump(opened);
 
-    // Changes after the dump disappear with the swap and return with the swap back.
+    // Changes that were made after the dump disappear with the swap and return when it is undone.
     await opened.service.start();
     await opened.service.waitUntilReady(60);
     const address = (await opened.service.baseUrl())!;
@@ -174,7 +174,7 @@ test('after the load, check and swap of a dump, the platform serves its contents
   }
 });
 
-test('a running service prevents swap, recovery and a new master key (IDKIT_SERVICE_RUNNING)', async () => {
+test('rejects a swap, a recovery and a new master key while the service runs (IDKIT_SERVICE_RUNNING)', async () => {
   const { platform, opened } = await servedPlatform();
   const { chunks } = await dump(opened);
   await opened.database.load(feed(chunks), { id: 'r1', masterKey, signal });
@@ -194,7 +194,7 @@ test('a running service prevents swap, recovery and a new master key (IDKIT_SERV
   }
 });
 
-test('rejects a truncated dump or one with a foreign statement as IDKIT_DAMAGED, and leaves nothing behind', async () => {
+test('rejects a truncated dump or one with an unexpected statement as IDKIT_DAMAGED, and leaves nothing behind', async () => {
   const { platform, opened } = await servedPlatform();
   const { chunks } = await dump(opened);
   const text = Buffer.concat(chunks).toString();
@@ -216,7 +216,7 @@ test('rejects a loaded database that was encrypted with another master key as ID
   platform.remove();
 });
 
-test('checks without a load that a dump fits the platform: its kind, its schema, the server and the master key', async () => {
+test('checks without loading it that a dump fits the platform: its kind, its schema, the server and the master key', async () => {
   const { platform, opened } = await servedPlatform();
   const settings = await platform.settings();
   const { chunks } = await dump(opened);
@@ -245,7 +245,7 @@ test('checks without a load that a dump fits the platform: its kind, its schema,
   platform.remove();
 });
 
-test('recovers a locked-out administrator, and creates one that does not exist', async () => {
+test('recovers an administrator who is locked out, and creates one who does not exist', async () => {
   const { platform, opened } = await servedPlatform();
   const reset = await opened.database.recoverAdministrator('admin');
   const made = await opened.database.recoverAdministrator('Rescue');
@@ -276,7 +276,7 @@ test('recovers a locked-out administrator, and creates one that does not exist',
   }
 });
 
-test('encrypts every secret with another master key, and only that key opens the database', async () => {
+test('encrypts every secret with another master key, and then only that key opens the database', async () => {
   const { platform, opened } = await servedPlatform();
   const next = new Secret(Buffer.alloc(32, 1).toString('base64'));
   const { records } = await opened.database.changeMasterKey(masterKey, next);
@@ -290,7 +290,7 @@ test('encrypts every secret with another master key, and only that key opens the
   platform.remove();
 });
 
-test('a platform that never served has no secrets to encrypt again', async () => {
+test('changes the master key of a platform that has never served, which has no secrets to encrypt', async () => {
   const platform = makePlatform();
   const opened = await openPlatform(await platform.settings());
   const next = new Secret(Buffer.alloc(32, 1).toString('base64'));
@@ -299,7 +299,7 @@ test('a platform that never served has no secrets to encrypt again', async () =>
   platform.remove();
 });
 
-test('waiting for a service that does not start fails with IDKIT_UNREACHABLE', async () => {
+test('fails with IDKIT_UNREACHABLE if the service does not become ready', async () => {
   const platform = makePlatform();
   const opened = await openPlatform(await platform.settings());
   await assert.rejects(opened.service.waitUntilReady(0.2), { code: 'IDKIT_UNREACHABLE', exitCode: 15 });

@@ -20,7 +20,7 @@ const onPostgres = (title: string, run: (t: TestContext, server: PostgresServer)
   test(title, { skip: missing ?? false }, (t) => run(t, server!));
 };
 
-/** Returns the error of an opening that must fail, and checks that it does not contain the password. */
+/** Opens a store, which must fail. Checks that the error does not contain the password, and returns it. */
 async function refusal(postgres: PostgresLocation, key = masterKey): Promise<IdkitError> {
   const error = await openStore({ postgres, masterKey: key }).then(
     (store) => store.close().then(() => assert.fail('it was opened')),
@@ -45,7 +45,7 @@ onPostgres(
   },
 );
 
-onPostgres('without a password the hint says where to set it', async (t, pg) => {
+onPostgres('if no password is set, the hint says where to set it', async (t, pg) => {
   const { url } = await makeDatabase(pg);
   const nowhere = join(await newDirectory(t), 'none');
   const error = await refusal({ url: `${url}?passfile=${encodeURIComponent(nowhere)}` });
@@ -53,7 +53,7 @@ onPostgres('without a password the hint says where to set it', async (t, pg) => 
   assert.match(error.hints.join(), /pgpass/);
 });
 
-onPostgres('reports a server that does not run as unreachable (exit 15)', async () => {
+onPostgres('reports a server that does not run as unreachable (exit code 15)', async () => {
   const port = await freePort();
   const error = await refusal({ url: `postgres://idkit@127.0.0.1:${port}/idkit?connect_timeout=1` });
   assert.equal(error.code, 'IDKIT_UNREACHABLE');
@@ -74,7 +74,7 @@ onPostgres(
   },
 );
 
-onPostgres('reports a database that does not exist as not found (exit 10)', async (_, pg) => {
+onPostgres('reports a database that does not exist as not found (exit code 10)', async (_, pg) => {
   const { url } = await makeDatabase(pg);
   const error = await refusal({ url: url.replace(/idkit_\d+$/, 'nowhere'), password: passwordOf(pg) });
   assert.equal(error.code, 'IDKIT_NOT_FOUND');
@@ -101,9 +101,9 @@ onPostgres(
   },
 );
 
-onPostgres('rejects a server that is too old (exit 14)', async (_, pg) => {
+onPostgres('rejects a server that is too old (exit code 14)', async (_, pg) => {
   const { url, name } = await makeDatabase(pg);
-  // A server of this version that reports 12: only its version is read.
+  // This function makes a current server report version 12.
   await runSql(
     pg,
     `CREATE FUNCTION public.current_setting(text) RETURNS text LANGUAGE sql AS
@@ -119,7 +119,7 @@ onPostgres('rejects a server that is too old (exit 14)', async (_, pg) => {
   assert.deepEqual(made, [{ made: null }]);
 });
 
-onPostgres('rejects a newer schema (exit 14)', async (t, pg) => {
+onPostgres('rejects a database with a newer schema (exit code 14)', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   await (await openOn(t, pg, url)).close();
   await runSql(pg, 'UPDATE idkit_schema SET version = 999', name);
@@ -128,7 +128,7 @@ onPostgres('rejects a newer schema (exit 14)', async (t, pg) => {
   assert.match(error.message, /999/);
 });
 
-onPostgres('rejects another master key, and does not change the database', async (t, pg) => {
+onPostgres('rejects another master key without changing the database', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   await (await openOn(t, pg, url)).close();
   const before = await runSql(pg, 'SELECT * FROM meta', name);
@@ -159,7 +159,7 @@ onPostgres(
   },
 );
 
-onPostgres('takes the password from a password file that only its owner can read', async (t, pg) => {
+onPostgres('reads the password from a password file, if only its owner can read the file', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const file = join(await newDirectory(t), 'pass');
   writeFileSync(file, `# ours\n*:1:*:*:no\n127.0.0.1:${pg.port}:${name}:${pg.user}:${pg.password}\n`, {
@@ -206,7 +206,7 @@ onPostgres(
   },
 );
 
-onPostgres('a database with an exclusive holder is locked, and the error names the holder', async (t, pg) => {
+onPostgres('rejects a database that another process holds exclusively, and names the holder', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const location = { url, password: passwordOf(pg) };
   const store = await openOn(t, pg, url, {
@@ -232,7 +232,7 @@ onPostgres('a database with an exclusive holder is locked, and the error names t
   await lock.release();
 });
 
-onPostgres('reports the code of a rejected write, and the store continues', async (t, pg) => {
+onPostgres('reports the SQLSTATE of a rejected write, and the store keeps working', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const store = await openOn(t, pg, url);
   const refusals: [state: string, code: string][] = [
@@ -288,7 +288,7 @@ onPostgres(
   },
 );
 
-onPostgres('uses a longer timeout to clear a table that has grown for years', async (t, pg) => {
+onPostgres('clearing a table that has grown for years has a longer timeout', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const store = await openOn(t, pg, url);
   await store.apply([

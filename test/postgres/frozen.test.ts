@@ -11,11 +11,11 @@ import { begin, rotation } from '../conformance/store/suite.ts';
 import { makeDatabase, openOn, runSql } from '../store/databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 
-// A frozen server: its machine accepts every packet, and no program responds.
+// These tests use a frozen server: its machine accepts every packet, but no program responds.
 
 const skip = missingPostgres() ?? false;
 
-/** Stops and continues all processes of a server. */
+/** Returns functions that stop and continue all processes of a server. */
 function freezer(server: PostgresServer): { freeze(): void; thaw(): void } {
   const main = readFileSync(join(server.dir, 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]!;
   let stopped: number[] = [];
@@ -30,7 +30,7 @@ function freezer(server: PostgresServer): { freeze(): void; thaw(): void } {
         try {
           process.kill(pid, 'SIGCONT');
         } catch {
-          // The process has ended already.
+          // The process has already ended.
         }
       }
     },
@@ -38,7 +38,7 @@ function freezer(server: PostgresServer): { freeze(): void; thaw(): void } {
 }
 
 async function start(t: TestContext) {
-  // Continue it before it is stopped.
+  // The server must continue before it can be stopped.
   let ice: ReturnType<typeof freezer> | undefined;
   t.after(() => ice?.thaw());
   const server = await startPostgres(t);
@@ -46,7 +46,7 @@ async function start(t: TestContext) {
   return { server, ice };
 }
 
-test('gives up on a frozen server: callers fail within seconds, and succeed once it responds again', {
+test('if the server freezes, callers fail within seconds, and they succeed when it responds again', {
   skip,
 }, async (t) => {
   const { server, ice } = await start(t);
@@ -76,7 +76,7 @@ test('gives up on a frozen server: callers fail within seconds, and succeed once
   await end?.();
 });
 
-test('switches to the second host within 5 s if the first one freezes, even for requests in flight', {
+test('switches to the second host within 5 s if the first one freezes, even for pending requests', {
   skip,
 }, async (t) => {
   const [first, second] = [await start(t), await start(t)];
@@ -101,7 +101,7 @@ test('switches to the second host within 5 s if the first one freezes, even for 
   assert.ok(await store.takeTurn('a turn'), 'turns come from there too');
 });
 
-test('does not give up on a slow statement if the server responds', { skip }, async (t) => {
+test('does not abandon a server that runs a slow statement but still responds', { skip }, async (t) => {
   const { server } = await start(t);
   const { url, name } = await makeDatabase(server);
   const store = await openOn(t, server, url);
@@ -134,7 +134,7 @@ test('the service lock is lost if its server freezes', { skip }, async (t) => {
   }
 });
 
-test('a store whose server is frozen still closes', { skip }, async (t) => {
+test('close() of a store succeeds even if its server is frozen', { skip }, async (t) => {
   const { server, ice } = await start(t);
   const { url } = await makeDatabase(server);
   const store = await openOn(t, server, `${url}?connect_timeout=2`);

@@ -17,7 +17,7 @@ import {
 } from '../store/postgres-server.ts';
 import { waitUntil } from '../wait-until.ts';
 
-// A real pgbouncer with its default configuration, except for its mode.
+// These tests use a real pgbouncer with its default configuration, except for its pool mode.
 
 const missing = missingPostgres() ?? missingPooler();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
@@ -37,7 +37,7 @@ function withSbin(): NodeJS.ProcessEnv {
 /**
  * Starts a pooler in front of a database.
  *
- * @returns the address through the pooler, without a password
+ * @returns the address of the database through the pooler, without a password
  */
 async function startPooler(t: TestContext, pg: PostgresServer, name: string, mode: string): Promise<string> {
   const dir = await newDirectory(t);
@@ -77,7 +77,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-test('locks, limits and notifications work through a pooler that keeps sessions', {
+test('locks and notifications work through a pooler in session mode', {
   skip,
 }, async (t) => {
   const { name } = await makeDatabase(server!);
@@ -96,7 +96,7 @@ test('locks, limits and notifications work through a pooler that keeps sessions'
   assert.deepEqual(locks, { each: true }, 'each connection holds the service lock');
 });
 
-test('rejects a pooler that moves connections between sessions, with a hint', {
+test('rejects a pooler in another mode, with a hint', {
   skip,
 }, async (t) => {
   const { name } = await makeDatabase(server!);

@@ -11,7 +11,7 @@ import { missingPostgres, ownerOfClusters, startPostgres } from '../store/postgr
 
 const skip = missingPostgres() ?? false;
 
-test('checks the certificate of the server according to sslmode', { skip }, async (t: TestContext) => {
+test('checks the server’s certificate according to sslmode', { skip }, async (t: TestContext) => {
   const server = await startPostgres({ after }, { settings: { listen_addresses: '127.0.0.1,127.0.0.2' } });
   const { url, name } = await makeDatabase(server);
   const directory = await newDirectory(t);
@@ -32,7 +32,7 @@ test('checks the certificate of the server according to sslmode', { skip }, asyn
 
   let opened = 0;
   const open = async (parameters: string, host = '127.0.0.1'): Promise<boolean> => {
-    // Connections of the previous store may still be listed.
+    // The server may still list connections of the previous store.
     const applicationName = `tls test ${++opened}`;
     const password = new Secret(server.password);
     const at = `${url.replace('127.0.0.1', host)}?${parameters}`;
@@ -66,7 +66,7 @@ test('checks the certificate of the server according to sslmode', { skip }, asyn
   await assert.rejects(open('sslmode=verify-full'), untrusted);
   await assert.rejects(open(`sslmode=verify-ca&${root(stranger)}`), untrusted);
   await assert.rejects(open(`sslmode=require&${root(stranger)}`), untrusted);
-  // 127.0.0.2 is also this machine, with a name that the certificate lacks.
+  // 127.0.0.2 is this machine too, but the certificate does not contain this name.
   await assert.rejects(open(`sslmode=verify-full&${root(authority)}`, '127.0.0.2'), untrusted);
   assert.equal(await open(`sslmode=verify-ca&${root(authority)}`, '127.0.0.2'), true);
   await assert.rejects(open(`sslmode=verify-full&${root(join(directory, 'none'))}`), {

@@ -9,7 +9,7 @@ import { waitUntil } from '../wait-until.ts';
 const skip = missingPostgres();
 const LATE = START + 10 * 365 * 86_400;
 
-test('one store of a database removes expired rows, and another takes over if it ends or loses its connection', {
+test('only one store of a database removes expired rows, and another store takes over if it ends or loses its connection', {
   skip,
 }, async (t) => {
   const server = await startPostgres(t);

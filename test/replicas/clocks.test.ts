@@ -8,13 +8,13 @@ import { makeDatabase, openOn } from '../store/databases.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 import { waitUntil } from '../wait-until.ts';
 
-// Replicas on machines whose clocks differ: the database's clock decides what has expired.
+// These tests simulate replicas on machines with different clocks: the database's clock decides what has expired.
 
 const missing = missingPostgres();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
 const HOUR = 3_600_000;
 
-/** Two stores of one database: the clock of one machine is an hour slow, and that of the other an hour fast. */
+/** Opens two stores of one database. The clock of the first is an hour slow, and that of the second an hour fast. */
 const skewed = (title: string, run: (late: Store, early: Store) => Promise<void>): void => {
   test(title, { skip: missing ?? false }, async (t) => {
     const { url } = await makeDatabase(server!);
@@ -75,7 +75,7 @@ skewed('a record that has expired for one replica has expired for the other', as
   assert.equal(await early.claimOnce('short', soon + 60), false, 'it was claimed again');
 });
 
-test('the service corrects a jump of its machine’s clock at the next check', {
+test('corrects a jump of the machine’s clock at the next check', {
   skip: missing ?? false,
 }, async (t) => {
   const { url } = await makeDatabase(server!);

@@ -8,7 +8,7 @@ import { startReplicated } from './in-process.ts';
 
 const skip = missingPostgres() ?? false;
 
-test('a database that refuses the service counts as unavailable: 503, readiness down, metrics still reported', {
+test('if the database refuses connections, the service responds with 503 and is not ready, but still reports metrics', {
   skip,
 }, async () => {
   const server = await startPostgres({ after });

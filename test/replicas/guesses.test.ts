@@ -43,7 +43,7 @@ async function guess(username: string, password: string, at = service.address) {
   return { status: answer.status, text: await answer.text() };
 }
 
-/** Counts the stored failed logins of a user. During a storm some events are dropped. */
+/** Returns a user's failed logins from the stored events. Under heavy load some events are dropped. */
 async function failedLogins(userId: string) {
   const { json } = await admin('GET', `/acme/events?type=LOGIN_ERROR&user=${userId}&max=2000`);
   return json as { error: string; details: Record<string, string> }[];
@@ -53,7 +53,7 @@ async function idOf(username: string): Promise<string> {
   return (await admin('GET', `/acme/users?username=${username}&exact=true`)).json[0].id;
 }
 
-test('two replicas compare five of 800 parallel guesses at one user, and reject the correct password like the others', {
+test('two replicas compare only five of 800 parallel guesses at one user’s password, and reject even the correct one', {
   skip,
 }, async () => {
   const guesses = Array.from({ length: 800 }, (_, at) => (at === 700 ? 'password-of-alice' : `guess-${at}`));
@@ -61,7 +61,7 @@ test('two replicas compare five of 800 parallel guesses at one user, and reject 
   assert.equal(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, 1);
   assert.equal(answers[0]!.status, 400);
   const alice = await idOf('alice');
-  // Each guess waits for a bounded time, so a busy machine may compare fewer than five.
+  // A busy machine may compare fewer than five, because each guess waits only for a limited time.
   for (let count = 0; count < 5; count++) await guess('alice', 'wrong');
   const { json: state } = await admin('GET', `/acme/attack-detection/brute-force/users/${alice}`);
   assert.deepEqual([state.numFailures, state.disabled], [5, true]);
@@ -79,7 +79,7 @@ test('two replicas compare five of 800 parallel guesses at one user, and reject 
   );
 });
 
-test('parallel correct logins of one user at two replicas wait for each other and all succeed', {
+test('parallel correct logins of one user at two replicas all succeed', {
   skip,
 }, async () => {
   const answers = await Promise.all(
@@ -88,7 +88,7 @@ test('parallel correct logins of one user at two replicas wait for each other an
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
 });
 
-test('while hundreds of clients guess the password of one user, other users log in and read', {
+test('while hundreds of clients guess the password of one user, other users can log in and read', {
   skip,
 }, async () => {
   const began = performance.now();

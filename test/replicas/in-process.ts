@@ -5,9 +5,11 @@ import { makePlatform, startTestService, type TestService } from '../http/servic
 import { makeDatabase } from '../store/databases.ts';
 import type { PostgresServer } from '../store/postgres-server.ts';
 
-/** Services of this process on one database. Their stores and caches are separate, like those of processes. */
+/**
+ * Several services in this process on one database. Their stores and caches are as separate as those of real replicas.
+ */
 export interface ReplicatedService {
-  /** A proxy without sticky sessions: each request goes to the next replica. */
+  /** The URL of a proxy without sticky sessions, which sends each request to the next replica. */
   address: string;
   replicas: readonly TestService[];
   close(): Promise<void>;
@@ -34,7 +36,7 @@ export async function startReplicated(
     outgoing.on('error', () => answer.writeHead(502).end());
     incoming.pipe(outgoing);
   });
-  // The response headers are the replicas' own; their keep-alive timeout applies here too.
+  // The proxy returns the replicas' own headers, so their keep-alive timeout must apply here too.
   proxy.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;

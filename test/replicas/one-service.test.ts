@@ -12,7 +12,10 @@ import { waitUntil } from '../wait-until.ts';
 import { type ReplicatedService, startReplicated } from './in-process.ts';
 
 const skip = missingPostgres();
-/** Milliseconds until every replica must see a change. The limit is 1 s, but a busy machine may be late. */
+/**
+ * Timeout in milliseconds for a change to reach every replica. The documented limit is 1 s, but a busy machine may take
+ * longer.
+ */
 const FAILS_MS = 4_000;
 
 const JOB_SECRET = 'a-secret-of-thirty-two-characters';
@@ -87,7 +90,7 @@ async function refreshAt(at: { address: string }, token: string) {
 const times = <T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => make(index)));
 
-/** Calls `look` for every replica until it succeeds for all of them, and fails if one is late. */
+/** Calls `look` for every replica until it returns true. Fails if a replica takes too long. */
 async function everywhere(what: string, look: (at: TestService) => Promise<boolean>): Promise<void> {
   await Promise.all(
     each.map((at, index) =>
@@ -96,7 +99,7 @@ async function everywhere(what: string, look: (at: TestService) => Promise<boole
   );
 }
 
-test('replicas that start in parallel on an empty database create realm master once', {
+test('replicas that start in parallel on an empty database create realm master only once', {
   skip,
 }, async () => {
   assert.equal(each.filter(({ firstStart }) => firstStart).length, 1);
@@ -108,7 +111,7 @@ test('replicas that start in parallel on an empty database create realm master o
   );
 });
 
-test('one of the replicas imports a realm file that each of them has', {
+test('only one replica imports a realm file that all of them have', {
   skip,
 }, async () => {
   assert.deepEqual(
@@ -117,7 +120,7 @@ test('one of the replicas imports a realm file that each of them has', {
   );
 });
 
-test('a login that begins on one replica ends on the next, and a third exchanges the code (no sticky sessions)', {
+test('a login can begin on one replica and end on another, and a third one exchanges the code', {
   skip,
 }, async () => {
   for (let round = 0; round < 4; round++) {
@@ -141,7 +144,7 @@ test('a login that begins on one replica ends on the next, and a third exchanges
   }
 });
 
-test('of many presentations of one refresh token at all replicas, exactly one succeeds', {
+test('if one refresh token is presented to all replicas many times, exactly one request succeeds', {
   skip,
 }, async () => {
   for (let round = 0; round < 3; round++) {
@@ -153,7 +156,7 @@ test('of many presentations of one refresh token at all replicas, exactly one su
   }
 });
 
-test('a token family may change its replica at every rotation, and a logout applies immediately', {
+test('each rotation of a token family may use another replica, and a logout applies immediately', {
   skip,
 }, async () => {
   let { refresh_token: token, access_token: access } = await tokens(each[0]!, 'alice');
@@ -176,7 +179,7 @@ test('a token family may change its replica at every rotation, and a logout appl
   }
 });
 
-test('a client assertion is valid once, whichever replica receives it', { skip }, async () => {
+test('a client assertion is accepted only once, whichever replica receives it', { skip }, async () => {
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   for (let round = 0; round < 3; round++) {
     const exp = Math.floor(Date.now() / 1000) + 60;
@@ -193,9 +196,9 @@ test('a client assertion is valid once, whichever replica receives it', { skip }
   }
 });
 
-test('failed logins are counted together, whichever replica receives them', { skip }, async () => {
+test('the replicas count the failed logins of a user together', { skip }, async () => {
   await times(12, (index) => password(each[index % 3]!, 'bob', 'wrong'));
-  // Each login waits for a bounded time, so a busy machine may compare fewer than five.
+  // A busy machine may compare fewer than five, because each login waits only for a limited time.
   for (let index = 0; index < 5; index++) await password(each[index % 3]!, 'bob', 'wrong');
   const { json: users } = await admin('GET', '/acme/users?username=bob&exact=true');
   const state = await admin('GET', `/acme/attack-detection/brute-force/users/${users[0].id}`);
@@ -264,7 +267,7 @@ test('every replica rejects logins and refreshes of a disabled user within 1 s',
   });
 });
 
-test('keeps all parallel changes of one user, role and realm at several replicas', { skip }, async () => {
+test('keeps all changes that several replicas make to the same user, role and realm in parallel', { skip }, async () => {
   const at = await Promise.all(each.map(administrator));
   const { json: users } = await admin('GET', '/acme/users?username=alice&exact=true');
   const path = `/acme/users/${users[0].id}`;
@@ -272,11 +275,11 @@ test('keeps all parallel changes of one user, role and realm at several replicas
     await at[index % 3]!('POST', '/acme/roles', { name: `part-${index}` });
     return (await at[index % 3]!('GET', `/acme/roles/part-${index}`)).json;
   });
-  // A busy machine may reject a change temporarily, as its response says. A confirmed change is kept.
+  // A busy replica may reject a change temporarily with 503. Only confirmed changes must be kept.
   const change = async (replica: number, method: string, where: string, body: unknown) => {
     for (let tries = 0; ; tries++) {
       const { status, json } = await at[replica % 3]!(method, where, body);
-      // A rejected change may have been stored nevertheless.
+      // A change that was rejected with 503 may have been stored nevertheless, so a retry may get 409.
       if (status === 201 || status === 204 || (status === 409 && tries > 0)) return;
       assert.ok(status === 503 && tries < 20, `${method} ${where}: ${status} ${JSON.stringify(json)}`);
     }
@@ -309,7 +312,7 @@ test('keeps all parallel changes of one user, role and realm at several replicas
   });
 });
 
-test('a session of master from one replica is refreshed on another, and ends everywhere', {
+test('a session in realm master can be refreshed on another replica, and a logout ends it on all of them', {
   skip,
 }, async () => {
   const { refresh_token: token } = await login(each[0]!);

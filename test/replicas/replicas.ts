@@ -7,24 +7,24 @@ import { type Service, startIdkit } from '../journey/idkit.ts';
 import { makeDatabase } from '../store/databases.ts';
 import type { PostgresServer } from '../store/postgres-server.ts';
 
-/** The same issuer on every port, as behind a proxy. */
+/** The issuer does not depend on a replica's port, as behind a proxy. */
 export const BASE_URL = 'http://login.example.test';
 
-/** A test or a file that registers cleanup functions. */
+/** A test, or a test file, with which cleanup functions are registered. */
 export type Ends = Pick<TestContext, 'after'>;
 
-/** Replicas of one service on their own database. */
+/** Starts the replicas of one service, which share a database. */
 export interface Replicas {
   database: { name: string; url: string };
-  /** Starts another `idkit serve`. `place` contains its platform directory `idkit`. Default: a new one. */
+  /** Starts another `idkit serve`. Its platform directory is `idkit` in `place`. Default: a new directory. */
   start(options?: { place?: string; argv?: readonly string[]; env?: NodeJS.ProcessEnv }): Promise<Service>;
-  /** An empty directory that is removed at the end. */
+  /** Creates an empty directory, which is removed at the end. */
   makePlace(): string;
   /** The environment of every replica. */
   env: NodeJS.ProcessEnv;
 }
 
-/** Creates an empty database for replicas; each replica is a separate process. */
+/** Creates an empty database for replicas. Each replica is a separate process. */
 export async function openReplicas(
   t: Ends,
   server: PostgresServer,

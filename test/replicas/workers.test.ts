@@ -31,7 +31,7 @@ after(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-/** The first line of the log with that message, after `from` lines. */
+/** Waits for a log line with this message after the first `from` lines, and returns it. */
 const logged = (message: string, from = 0) => loggedBy(service, message, from);
 
 async function loggedBy(by: Service, message: string, from = 0): Promise<Record<string, unknown>> {
@@ -43,7 +43,7 @@ async function loggedBy(by: Service, message: string, from = 0): Promise<Record<
   return waitUntil(`the log says "${message}"`, find, { seconds: 120, seen: () => by.stderr() });
 }
 
-/** One figure of /metrics, the sum of its series. */
+/** Returns the sum of the series of one metric. */
 async function figure(name: string, labels = ''): Promise<number> {
   const text = await readMetrics(service);
   return text
@@ -52,7 +52,7 @@ async function figure(name: string, labels = ''): Promise<number> {
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-test('more than one worker on SQLite is a usage error', async () => {
+test('serve rejects more than one worker on SQLite as a usage error', async () => {
   const ended = await runIdkit(['serve', '--workers', '2', '--port', '0'], { cwd: replicas.makePlace() });
   assert.equal(ended.code, 2);
   assert.match(ended.stderr, /error IDKIT_USAGE: --workers above 1 needs a postgres:\/\/ database/);
@@ -68,14 +68,14 @@ test('workers share the port, and every connection gets a response', { skip }, a
   }
 });
 
-test('the record names the process that started the workers, and status finds the service with it', {
+test('the lock file names the process that started the workers, and status finds the service with its help', {
   skip,
 }, async () => {
   const status = (await service.run(['status', '--json'])).result();
   assert.match(JSON.stringify(status), new RegExp(service.address));
 });
 
-test('metrics count the work of all workers, report the start of the service, and keep the counts of a killed worker', {
+test('metrics include the counts of all workers, even of a killed one, and report when the service started', {
   skip,
 }, async () => {
   const before = await figure('keycloak_user_events_total', 'event="refresh_token"');
@@ -95,7 +95,7 @@ test('metrics count the work of all workers, report the start of the service, an
   const line = await logged('a worker ended and will be replaced', lines);
   assert.deepEqual([line['worker'], line['signal']], [victim, 'SIGKILL']);
   await logged('a worker was replaced', lines);
-  // The server notices a little later that the killed one has ended.
+  // The database server notices a little later that the killed worker has ended.
   let pids: readonly number[] = [];
   const hasLeft = async () => {
     pids = await pidsOfWorkers();
@@ -111,7 +111,7 @@ test('metrics count the work of all workers, report the start of the service, an
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
 });
 
-test('a worker that receives SIGTERM ends once another one is ready, and its counts stay', {
+test('a worker that receives SIGTERM ends when its replacement is ready, and its counts are kept', {
   skip,
 }, async () => {
   const counted = await figure('keycloak_user_events_total', 'event="refresh_token"');
@@ -122,7 +122,7 @@ test('a worker that receives SIGTERM ends once another one is ready, and its cou
   for (const pid of old) process.kill(pid, 'SIGTERM');
   let pids: readonly number[] = [];
   const replaced = async () => {
-    // The service stays ready all the time.
+    // The service must be ready all the time.
     assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
     pids = await pidsOfWorkers();
     return pids.length === WORKERS && !pids.some((pid) => old.includes(pid));
@@ -137,7 +137,7 @@ test('a worker that receives SIGTERM ends once another one is ready, and its cou
   assert.ok(!messages.includes('a worker ended and will be replaced'), 'none of them failed');
 });
 
-test('a fault that prevents workers from starting is reported once, with its own code', {
+test('an error that prevents workers from starting is reported only once, with its own code', {
   skip,
 }, async () => {
   const other = Buffer.alloc(32, 8).toString('base64');
@@ -156,7 +156,7 @@ test('a fault that prevents workers from starting is reported once, with its own
   assert.match(taken.stderr, /IDKIT_PORT_TAKEN/);
 });
 
-test('workers end and free the port if the process that started them is killed', { skip }, async () => {
+test('if the process that started the workers is killed, they end and free the port', { skip }, async () => {
   const quick = await openReplicas({ after: (end: () => unknown) => void ends.push(end) }, server, {
     drainSeconds: 0,
   });
@@ -168,7 +168,7 @@ test('workers end and free the port if the process that started them is killed',
   for (const pid of workers) await waitUntil(`worker ${pid} ends`, () => !lives(pid));
 });
 
-test('workers also report their metrics without the database, and readiness reports that it is unavailable', {
+test('without the database, workers still report their metrics, but the service is not ready', {
   skip,
 }, async () => {
   const counted = await figure('keycloak_user_events_total', 'event="refresh_token"');
@@ -181,7 +181,7 @@ test('workers also report their metrics without the database, and readiness repo
   await waitUntil('the service is ready again', isReady);
 });
 
-test('SIGTERM drains all workers: readiness goes down first, running requests finish, no process is left', {
+test('on SIGTERM the service first reports that it is not ready, then finishes running requests, and ends every worker', {
   skip,
 }, async () => {
   const pids = await pidsOfWorkers();
@@ -197,7 +197,7 @@ test('SIGTERM drains all workers: readiness goes down first, running requests fi
   await sleep(100);
   const stopped = service.stop();
   for (let tries = 0; (await fetch(`${service.address}/health/ready`)).status !== 503; tries++) {
-    // Requests after the drain are refused.
+    // After the drain, requests are refused and `fetch` throws.
     assert.ok(tries < 3000, 'readiness goes down while the listener is open');
     await sleep(10);
   }
@@ -210,7 +210,7 @@ test('SIGTERM drains all workers: readiness goes down first, running requests fi
   for (const pid of pids) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
 });
 
-/** Processes with a connection to the database, by their application names. */
+/** Returns the ids of the workers that are connected to the database, from their application names. */
 async function pidsOfWorkers(of = replicas): Promise<readonly number[]> {
   const rows = await runSql(
     server,

@@ -11,7 +11,7 @@ import type { Clients } from './impatient-clients.ts';
 
 const skip = process.platform === 'linux' ? false : 'only Linux shows the queue of a listener';
 
-/** A server whose thread is busy, and clients in another process that keep its queue full. */
+/** Starts a server whose thread is busy, and clients in another process that keep its queue full. */
 async function startBusy(
   t: TestContext,
   host: string,
@@ -37,7 +37,7 @@ async function startBusy(
 }
 
 for (const host of ['127.0.0.1', '::1', '0.0.0.0', '::'])
-  test(`a listener on ${host} that closes under load resets no accepted connection`, { skip }, async (t) => {
+  test(`closing a listener on ${host} under load resets no accepted connection`, { skip }, async (t) => {
     const { server, clients } = await startBusy(t, host);
     const { ended } = await closeListener(server);
     assert.equal(server.listening, false);
@@ -47,7 +47,7 @@ for (const host of ['127.0.0.1', '::1', '0.0.0.0', '::'])
     assert.ok(answered > 200 && refused > 0, `${answered} answered, ${refused} refused`);
   });
 
-test('a listener that closes keeps its open connections', { skip }, async (t) => {
+test('closing a listener keeps its open connections', { skip }, async (t) => {
   const server = createServer((_request, answer) => answer.end('done'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -62,7 +62,7 @@ test('a listener that closes keeps its open connections', { skip }, async (t) =>
   assert.match(String(answer), /^HTTP\/1\.1 200 /);
 });
 
-test('reads the queue of a listener from the kernel, for IPv4 and IPv6', { skip }, async (t) => {
+test('reads a listener’s queue from the kernel, for IPv4 and IPv6', { skip }, async (t) => {
   for (const host of ['127.0.0.1', '::1', '::']) {
     const server = createNetServer(() => {});
     server.listen(0, host);

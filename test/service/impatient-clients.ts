@@ -1,8 +1,8 @@
-// Clients (host and port in argv) that each post over a new connection as soon as they get a response, until one is
-// refused. Prints the counts at the end.
+// Runs clients against the host and port in argv. Each client sends a request over a new connection as soon as it gets
+// a response, until a connection is refused. At the end it sends the counts to the parent process.
 import { connect } from 'node:net';
 
-/** The results of the clients. */
+/** What the clients counted. */
 export interface Clients {
   answered: number;
   /** Connections that were refused. */

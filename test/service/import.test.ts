@@ -16,7 +16,7 @@ function copyExports(dir: string): void {
     cpSync(new URL(`${name}-realm.json`, exports_), join(dir, 'import', `${name}-realm.json`));
 }
 
-test('imports realm files once and moves them to import/done/, readable by their owner alone', async () => {
+test('imports realm files once and moves them to import/done/, where only their owner can read them', async () => {
   const platform = makePlatform();
   const waiting = join(platform.dir, 'import');
   try {
@@ -36,7 +36,7 @@ test('imports realm files once and moves them to import/done/, readable by their
       assert.equal(statSync(join(waiting, 'done', name)).mode & 0o777, 0o600, name);
     assert.equal(statSync(join(waiting, 'done')).mode & 0o777, 0o700);
 
-    // A kill between import and move, or a copy that another replica imported, leaves the file.
+    // The file may remain if the service was killed before it moved the file, or if another replica imported a copy.
     copyExports(platform.dir);
     const second = await startTestService({ platform });
     assert.deepEqual(second.imported, []);
@@ -48,7 +48,7 @@ test('imports realm files once and moves them to import/done/, readable by their
   }
 });
 
-test('realmFiles.remove removes imported files', async () => {
+test('removes imported files if realmFiles.remove is set', async () => {
   const platform = makePlatform();
   try {
     writeFileSync(join(platform.dir, 'import', 'x.json'), JSON.stringify({ realm: 'x', enabled: true }));
@@ -62,7 +62,7 @@ test('realmFiles.remove removes imported files', async () => {
   }
 });
 
-/** `kc export --dir` writes the realm into one file and its users into others. */
+/** Keycloak's `kc export --dir` writes a realm into one file and its users into others. */
 function writeRealmWithUsers(dir: string): void {
   const write = (name: string, value: unknown) =>
     writeFileSync(join(dir, 'import', name), JSON.stringify(value));
@@ -109,7 +109,7 @@ test('the error for a user names the file that contains the user', async () => {
   }
 });
 
-test('rejects a masked secret, unless --new-secrets generates and reports a new one', async () => {
+test('rejects a masked secret, but generates and reports a new one with --new-secrets', async () => {
   const platform = makePlatform();
   try {
     const clients = [{ clientId: 'web', secret: '**********' }];
@@ -125,7 +125,7 @@ test('rejects a masked secret, unless --new-secrets generates and reports a new 
   }
 });
 
-test('the port answers 503 while realm files are imported, and health reports the reason', async () => {
+test('responds with 503 while realm files are imported, and health reports the reason', async () => {
   const platform = makePlatform();
   try {
     const users = Array.from({ length: 6000 }, (_, index) => ({ username: `user-${index}`, enabled: true }));
@@ -171,7 +171,7 @@ test('the port answers 503 while realm files are imported, and health reports th
   }
 });
 
-test('logs the demands of an imported realm that are not enforced', async () => {
+test('logs the demands of an imported realm that the service does not enforce', async () => {
   const platform = makePlatform();
   try {
     writeFileSync(
@@ -221,7 +221,7 @@ const unused: readonly { what: string; files: Record<string, unknown>; named: Re
   },
 ];
 for (const { what, files, named } of unused)
-  test(`serve ends with IDKIT_IMPORT for ${what}, names the file and imports nothing`, async () => {
+  test(`serve exits with IDKIT_IMPORT for ${what}, names the file and imports nothing`, async () => {
     const platform = makePlatform();
     try {
       for (const [name, value] of Object.entries(files))
@@ -249,7 +249,7 @@ const faults: readonly { what: string; text: string; named: RegExp }[] = [
   { what: 'a realm name that is a path', text: '{"realm":"../x"}', named: /x\.json.*\$\.realm/s },
 ];
 for (const { what, text, named } of faults)
-  test(`serve ends with IDKIT_IMPORT (exit 2) for a realm file with ${what}, names the file and imports nothing`, async () => {
+  test(`serve exits with IDKIT_IMPORT for a realm file with ${what}, names the file and imports nothing`, async () => {
     const platform = makePlatform();
     try {
       writeFileSync(join(platform.dir, 'import', 'x.json'), text);

@@ -14,20 +14,17 @@ async function spawnService(dir: string): Promise<{ address: string; child: Chil
   return { address, child };
 }
 
-/** One session that refreshes until the service ends, and its tokens at the end. */
+/** A session that refreshes until the service ends, with the tokens that it has then. */
 interface Chain {
-  /** Tokens that were presented and whose successor arrived. */
+  /** The tokens that were rotated: their successors arrived in responses. */
   spent: string[];
   /** The newest token that arrived. */
   newest: string;
-  /**
-   * Whether a request with `newest` was pending when the service died, so that the token may or may not have been
-   * used.
-   */
+  /** True if a request with `newest` was pending when the service was killed. The token may then have been rotated. */
   inFlight: boolean;
 }
 
-test('after a kill -9 under refresh load, no rotated token works again, and the newest token works', async () => {
+test('after kill -9 under refresh load, rotated tokens are rejected and the newest token of a session works', async () => {
   const platform = makePlatform();
   try {
     const service = await spawnService(platform.dir);
@@ -50,7 +47,7 @@ test('after a kill -9 under refresh load, no rotated token works again, and the 
         chain.inFlight = false;
         chain.spent.push(chain.newest);
         chain.newest = answer.body['refresh_token']!;
-        // A pause, so that some sessions have no pending request when the service dies.
+        // Pauses, so that some sessions have no pending request when the service is killed.
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
       }
     });
@@ -87,7 +84,7 @@ test('after a kill -9 under refresh load, no rotated token works again, and the 
   }
 });
 
-test('a killed service leaves no lock behind: the next one starts immediately', async () => {
+test('a killed service leaves no lock behind, so the next one starts immediately', async () => {
   const platform = makePlatform();
   try {
     const first = await spawnService(platform.dir);

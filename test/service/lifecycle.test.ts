@@ -9,7 +9,7 @@ import { writeEnvironmentValue } from '../../src/config/index.ts';
 import { openPlatform } from '../../src/platform/open.ts';
 import { form, login, makePlatform, SECRETS, startTestService, tokenUrl } from '../http/service.ts';
 
-test('a second start changes nothing: same keys, same administrator, not a first start', async () => {
+test('a second start keeps the keys and the administrator, and does not report a first start', async () => {
   const platform = makePlatform();
   const certs = async (address: string) =>
     (await fetch(`${address}/realms/master/protocol/openid-connect/certs`)).text();
@@ -56,7 +56,7 @@ test('IDKIT_ADMIN_USERNAME and IDKIT_ADMIN_PASSWORD create the first administrat
   }
 });
 
-test('a running request finishes after the call of close(), and the port is free afterwards', async () => {
+test('close() waits for a running request to finish, and frees the port', async () => {
   const service = await startTestService();
   const url = new URL(service.address);
   const body = new URLSearchParams({
@@ -86,7 +86,7 @@ test('a running request finishes after the call of close(), and the port is free
   await assert.rejects(fetch(`${service.address}/health`));
 });
 
-test('aborts a request that has not ended when the grace period is over, and close() resolves', async () => {
+test('close() aborts a request that has not finished when the grace period ends', async () => {
   const service = await startTestService({ serve: { graceSeconds: 0.3 } });
   const url = new URL(service.address);
   const socket = connect(Number(url.port), url.hostname);
@@ -100,7 +100,7 @@ test('aborts a request that has not ended when the grace period is over, and clo
   assert.ok(performance.now() - began < 9_000, 'earlier than the default grace period of 10 s');
 });
 
-test('close() checkpoints the database and leaves no write-ahead log and no record of a running service', async () => {
+test('close() checkpoints the database, and leaves neither a write-ahead log nor a record of a running service', async () => {
   const platform = makePlatform();
   try {
     const service = await startTestService({ platform });
@@ -114,7 +114,7 @@ test('close() checkpoints the database and leaves no write-ahead log and no reco
   }
 });
 
-test('rejects a second serve on the same database with IDKIT_LOCKED that names the first one', async () => {
+test('rejects a second serve on the same database with IDKIT_LOCKED, and names the first one', async () => {
   const platform = makePlatform();
   const first = await startTestService({ platform });
   try {
@@ -155,7 +155,7 @@ test('reports a port in use as IDKIT_PORT_TAKEN, and changes nothing', async () 
   }
 });
 
-test('a missing master key, one that is too short, and one of another database have different error codes', async () => {
+test('reports different error codes for a master key that is missing, too short, or from another database', async () => {
   const platform = makePlatform();
   const env = join(platform.dir, '.env');
   const good = readFileSync(env, 'utf8');
@@ -195,7 +195,7 @@ test('reports a damaged database as IDKIT_DATABASE_DAMAGED', async () => {
   }
 });
 
-test('finds the running service by its record, only while its lock is held', async () => {
+test('finds the running service with the lock file, but only while the lock is held', async () => {
   const platform = makePlatform();
   try {
     const settings = await platform.settings({ 'listen.port': '18080' });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Secret } from '../../src/core/index.ts';
 import { openLog } from '../../src/service/index.ts';
 
-test('writes one JSON line per event to a descriptor, in order, and all of them with flush()', async () => {
+test('writes one JSON line per event to a descriptor, in order, and flush() writes all buffered lines', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-log-'));
   const descriptor = openSync(join(dir, 'log'), 'w');
   const log = await openLog(descriptor);

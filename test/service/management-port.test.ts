@@ -17,7 +17,7 @@ async function settingsOf(t: TestContext, flags: SettingFlags = {}): Promise<Set
   return loadSettings({ dir: platform.dir, env: {}, flags: { 'listen.port': '0', ...flags } });
 }
 
-/** Occupies a port. A listener of another program on it has the same effect. */
+/** Occupies a port, which has the same effect as a listener of another program. */
 async function occupy(t: TestContext, port: number): Promise<number> {
   const server = createServer();
   const listens = await new Promise<boolean>((resolve) => {
@@ -30,7 +30,7 @@ async function occupy(t: TestContext, port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('the management listener is on port 9000 of loopback, but serve runs without it and prints a note if the port is in use', async (t) => {
+test('the management listener uses loopback port 9000, and if that is in use, serve runs without it and prints a note', async (t) => {
   await occupy(t, 9000);
   const settings = await settingsOf(t);
   const service = await startService(settings);
@@ -44,7 +44,7 @@ test('the management listener is on port 9000 of loopback, but serve runs withou
   assert.equal(await (await openPlatform(settings)).service.managementUrl(), undefined);
 });
 
-test('serve prints the note on stderr and serves', async (t) => {
+test('if port 9000 is in use, serve prints a note to stderr and serves', async (t) => {
   await occupy(t, 9000);
   const cwd = makePlace(t);
   const service = await startIdkit(t, { cwd, managementPort: 'default' });
@@ -55,7 +55,7 @@ test('serve prints the note on stderr and serves', async (t) => {
   assert.equal(service.managementUrl, undefined);
 });
 
-test('reports an explicit management port in use as IDKIT_PORT_TAKEN, from a flag and from idkit.yaml', async (t) => {
+test('reports a management port in use as IDKIT_PORT_TAKEN if a flag or idkit.yaml sets the port', async (t) => {
   const port = await occupy(t, 0);
   await assert.rejects(startService(await settingsOf(t, { 'listen.managementPort': String(port) })), {
     code: 'IDKIT_PORT_TAKEN',
@@ -76,7 +76,7 @@ test('rejects an explicit port 9000 if it is in use', async (t) => {
   await assert.rejects(startService(settings), { code: 'IDKIT_PORT_TAKEN' });
 });
 
-test('rejects the same port for both listeners as a wrong setting', async (t) => {
+test('rejects the same port for both listeners as IDKIT_SETTING', async (t) => {
   const port = String(await freePort());
   await assert.rejects(settingsOf(t, { 'listen.port': port, 'listen.managementPort': port }), {
     code: 'IDKIT_SETTING',
@@ -84,14 +84,14 @@ test('rejects the same port for both listeners as a wrong setting', async (t) =>
   });
 });
 
-test('off disables the management listener without a note', async (t) => {
+test('--management-port off disables the management listener without a note', async (t) => {
   const service = await startService(await settingsOf(t, { 'listen.managementPort': 'off' }));
   t.after(() => service.close());
   assert.equal(service.managementUrl, undefined);
   assert.deepEqual(service.notes, []);
 });
 
-test('the listener is only on loopback, unless listen.managementHost is set', async (t) => {
+test('the management listener is only on loopback, unless listen.managementHost is set', async (t) => {
   const outer = Object.values(networkInterfaces())
     .flat()
     .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
@@ -106,7 +106,7 @@ test('the listener is only on loopback, unless listen.managementHost is set', as
   t.after(() => open.close());
   assert.equal((await reach('127.0.0.1', new URL(closed.managementUrl!).port)).status, 200);
   assert.equal((await reach('127.0.0.1', new URL(open.managementUrl!).port)).status, 200);
-  // Linux accepts connections on all of 127.0.0.0/8, whatever its interfaces are.
+  // On Linux, every address of 127.0.0.0/8 belongs to this machine.
   const other = outer ?? '127.0.0.2';
   await assert.rejects(reach(other, new URL(closed.managementUrl!).port));
   assert.equal((await reach(other, new URL(open.managementUrl!).port)).status, 200);
@@ -117,7 +117,7 @@ test('the listener is only on loopback, unless listen.managementHost is set', as
   });
 });
 
-test('the record of the service contains the address of its management listener', async (t) => {
+test('the lock file records the address of the management listener', async (t) => {
   const settings = await settingsOf(t, { 'listen.managementPort': '0' });
   const service = await startService(settings);
   t.after(() => service.close());

@@ -11,7 +11,7 @@ import { isLoopbackUrl, openPostForm } from '../../src/service/post-form.ts';
 
 const form = { logout_token: 'x' };
 
-test('never calls a private address, in any notation', async (t) => {
+test('never calls a private address, whatever its notation', async (t) => {
   let calls = 0;
   const server = createServer((_request, response) => {
     calls += 1;
@@ -41,7 +41,7 @@ test('never calls a private address, in any notation', async (t) => {
     '[5f00::1]',
     '[3fff::1]',
   ];
-  // IPv4 addresses inside IPv6 ones: compatible, translated, NAT64, 6to4, Teredo.
+  // IPv6 addresses that contain an IPv4 address: compatible, translated, NAT64, 6to4, Teredo.
   const tunnels = [
     '[::127.0.0.1]',
     '[::ffff:0:127.0.0.1]',
@@ -62,7 +62,7 @@ test('never calls a private address, in any notation', async (t) => {
   assert.equal(calls, 2);
 });
 
-test('rejects addresses that are not web URLs, and does not retry after a response', async () => {
+test('refuses addresses that are not http or https URLs, and returns `later` for one that does not respond', async () => {
   const post = openPostForm(['127.0.0.0/8']);
   for (const url of ['ftp://127.0.0.1/', 'javascript:alert(1)', 'no url', 'http://user:secret@127.0.0.1/'])
     assert.equal((await post(url, form)).outcome, 'refused', url);

@@ -30,7 +30,7 @@ test('rejects a FIFO among the realm files without blocking the start, and follo
   await assert.rejects(read(dir), refused);
 });
 
-test('rejects a realm file with endless nesting and names it', async (t) => {
+test('rejects a realm file that is nested too deeply, and names it', async (t) => {
   const dir = await makeDirectory(t, 'import');
   const file = join(dir, 'acme.json');
   const text = `{"realm":"acme","attributes":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;

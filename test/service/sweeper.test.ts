@@ -22,7 +22,7 @@ const openers: Readonly<Record<string, (t: TestContext) => Promise<Store>>> = {
 };
 
 for (const [name, open] of Object.entries(openers))
-  test(`${name}: one sweep removes everything that has expired, even with live sessions in each batch`, {
+  test(`${name}: one sweep removes all expired records, even if each batch contains live sessions`, {
     skip: name === 'postgres' && (missingPostgres() ?? false),
   }, async (t) => {
     const store = await open(t);
@@ -48,7 +48,7 @@ for (const [name, open] of Object.entries(openers))
     };
     const faults: unknown[] = [];
     const log = { error: (fault: unknown) => void faults.push(fault) };
-    // A second sweep would start after the end of this test, so the first one must remove everything.
+    // The second sweep would start after the end of this test, so the first one must remove everything.
     const pauses = {
       batches: 1,
       get sweeps() {

@@ -29,7 +29,6 @@ const LONGEST_DRAIN_MS = 330_000;
  */
 const FIRST_FD = 4;
 
-/** DEL */
 interface Worker {
   id: number;
   child: ChildProcess;

@@ -4,7 +4,7 @@ import { loadSettings } from '../../../src/config/index.ts';
 import { composeFault } from '../../../src/platform/compose/compose-fault.ts';
 import type { Container } from '../../../src/platform/compose/containers.ts';
 
-// Output of docker-compose 1.29, docker compose 2.26 and 2.40 and Docker 20.10.
+// Recorded output of docker-compose 1.29, docker compose 2.26 and 2.40, and Docker 20.10.
 
 const settings = await loadSettings({ dir: '/nonexistent', env: {}, cwd: '/' });
 const project = { settings, definition: { file: '/p/compose.yaml', dir: '/p', services: [] } };
@@ -28,7 +28,7 @@ const PROGRESS = [
   ' Container fx-a-1  Starting',
 ];
 
-test('reports an unavailable image in the engine’s own words, for each compose program', () => {
+test('reports an unavailable image for each compose program, in the engine’s own words', () => {
   const refused = 'Get "http://localhost/v2/": dial tcp 127.0.0.1:80: connect: connection refused';
   const output = [
     ['Creating network "fx_default" with the default driver', 'Pulling a (localhost/none:1)...', refused],
@@ -49,7 +49,7 @@ test('reports an unavailable image in the engine’s own words, for each compose
   assert.match(variable.hints[0]!, /^compose\.yaml names \$\{IMAGE:-busybox:1\}, which is busybox:1; build/);
 });
 
-test('a missing program, file, network or build is not reported as an unavailable image', () => {
+test('does not report a missing program, file, network or build as an unavailable image', () => {
   const start = 'failed to create shim task: exec: "nosuch": executable file not found in $PATH: unknown';
   const made = judge([...PROGRESS, `Error response from daemon: ${start}`], {
     state: 'created',
@@ -69,7 +69,7 @@ test('a missing program, file, network or build is not reported as an unavailabl
   }
 });
 
-test('reports a full disk, while an image is fetched and while a container is created (19)', () => {
+test('reports a full disk while an image is fetched or a container is created (exit code 19)', () => {
   const pull = 'failed to register layer: write /usr/bin/caddy: no space left on device';
   const make = 'Error response from daemon: mkdir /var/lib/docker/overlay2/0a: no space left on device';
   for (const lines of [
@@ -81,7 +81,7 @@ test('reports a full disk, while an image is fetched and while a container is cr
   }
 });
 
-test('other output of a compose program is not mistaken for the fault', () => {
+test('does not mistake other output of a compose program for the error', () => {
   const user = 'unable to find user nosuch: no matching entries in passwd file';
   const first = [
     'Creating fx_a_1 ... ',
@@ -107,7 +107,7 @@ test('other output of a compose program is not mistaken for the fault', () => {
   );
 });
 
-test('queries of podman-compose before and after the fault are not mistaken for it', () => {
+test('does not mistake podman-compose’s queries before and after the error for the error', () => {
   const line = 'Error: statfs /p/nosuch: no such file or directory';
   const missing = 'Error: no container with name or ID "fx_a_1" found: no such container';
   assert.equal(

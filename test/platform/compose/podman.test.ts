@@ -28,7 +28,7 @@ function checkWith(t: TestContext, version: string, environment: Record<string, 
   checkPrecedence({ file: 'podman-compose', args: [], version }, definition, SERVICE, environment);
 }
 
-test('replaces a container if its definition or a value that reaches it has changed, and only then', () => {
+test('replaces a container only if its definition or the value of a variable in it has changed', () => {
   const before = { IMAGE: 'one', POSTGRES_PASSWORD: 'secret', OTHER: 'one' };
   const made = fingerprint(SERVICE, before);
   assert.equal(fingerprint(structuredClone(SERVICE), { ...before, OTHER: 'two' }), made);
@@ -43,7 +43,7 @@ test('replaces a container if its definition or a value that reaches it has chan
   );
 });
 
-test('podman-compose ends with the exit code of the last podman that it ran', () => {
+test('uses the exit code of the last podman process that podman-compose ran', () => {
   const exitCodeOf = (stdout: string, code = 0) => endOfPodman({ code, stdout, stderr: '' }).code;
   assert.equal(exitCodeOf('podman run …\nexit code: 125\npodman start …\nexit code: 126\n'), 126);
   assert.equal(exitCodeOf('podman run …\nexit code: 125\npodman start …\nexit code: 0\n'), 0);
@@ -51,7 +51,7 @@ test('podman-compose ends with the exit code of the last podman that it ran', ()
   assert.equal(exitCodeOf('exit code: 0\n', 1), 1);
 });
 
-test('rejects a value of the process environment that podman-compose 1.0.3 would ignore, and names it', (t) => {
+test('rejects an environment variable whose value podman-compose 1.0.3 would ignore, and names it', (t) => {
   for (const version of ['1.0.3', '1.0.2', '0.9']) {
     const check = () => checkWith(t, version, { IMAGE: 'two', OTHER: 'two' });
     assert.throws(

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Engine } from '../../../src/platform/compose/engine.ts';
 import { whileTunnelled } from '../../../src/platform/compose/tunnel.ts';
 
-/** Never called, because no connection is made. */
+/** The engine is never called, because nothing connects. */
 const engine: Engine = {
   kind: 'docker',
   program: 'docker',
@@ -13,7 +13,7 @@ const engine: Engine = {
   findCompose: () => assert.fail('the engine is not called'),
 };
 
-test('only this user can use the tunnel to a container’s database, and the tunnel closes with the work', async () => {
+test('only this user can use the tunnel to a container’s database, which closes when the work is done', async () => {
   const fault = new Error('of the work');
   let place = '';
   const ended = whileTunnelled(

@@ -1,5 +1,6 @@
-// Preloaded into a child process. Kills the process with SIGKILL before its n-th call that changes the file system; n
-// is KILL_AT_CALL. Prints `calls N` at a normal end.
+// A test preloads this module into a child process to kill it in the middle of its work: the process sends itself
+// SIGKILL before its n-th call that changes the file system, where n is KILL_AT_CALL. If it ends normally, it prints
+// `calls N`.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 

@@ -8,7 +8,10 @@ import { openPlatform, type Platform } from '../../../src/platform/open.ts';
 import { freePort } from '../../free-port.ts';
 import { makePlatform } from '../../http/service.ts';
 
-/** Creates a platform whose record names a service at `server`, or at an unused port if that is undefined. */
+/**
+ * Creates a platform whose lock file says that the service listens at `server`. If `server` is undefined, nothing
+ * listens there.
+ */
 async function servedBy(t: TestContext, server: Server | undefined): Promise<Platform> {
   if (server !== undefined) {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -29,12 +32,12 @@ async function servedBy(t: TestContext, server: Server | undefined): Promise<Pla
 
 const unreachable = (message: RegExp) => ({ code: 'IDKIT_UNREACHABLE', message });
 
-test('a refused connection counts as not ready yet, until timeoutSeconds (IDKIT_UNREACHABLE)', async (t) => {
+test('keeps waiting if the connection is refused, and fails with IDKIT_UNREACHABLE after timeoutSeconds', async (t) => {
   const opened = await servedBy(t, undefined);
   await assert.rejects(opened.service.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
 });
 
-test('a service that never responds counts as not ready yet', async (t) => {
+test('keeps waiting if the service does not respond, and fails after timeoutSeconds', async (t) => {
   const sockets: Socket[] = [];
   const opened = await servedBy(
     t,
@@ -46,7 +49,7 @@ test('a service that never responds counts as not ready yet', async (t) => {
   await assert.rejects(opened.service.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
 });
 
-test('waiting continues after broken connections and 503 responses until the service is ready', async (t) => {
+test('keeps waiting after broken connections and 503 responses until the service is ready', async (t) => {
   const asked: string[] = [];
   const server = createHttpServer((request, response) => {
     asked.push(request.url!);
@@ -58,7 +61,7 @@ test('waiting continues after broken connections and 503 responses until the ser
   assert.deepEqual(asked, Array(4).fill('/health/ready'));
 });
 
-test('reports a fault that waiting cannot cure immediately', async (t) => {
+test('immediately reports an error that does not go away with time', async (t) => {
   let asked = 0;
   const server = createServer((socket) => {
     asked++;

@@ -17,7 +17,7 @@ const root = mkdtempSync(join(tmpdir(), 'idkit-swap-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 let places = 0;
 
-/** Creates a live database whose newest row is still in its write-ahead log, and a staged one. */
+/** Creates a live and a staged database. The newest row of the live one is still in its write-ahead log. */
 function place(options: { previous: boolean } = { previous: true }): SwapFiles {
   const dir = mkdtempSync(join(root, `${++places}-`));
   const files = swapFiles(join(dir, 'idkit.db'), 'r1');
@@ -33,7 +33,7 @@ function fill(file: string, rows: readonly string[]): void {
   database.close();
 }
 
-/** Like a killed service: the log is copied while a connection is open. */
+/** A killed service leaves its log behind. To get the same state, the log is copied while a connection is open. */
 function leaveWithLog(file: string): void {
   const born = `${file}.born`;
   const database = new DatabaseSync(born);
@@ -61,7 +61,7 @@ function rows(file: string): readonly string[] {
 
 const OLD = ['old', 'old, in the log'];
 
-/** Runs one call in a separate process that dies before its n-th change of the file system. */
+/** Runs one call in a separate process that is killed before its n-th change to the file system. */
 function runKilled(
   call: 'swapFile' | 'swapFileBack',
   files: SwapFiles,
@@ -98,14 +98,14 @@ test('puts the previous database back, and a second call changes nothing', async
   assert.deepEqual(rows(files.live), OLD);
 });
 
-test('swapping back without a swap does nothing', async () => {
+test('undoing a swap that never happened does nothing', async () => {
   const files = place();
   await swapFileBack(files);
   assert.deepEqual(rows(files.live), OLD);
   assert.deepEqual(rows(files.staged), ['new']);
 });
 
-test('swapping back removes the database from a directory that had none before', async () => {
+test('undoing a swap removes the database if none existed before', async () => {
   const files = place({ previous: false });
   await swapFile(files);
   assert.deepEqual(rows(files.live), ['new']);
@@ -126,7 +126,7 @@ test('rejects a restore id that would leave the directory', () => {
   assert.throws(() => swapFiles('/data/idkit.db', '../x'), { code: 'IDKIT_USAGE' });
 });
 
-test('a swap that is killed at any change of the file system leaves a complete database and can be finished or undone', async () => {
+test('a swap that is killed before any change to the file system leaves a complete database and can be finished or undone', async () => {
   const { calls } = runKilled('swapFile', place(), 0);
   assert.ok(calls !== undefined && calls > 4, `the swap changes the file system ${calls} times`);
   for (let n = 1; n <= calls; n++) {
@@ -142,7 +142,7 @@ test('a swap that is killed at any change of the file system leaves a complete d
   }
 });
 
-test('swapping back can be repeated if it is killed at any change of the file system', async () => {
+test('undoing a swap can be repeated if it is killed before any change to the file system', async () => {
   const ready = place();
   await swapFile(ready);
   const { calls } = runKilled('swapFileBack', ready, 0);

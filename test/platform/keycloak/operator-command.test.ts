@@ -13,7 +13,7 @@ import { waitUntil } from '../../wait-until.ts';
 
 const words = (text: string) => parseCommandWords(text, 'keycloak.start');
 
-it('splits a command at spaces, with the quotes and backslashes of a shell (keycloak.start, keycloak.stop)', () => {
+it('splits keycloak.start and keycloak.stop at spaces, with the quotes and backslashes of a shell', () => {
   assert.deepEqual(words('systemctl start keycloak'), ['systemctl', 'start', 'keycloak']);
   assert.deepEqual(words(`  /opt/kc/bin/kc.sh\tstart  --name='two words' --x="a \\"b\\""c `), [
     '/opt/kc/bin/kc.sh',
@@ -44,7 +44,7 @@ it('returns words in single quotes unchanged', () => {
   );
 });
 
-it('rejects and names shell syntax outside quotes', () => {
+it('rejects shell syntax outside quotes, and the error names it', () => {
   for (const [text, sign] of [
     ['kc start > log', '>'],
     ['kc start &', '&'],
@@ -71,7 +71,7 @@ it('rejects and names shell syntax outside quotes', () => {
     assert.throws(() => words(text), { code: 'IDKIT_SETTING' }, text);
 });
 
-it('a command sees .env and the current credentials under Keycloak’s names, and no variable of idkit’s', async (t) => {
+it('a command receives .env and the current credentials under Keycloak’s names, but none of idkit’s variables', async (t) => {
   const settings = await makeSettings(t, [
     'IDKIT_ADMIN_USERNAME=root',
     'IDKIT_ADMIN_PASSWORD=Admin-1',
@@ -93,14 +93,14 @@ it('a command sees .env and the current credentials under Keycloak’s names, an
   );
 });
 
-it('a Keycloak variable in .env takes precedence over idkit’s credentials', async (t) => {
+it('a variable of Keycloak in .env takes precedence over idkit’s credentials', async (t) => {
   const settings = await makeSettings(t, ['IDKIT_DATABASE_PASSWORD=Db-1', 'KC_DB_PASSWORD=Db-2']);
   await runOperatorCommand(settings, 'start', 'env').ended;
   const seen = readFileSync(join(settings.dir, 'data', 'keycloak-start.log'), 'utf8');
   assert.match(seen, /^KC_DB_PASSWORD=Db-2$/m);
 });
 
-it('reports the exit code and the last lines of a failed command, and a missing command with 14', async (t) => {
+it('reports the exit code and the last lines of a failed command, and exits with 14 if the program is missing', async (t) => {
   const settings = await makeSettings(t);
   await assert.rejects(
     runOperatorCommand(settings, 'stop', `sh -c 'echo no such unit >&2; exit 5'`).ended,
@@ -116,7 +116,7 @@ it('reports the exit code and the last lines of a failed command, and a missing 
   });
 });
 
-it('a failed start command ends the start immediately, and a command that cannot be parsed is a wrong setting', async (t) => {
+it('stops waiting if the start command fails, and rejects a command that cannot be parsed as IDKIT_SETTING', async (t) => {
   const settings = await makeSettings(t);
   const start = async (command: string | null) => {
     const keycloak = { ...settings.keycloak, start: command };
@@ -127,7 +127,7 @@ it('a failed start command ends the start immediately, and a command that cannot
   await assert.rejects(start(null), { code: 'IDKIT_UNREACHABLE' });
 });
 
-it('a command may stay in the foreground and outlive idkit’s wait', async (t) => {
+it('a start command may run in the foreground and outlive idkit', async (t) => {
   const settings = await makeSettings(t);
   const mark = join(settings.dir, 'mark');
   const command = runOperatorCommand(settings, 'start', `sh -c 'sleep 0.3; echo on > "${mark}"; sleep 60'`);
@@ -137,11 +137,11 @@ it('a command may stay in the foreground and outlive idkit’s wait', async (t) 
   await assert.rejects(command.ended, { message: 'keycloak.start was ended by SIGTERM' });
 });
 
-it('serve rejects a platform whose service is Keycloak (exit 2)', async (t) => {
+it('serve rejects a platform whose service is Keycloak (exit code 2)', async (t) => {
   await assert.rejects(startService(await makeSettings(t)), { code: 'IDKIT_SETTING' });
 });
 
-/** Creates a platform directory with no program at the service's address. */
+/** Creates a platform directory. Nothing listens at the service's address. */
 async function makeSettings(t: TestContext, env: readonly string[] = []): Promise<Settings> {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-keycloak-command-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));

@@ -11,11 +11,11 @@ import { inPieces, inspect, KEYCLOAK_SQL, never, startKeycloakServer } from '../
 
 const skip = missingPostgres() ?? false;
 
-/** The dump of a real Keycloak 26.7.3, changed to another version. */
+/** Returns the dump of a real Keycloak 26.7.3, changed to another version. */
 const dumpedBy = (version: string) =>
   Buffer.from(KEYCLOAK_SQL.toString('utf8').replace('\t26.7.3\t', `\t${version}\t`));
 
-test('versions convert to numbers without loss, and the numbers sort like the versions', () => {
+test('converts versions to numbers and back without loss, and the numbers sort like the versions', () => {
   const part = fc.nat({ max: 99 });
   const version = fc.tuple(fc.integer({ min: 1, max: 99 }), part, part);
   fc.assert(
@@ -29,14 +29,14 @@ test('versions convert to numbers without loss, and the numbers sort like the ve
   );
 });
 
-test('an unknown version on either side is not an error, because the start of Keycloak decides', () => {
+test('accepts an unknown version on either side, because Keycloak itself checks the version when it starts', () => {
   assert.deepEqual(checkVersionFit(undefined, '26.7.3'), {});
   assert.deepEqual(checkVersionFit('26.7.3', undefined), {});
   assert.deepEqual(checkVersionFit('26.7.3', '26.7.3'), {});
   assert.throws(() => checkVersionFit('26.10.0', '26.9.9'), { code: 'IDKIT_VERSION' });
 });
 
-test('rejects a dump of a newer Keycloak than the server before the load (14), and loads one of an older Keycloak with a note', {
+test('before the load, rejects a dump from a newer Keycloak than the server’s (exit code 14), and loads one from an older Keycloak with a note', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -58,7 +58,7 @@ test('rejects a dump of a newer Keycloak than the server before the load (14), a
   assert.ok(notes.includes(note), String(notes));
 });
 
-test('loads a dump of any version on an empty server, whose Keycloak version is unknown', {
+test('loads a dump of any version into an empty server, because its Keycloak version is unknown', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, { empty: true });
@@ -66,7 +66,7 @@ test('loads a dump of any version on an empty server, whose Keycloak version is 
   await platform.database.checkDump(inspect(dumpedBy('26.10.0')));
 });
 
-test('rejects commands for idkit’s own store on Keycloak, and the hint names Keycloak’s own way', async () => {
+test('rejects commands that need idkit’s own store, and the hint names Keycloak’s equivalent', async () => {
   const platform = await openOn('postgres://keycloak@127.0.0.1:1/keycloak');
   await assert.rejects(
     platform.database.recoverAdministrator('admin'),
@@ -80,7 +80,7 @@ test('rejects commands for idkit’s own store on Keycloak, and the hint names K
   assert.deepEqual(await platform.database.listUnenforced(), []);
 });
 
-/** Opens the platform of a Keycloak process on that database. */
+/** Opens the platform of a Keycloak that runs as a process on this database. */
 async function openOn(url: string): Promise<Platform> {
   const yaml = Buffer.from(`service: keycloak\ndatabase: ${url}\n`);
   return openPlatform(

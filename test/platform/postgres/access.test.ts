@@ -24,7 +24,7 @@ import {
 
 const skip = missingPostgres() ?? false;
 
-test('reports why a login fails: password (12), no database (10), no server (15)', {
+test('exits with 12 for a wrong password, with 10 for a missing database and with 15 for a missing server', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -48,7 +48,7 @@ test('reports why a login fails: password (12), no database (10), no server (15)
   assert.deepEqual((await dumpOf(other)).summary.realms, KEYCLOAK_REALMS);
 });
 
-test('reports a server without free connections with 15, and backs up and restores with a role that is read-only by default', {
+test('exits with 15 if the server has no free connection, and works with a role that is read-only by default', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, {
@@ -75,7 +75,7 @@ test('reports a server without free connections with 15, and backs up and restor
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
-test('dumps a standby, and rejects it for a restore before anything happens (15)', { skip }, async (t) => {
+test('dumps a standby, but rejects a restore into it before it changes anything (exit code 15)', { skip }, async (t) => {
   const server = await startKeycloakServer(t);
   await server.stop();
   writeFileSync(join(server.dir, 'cluster', 'standby.signal'), '');
@@ -86,7 +86,7 @@ test('dumps a standby, and rejects it for a restore before anything happens (15)
   await assert.rejects(database.checkDump(report), { code: 'IDKIT_UNREACHABLE', message: /is a standby/ });
 });
 
-test('reports a statement that takes too long as an unreachable server (15)', { skip }, async (t) => {
+test('reports an unreachable server if a statement takes too long (exit code 15)', { skip }, async (t) => {
   const server = await startPostgres(t);
   const { psql } = openContext({
     address: parsePostgresUrl(server.url),
@@ -119,7 +119,7 @@ test('recognizes a rejected password in the server’s own language', () => {
     assert.ok(!mayRefusePassword(reported(text)), text);
 });
 
-test('reports a missing database container or a missing engine as an unreachable database (15)', () => {
+test('reports an unreachable database if its container or the engine is missing (exit code 15)', () => {
   for (const stderr of [
     'psql was ended inside the container\n',
     'Error response from daemon: Container 5f1c is not running\n',
@@ -134,7 +134,7 @@ test('reports a missing database container or a missing engine as an unreachable
   }
 });
 
-test('no argument and no line of the server’s log contains a password, even if the swap sets one', {
+test('neither an argument nor the server’s log contains a password, even if the swap sets one', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, { settings: { log_statement: 'all' } });
@@ -178,7 +178,7 @@ test('sets the restored password even if the server requests none, as in its con
     const before = loadedAt();
     writeFileSync(rules, text);
     server.sql('postgres', 'SELECT pg_reload_conf()');
-    // A new session inherits the load time of the rules from the process that starts it.
+    // Reads the time from a new session, which inherits it from the server process that has loaded the rules.
     await waitUntil('the server has read its rules', () => loadedAt() !== before);
   };
   const open = (password: string, other: string) =>
@@ -195,13 +195,13 @@ test('sets the restored password even if the server requests none, as in its con
   await assert.rejects(dumpOf(server.open()), { exitCode: 12 });
   await dumpOf(server.open({ password: new Secret(next) }));
   await setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
-  // Swaps back in another process, for which the previous password is the first one.
+  // Undoes the swap as another process would, which tries the previous password first.
   await open(before, next).swapBack('x', { password: new Secret(before) });
   await setRules(asking);
   await dumpOf(server.open());
 });
 
-test('reports a full disk of the server with 19, and keeps the live database', { skip }, async (t) => {
+test('exits with 19 if the server’s disk is full, and keeps the live database', { skip }, async (t) => {
   await onSmallDisk(t, '48m', async (disk) => {
     const server = await startKeycloakServer(t);
     const owner = execFileSync('id', ['-u', 'postgres'], { encoding: 'utf8' }).trim();
@@ -233,7 +233,7 @@ test('reports the free space on the server’s disk if the role may read it and 
   assert.equal(typeof (await superuser.findSpace()).freeBytes, readable ? 'number' : 'undefined');
 });
 
-test('works on a server without the database “postgres”', {
+test('works on a server that has no database “postgres”', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);

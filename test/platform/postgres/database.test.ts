@@ -16,7 +16,7 @@ import {
 
 const skip = missingPostgres() ?? false;
 
-test('a dump adds a head with the properties that pg_dump leaves out, and reports the counts of its own snapshot', {
+test('a dump begins with the properties that pg_dump omits, and its counts come from the same snapshot', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -37,7 +37,7 @@ test('a dump adds a head with the properties that pg_dump leaves out, and report
   await checkNobodyLeft(server);
 });
 
-test('after the load, check and swap of a dump, the database has its contents, and the swap can be undone', {
+test('the live database has the contents of a dump after load, check and swap, and the swap can be undone', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -104,7 +104,7 @@ test('a role that is not a superuser can drop a database in which autovacuum run
   const server = await startKeycloakServer(t, { settings: { autovacuum_naptime: '1' } });
   const database = server.open();
   const { sql } = await dumpOf(database);
-  // Autovacuum starts every second, and is slow here.
+  // Autovacuum starts every second on this server, and it takes long on this table.
   server.sql(
     'keycloak',
     `CREATE TABLE large WITH (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)
@@ -137,7 +137,7 @@ test('counts and restores Keycloak’s tables in another schema (db-schema)', {
   assert.equal(await database.readSchemaVersion(), 260_703);
 });
 
-test('without a live database, restores the properties of the dump’s source, and undoing the swap drops the database', {
+test('if no live database exists, restores the properties that the dump records, and undoing the swap drops the database', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -172,7 +172,7 @@ test('without a live database, restores the properties of the dump’s source, a
   assert.deepEqual(server.databases(), ['keycloak'], 'a finished restore cannot be undone');
 });
 
-test('a restore in place keeps the properties of the live database, wherever an earlier attempt was interrupted', {
+test('a restore in place keeps the properties of the live database, even if an earlier attempt was interrupted', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -186,11 +186,11 @@ test('a restore in place keeps the properties of the live database, wherever an 
     );
   const load = () =>
     database.load(inPieces(sql), { id: 'x', masterKey: undefined, signal: never, inPlace: true });
-  // The empty database exists without the properties of the live one.
+  // Interrupted when the empty database did not have the properties of the live one yet.
   server.sql('postgres', 'CREATE DATABASE keycloak_restore_x OWNER keycloak TEMPLATE template0');
   await load();
   assert.equal(settings(), '{work_mem=12MB}');
-  // The empty database is complete, and the live one is dropped.
+  // Interrupted when the empty database was complete and the live one dropped.
   server.sql('postgres', 'ALTER DATABASE keycloak RENAME TO keycloak_restore_x');
   server.sql('keycloak_restore_x', 'DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION keycloak');
   await load();
@@ -199,7 +199,7 @@ test('a restore in place keeps the properties of the live database, wherever an 
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
-test('loads the set that ordinary tools created of Keycloak 26.7.3, with every realm and user', {
+test('loads every realm and user of Keycloak 26.7.3 from a set that was created with pg_dump and gzip', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, { empty: true });

@@ -27,7 +27,7 @@ import {
 const skip = missingPostgres() ?? false;
 const TEXT = KEYCLOAK_SQL.toString();
 
-/** A set whose other files are not read. */
+/** Creates a set that contains only a dump, because these tests read no other file. */
 async function setOf(t: TestContext, gzip: Uint8Array) {
   const dir = await mkdtemp(join(tmpdir(), 'idkit-test-dump-'));
   t.after(() => rm(dir, { recursive: true }));
@@ -58,7 +58,7 @@ test('a truncated dump leaves no table, wherever it ends', { skip }, async (t) =
   }
 });
 
-test('rejects a dump with meta-commands of psql, and none of them runs', {
+test('rejects a dump that contains meta-commands of psql, and runs none of them', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -84,14 +84,14 @@ test('rejects a dump with meta-commands of psql, and none of them runs', {
     assert.ok(!existsSync(canary), hostile);
     await checkNothingLoaded(server, database);
   }
-  // If the reader of the dump were fooled, psql itself would still reject the command.
+  // Even if idkit overlooked the command, psql itself would reject it.
   const fooled = `${TEXT.slice(0, at)}\\! touch ${canary}\n${TEXT.slice(at)}`;
   await assert.rejects(load(database, inPieces(Buffer.from(fooled))), (error) => error instanceof IdkitError);
   assert.ok(!existsSync(canary));
   await checkNothingLoaded(server, database);
 });
 
-test('the properties in a dump are never executed as commands, whatever characters they contain', {
+test('never runs the properties in a dump as commands, whichever characters they contain', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -112,7 +112,7 @@ test('the properties in a dump are never executed as commands, whatever characte
     tablespace: 'pg_default',
     comment: null,
     grants: null,
-    // psql ignores what follows the NUL, so the first quote of the second text would end the first.
+    // psql ignores the rest of a line after a NUL, so the opening quote of the second text would close the first text.
     settings: ['work_mem=1MB\0', `work_mem= \\! touch ${canary}\n`].map((setting) => ({
       role: null,
       setting,
@@ -131,7 +131,7 @@ test('the properties in a dump are never executed as commands, whatever characte
   assert.throws(() => identifier('a\0'), { code: 'IDKIT_BUG' });
 });
 
-test('an error never contains the values of a row, only its position', { skip }, async (t) => {
+test('errors contain the position of a row, but not its values', { skip }, async (t) => {
   const server = await startKeycloakServer(t);
   const at = TEXT.indexOf('CREATE TABLE');
   const tables = {
@@ -152,7 +152,7 @@ test('an error never contains the values of a row, only its position', { skip },
   }
 });
 
-test('reports missing roles and the missing right to create databases together, before the load', {
+test('before the load, reports missing roles together with the missing right to create databases', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -185,7 +185,7 @@ test('reports missing roles and the missing right to create databases together, 
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
-test('a table that another session locks ends a dump in bounded time (15), and no session keeps waiting', {
+test('a dump exits with 15 if another session keeps a table locked, and leaves no waiting session behind', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -204,7 +204,7 @@ test('a table that another session locks ends a dump in bounded time (15), and n
   await locker.end();
 });
 
-test('a dump fails if pg_dump or its backend is killed', { skip }, async (t) => {
+test('a dump fails if pg_dump or its server process is killed', { skip }, async (t) => {
   const server = await startKeycloakServer(t);
   const kills = {
     'its backend': () =>
@@ -223,7 +223,7 @@ test('a dump fails if pg_dump or its backend is killed', { skip }, async (t) => 
     let chunks = 0;
     const dump = server.open().dump(
       async () => {
-        // The first chunk is idkit's own head.
+        // The first chunk contains idkit's own comments.
         if (++chunks === 2) {
           kill();
           await sleep(300);
@@ -236,7 +236,7 @@ test('a dump fails if pg_dump or its backend is killed', { skip }, async (t) => 
   }
 });
 
-test('gives up on a server that stops sending (15), and its backend ends as soon as it can', {
+test('a dump exits with 15 if the server stops sending, and its session ends when the server continues', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -262,7 +262,7 @@ test('gives up on a server that stops sending (15), and its backend ends as soon
   await checkNobodyLeft(server);
 });
 
-test('a server that stops in the middle fails dump and load (15), and the previous state remains', {
+test('dump and load exit with 15 if the server stops meanwhile, and the previous state remains', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -289,12 +289,12 @@ test('a server that stops in the middle fails dump and load (15), and the previo
   const stopped = database.swapBack('x');
   await sleep(200);
   await server.start();
-  // idkit waits for a server that is starting.
+  // swapBack waits for the server to start.
   await stopped;
   await checkNothingLoaded(server, database);
 });
 
-test('an interrupt ends dump and load immediately, and leaves no session at the server', {
+test('an interrupt ends dump and load immediately, and leaves no session on the server', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);

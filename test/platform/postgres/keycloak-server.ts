@@ -35,16 +35,20 @@ const PASSWORD = 'Keycloak-Role-1';
 export interface KeycloakServer extends PostgresServer {
   /** Runs SQL as the superuser and returns psql's output. */
   sql(database: string, text: string): string;
-  /** Opens the database for the role `keycloak`, or for the one in `options`. */
+  /**
+   * Opens the database as role `keycloak`.
+   *
+   * @param change replaces options
+   */
   open(change?: Partial<PostgresDatabaseOptions> & { url?: string }): PostgresDatabase;
-  /** All databases except the server's own. */
+  /** Returns the names of all databases except the server's own. */
   databases(): readonly string[];
-  /** Application names of the other clients. */
+  /** Returns the application names of the other sessions. */
   clients(): readonly string[];
   url: string;
 }
 
-/** Starts the server. With `empty`, the role exists without its database. */
+/** Starts a server with Keycloak's role and database. With `empty`, it contains only the role. */
 export async function startKeycloakServer(
   t: Pick<TestContext, 'after'>,
   options: { empty?: boolean; settings?: Readonly<Record<string, string>> } = {},
@@ -112,7 +116,7 @@ export async function startKeycloakServer(
   };
 }
 
-/** A dump in memory, with the inspector's report. */
+/** Dumps a database into memory and inspects the dump. */
 export async function dumpOf(
   database: PostgresDatabase,
 ): Promise<{ sql: Buffer; summary: DumpSummary; report: DumpReport }> {
@@ -134,7 +138,7 @@ export function inspect(sql: Uint8Array): DumpReport {
   return inspector.end();
 }
 
-/** Splits the dump like the reader of a set. */
+/** Splits a dump into chunks, as a set is read. */
 export async function* inPieces(sql: Uint8Array, size = 256 * 1024): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < sql.length; at += size) yield sql.subarray(at, at + size);
 }
@@ -144,8 +148,8 @@ export const load = (database: PostgresDatabase, sql: AsyncIterable<Uint8Array>,
   database.load(sql, { id: 'x', masterKey: undefined, signal });
 
 /**
- * Checks that the staged database is empty and disappears, that the live one is unchanged, and that no session is
- * left.
+ * Checks after a failed load that the staged database is empty and can be discarded, that the live one is unchanged,
+ * and that no session remains.
  */
 export async function checkNothingLoaded(server: KeycloakServer, database: PostgresDatabase): Promise<void> {
   if (server.databases().includes('keycloak_restore_x'))
@@ -163,7 +167,7 @@ export async function checkNothingLoaded(server: KeycloakServer, database: Postg
   await checkNobodyLeft(server);
 }
 
-/** Waits until no client is connected. A backend ends a little later than its client. */
+/** Waits until no other client is connected. A server process ends a little later than its client. */
 export async function checkNobodyLeft(
   server: KeycloakServer,
   { what = 'no other client', but }: { what?: string; but?: string } = {},
