@@ -138,7 +138,7 @@ async function runPgDump(
   if (stalled)
     throw new IdkitError(
       'IDKIT_UNREACHABLE',
-      `the database ${database} of ${psql.location} sent nothing for ${stallSeconds} s`,
+      `the database ${database} at ${psql.location} sent nothing for ${stallSeconds} s`,
     );
   if (end.code !== 0) throw explainEnd('pg_dump', end, { database, location: psql.location });
   if (!tail.toString('latin1').includes(`\n${END}\n`))

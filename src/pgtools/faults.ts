@@ -28,12 +28,12 @@ const KNOWN: readonly Known[] = [
   {
     pattern: /\b53300\b|too many (clients|connections)|remaining connection slots/i,
     code: 'IDKIT_UNREACHABLE',
-    hints: ['the server has no connection left: end some, or raise max_connections'],
+    hints: ['end some connections to the server, or raise max_connections'],
   },
   {
     pattern: /\b55P03\b|lock timeout/i,
     code: 'IDKIT_UNREACHABLE',
-    hints: ['another session holds a lock on a table; pg_locks and pg_stat_activity show which'],
+    hints: ['another session holds a lock on a table; pg_locks and pg_stat_activity show which session'],
   },
   {
     pattern: /\b57014\b.*timeout/i,
@@ -117,7 +117,7 @@ export function explainEnd(
   const how = end.fault === undefined ? `ended with code ${end.code ?? 'none'}` : `was ended by ${end.fault}`;
   return new IdkitError(
     known?.code ?? 'IDKIT_FAILED',
-    `the database ${at.database} of ${at.location}: ${program} ${report === '' ? how : `reports: ${report}`}`,
+    `the database ${at.database} at ${at.location}: ${program} ${report === '' ? how : `reports: ${report}`}`,
     { hints: known?.hints ?? [] },
   );
 }

@@ -29,7 +29,9 @@ export async function checkServerFits(
   const hints: string[] = [];
   const sourceMajor = Number.parseInt(serverVersion ?? '0', 10);
   if (sourceMajor > server.major) {
-    faults.push(`the dump is from Postgres ${serverVersion}, and the server is ${server.versionText}`);
+    faults.push(
+      `the dump is from Postgres ${serverVersion}, but the server runs Postgres ${server.versionText}`,
+    );
     hints.push(`restore it into Postgres ${sourceMajor} or newer`);
   }
   if (!server.createsDatabases && options.inPlace !== true) {
@@ -42,7 +44,7 @@ export async function checkServerFits(
   const live = (await findDatabases(context, [context.database])).get(context.database);
   if (live?.ours === false && options.inPlace !== true) {
     faults.push(
-      `the role ${server.role} does not own the database ${live.name}, which the restore renames; ${live.owner} does`,
+      `the role ${server.role} does not own the database ${live.name}, which the restore must rename (its owner is ${live.owner})`,
     );
     hints.push(
       `as a superuser: ALTER DATABASE ${identifier(live.name)} OWNER TO ${identifier(server.role)}`,
@@ -57,7 +59,7 @@ export async function checkServerFits(
   }
   const foreign = roles.filter((role) => known.get(role) === false);
   if (foreign.length > 0) {
-    faults.push(`the role ${server.role} may not give objects to ${foreign.join(', ')}`);
+    faults.push(`the role ${server.role} may not make ${foreign.join(' or ')} the owner of objects`);
     for (const role of foreign) hints.push(`GRANT ${identifier(role)} TO ${identifier(server.role)}`);
   }
   if (faults.length > 0)

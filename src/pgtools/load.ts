@@ -62,7 +62,7 @@ export async function loadGuarded(
     signal.throwIfAborted();
     if (end.code !== 0) throw explainLoad(end, target, psql.location);
     if (!(await answer).includes(word))
-      throw new IdkitError('IDKIT_FAILED', 'psql ended successfully but before its input did');
+      throw new IdkitError('IDKIT_FAILED', 'psql exited successfully before it had read all of its input');
     loaded = true;
   } finally {
     signal.removeEventListener('abort', stop);
@@ -113,7 +113,9 @@ async function keepTail(run: RunningProgram): Promise<string> {
 function explainLoad(end: ProgramEnd, database: string, location: string): IdkitError {
   const error = explainEnd('psql', end, { database, location });
   if (error.code !== 'IDKIT_FAILED' || !BAD_SQL.test(error.message)) return error;
-  return new IdkitError('IDKIT_DAMAGED', `the dump does not load: ${error.message}`, { hints: error.hints });
+  return new IdkitError('IDKIT_DAMAGED', `the dump cannot be loaded: ${error.message}`, {
+    hints: error.hints,
+  });
 }
 
 /** Timeout in seconds for the check of one constraint. */

@@ -135,7 +135,7 @@ export function openPsql(options: PsqlOptions): Psql {
       const end = await run.ended;
       signal?.throwIfAborted();
       if (late)
-        throw new IdkitError('IDKIT_UNREACHABLE', `the database ${database} of ${location} does not answer`);
+        throw new IdkitError('IDKIT_UNREACHABLE', `the database ${database} at ${location} does not respond`);
       return { ...end, stdout };
     } finally {
       clearTimeout(timer);

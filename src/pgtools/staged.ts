@@ -70,7 +70,7 @@ async function createWithTraits(
     try {
       await queryBeside(context, statement);
     } catch (error) {
-      notes.push(`not kept: ${statement} (${messageOf(error)})`);
+      notes.push(`a property of the database could not be restored: ${statement} (${messageOf(error)})`);
     }
   }
   return notes;

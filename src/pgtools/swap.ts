@@ -28,12 +28,12 @@ export async function swapDatabases(
   const live = databases.get(names.live);
   if (!databases.has(names.staged)) {
     if (databases.has(names.previous) || live?.restored === id) return { replaced: false };
-    throw new IdkitError('IDKIT_FAILED', `there is no loaded database ${names.staged} to put in place`);
+    throw new IdkitError('IDKIT_FAILED', `the loaded database ${names.staged} does not exist`);
   }
   if (live !== undefined && databases.has(names.previous))
     throw new IdkitError(
       'IDKIT_FAILED',
-      `a database ${names.previous} exists already, so the live one cannot take that name`,
+      `the live database cannot be renamed to ${names.previous}, because that database exists already`,
     );
   await renameAlone(context, [names.live, names.staged], databases, [
     ...markStatements(names.staged, databases.get(names.staged), {
@@ -189,7 +189,7 @@ async function stillInUse(
     {
       cause,
       hints: [
-        'end these connections; a role that is not a superuser needs GRANT pg_signal_backend and cannot end those of a superuser',
+        'end these connections; to end them, a role needs pg_signal_backend, and only a superuser can end those of a superuser',
         'a prepared transaction also keeps a database in use: SELECT * FROM pg_prepared_xacts',
       ],
     },

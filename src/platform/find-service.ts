@@ -20,7 +20,7 @@ export async function findServiceUrl(
   if (runtime === 'compose' && !isSet)
     throw new IdkitError(
       'IDKIT_UNREACHABLE',
-      `no container of ${settings.service} is running that this machine can reach`,
+      `no container of ${settings.service} is running and reachable from this machine`,
       { hints: ['idkit up starts it; idkit status shows every component'] },
     );
   return listenUrl({ ...listen, tls: listen.tlsCert !== null });

@@ -256,7 +256,7 @@ export class Connections {
             if (!isRefused) throw error;
           }
         }
-        throw new Error('every way to connect failed');
+        throw new Error('every attempt to connect failed');
       });
     } catch (error) {
       const faults = error as unknown[];

@@ -75,7 +75,7 @@ export const POOLER_HINT =
   'a pooler between idkit and the server must keep sessions; for pgbouncer set pool_mode = session';
 
 const PASSWORD_HINT =
-  'set IDKIT_DATABASE_PASSWORD, IDKIT_DATABASE_PASSWORD_FILE, or write it to ~/.pgpass (mode 0600)';
+  'set IDKIT_DATABASE_PASSWORD or IDKIT_DATABASE_PASSWORD_FILE, or write the password to ~/.pgpass (mode 0600)';
 
 const BY_STATE: Readonly<Record<string, Meaning>> = {
   '28P01': {

@@ -30,7 +30,7 @@ export async function makeDataDirectory(file: string): Promise<void> {
     if (code === 'EACCES' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EPERM' || code === 'EEXIST')
       throw new IdkitError(
         'IDKIT_DIRECTORY_NOT_WRITABLE',
-        `the directory ${dirname(file)} cannot be created or written`,
+        `the directory ${dirname(file)} cannot be created or written to`,
         { cause },
       );
     throw cause;

@@ -125,7 +125,7 @@ function send(target: URL, body: string, guardedLookup: LookupFunction): ReturnT
         response.destroy();
         const status = response.statusCode ?? 0;
         const outcome = OUTCOMES[Math.trunc(status / 100)] ?? 'refused';
-        resolve({ outcome, detail: `the client answered ${status}` });
+        resolve({ outcome, detail: `the client responded with ${status}` });
       },
     );
     call.on('error', (error: NodeJS.ErrnoException) => {

@@ -84,8 +84,8 @@ function checkServedHere({ runtime, sources }: Settings): void {
     return;
   throw new IdkitError(
     'IDKIT_SETTING',
-    'idkit.yaml says runtime: compose, and its service runs in a container',
-    { hints: ['idkit up starts it', 'serve --database URL runs another one on a database of your choice'] },
+    'idkit.yaml says runtime: compose, so the service runs in a container',
+    { hints: ['idkit up starts it', 'serve --database URL runs another service on that database'] },
   );
 }
 

@@ -183,7 +183,7 @@ test('a container platform with a real Keycloak can be restored from its backup 
       assert.equal(failed.code, 16, failed.stdout);
       assert.match(
         failed.stdout,
-        /was rolled back to the old state: keycloak did not start, its image is unavailable/,
+        /was rolled back to the old state: keycloak did not start, because its image is unavailable/,
       );
       assert.match(failed.stdout, /idkit up starts it/);
       const psql = ['psql', '-U', 'keycloak', '-Atc'];
@@ -197,7 +197,7 @@ test('a container platform with a real Keycloak can be restored from its backup 
       for (const command of ['backup', 'smoke']) {
         const refused = await run([command]);
         assert.equal(refused.code, 15, refused.stdout);
-        assert.match(refused.stdout, /no container of keycloak is running that this machine can reach/);
+        assert.match(refused.stdout, /no container of keycloak is running and reachable from this machine/);
       }
     },
   );

@@ -38,7 +38,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     const ended = await place.platform.run(['up']);
     place.platform.edit('.env', none, line);
     assert.equal(ended.code, 14, ended.stderr);
-    assert.match(ended.stderr, /database did not start, its image is unavailable/);
+    assert.match(ended.stderr, /database did not start, because its image is unavailable/);
     assert.match(ended.stderr, /compose\.yaml names \$\{DATABASE_IMAGE/);
   });
 
@@ -91,7 +91,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       const before = await idOf('hello');
       const ended = await place.platform.run(['up'], { APPLICATION_IMAGE: 'localhost/idkit-test/none:1' });
       assert.equal(ended.code, 14, ended.stderr);
-      assert.match(ended.stderr, /error IDKIT_VERSION: hello runs unchanged, its image is unavailable/);
+      assert.match(ended.stderr, /error IDKIT_VERSION: hello still runs with its previous definition, because its image is unavailable/);
       assert.equal(await idOf('hello'), before);
       await ok(['up', '--quiet']);
     });
@@ -150,7 +150,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     const ended = await place.platform.run(['backup'], PASSPHRASE);
     place.platform.edit('idkit.yaml', 'elsewhere', place.platform.project);
     assert.equal(ended.code, 15, ended.stderr);
-    assert.match(ended.stderr, /there is no container of database in the compose project elsewhere/);
+    assert.match(ended.stderr, /the compose project elsewhere has no container of database/);
     assert.match(ended.stderr, new RegExp(`${kind} has ${place.platform.project}`));
   });
 

@@ -206,31 +206,34 @@ onPostgres(
   },
 );
 
-onPostgres('rejects a database that another process holds exclusively, and names the holder', async (t, pg) => {
-  const { url, name } = await makeDatabase(pg);
-  const location = { url, password: passwordOf(pg) };
-  const store = await openOn(t, pg, url, {
-    postgres: { ...location, applicationName: 'idkit serve north' },
-  });
-  await assert.rejects(lockPostgres(location, 'exclusive'), {
-    code: 'IDKIT_LOCKED',
-    message: /idkit serve north/,
-  });
-  const shared = await lockPostgres(location, 'shared');
-  await shared.release();
-  await store.close();
-  const lock = await lockPostgres({ ...location, applicationName: 'idkit restore' }, 'exclusive');
-  const refused = await refusal(location);
-  assert.equal(refused.code, 'IDKIT_LOCKED');
-  assert.match(refused.message, /idkit restore/);
-  const within = await openStore({ postgres: { ...location, withoutLock: true }, masterKey });
-  assert.deepEqual(await within.listRealmNames(), []);
-  await within.close();
-  assert.equal(lock.isHeld(), true);
-  await runSql(pg, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
-  await waitUntil('the lock is known to be lost', () => !lock.isHeld());
-  await lock.release();
-});
+onPostgres(
+  'rejects a database that another process holds exclusively, and names the holder',
+  async (t, pg) => {
+    const { url, name } = await makeDatabase(pg);
+    const location = { url, password: passwordOf(pg) };
+    const store = await openOn(t, pg, url, {
+      postgres: { ...location, applicationName: 'idkit serve north' },
+    });
+    await assert.rejects(lockPostgres(location, 'exclusive'), {
+      code: 'IDKIT_LOCKED',
+      message: /idkit serve north/,
+    });
+    const shared = await lockPostgres(location, 'shared');
+    await shared.release();
+    await store.close();
+    const lock = await lockPostgres({ ...location, applicationName: 'idkit restore' }, 'exclusive');
+    const refused = await refusal(location);
+    assert.equal(refused.code, 'IDKIT_LOCKED');
+    assert.match(refused.message, /idkit restore/);
+    const within = await openStore({ postgres: { ...location, withoutLock: true }, masterKey });
+    assert.deepEqual(await within.listRealmNames(), []);
+    await within.close();
+    assert.equal(lock.isHeld(), true);
+    await runSql(pg, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    await waitUntil('the lock is known to be lost', () => !lock.isHeld());
+    await lock.release();
+  },
+);
 
 onPostgres('reports the SQLSTATE of a rejected write, and the store keeps working', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);

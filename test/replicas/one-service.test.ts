@@ -267,7 +267,9 @@ test('every replica rejects logins and refreshes of a disabled user within 1 s',
   });
 });
 
-test('keeps all changes that several replicas make to the same user, role and realm in parallel', { skip }, async () => {
+test('keeps all changes that several replicas make to the same user, role and realm in parallel', {
+  skip,
+}, async () => {
   const at = await Promise.all(each.map(administrator));
   const { json: users } = await admin('GET', '/acme/users?username=alice&exact=true');
   const path = `/acme/users/${users[0].id}`;

@@ -34,11 +34,11 @@ export function composeFault(
   container?: Container,
 ): IdkitError {
   const own = container?.error ?? '';
-  const what = container?.state === 'running' ? `${name} runs unchanged` : `${name} did not start`;
+  const what = container?.state === 'running' ? `${name} still runs with its previous definition` : `${name} did not start`;
   const lines = findLines(`${called.stdout}\n${called.stderr}`);
   const taken = [...lines, own].findLast((line) => PORT_TAKEN.test(line));
   if (taken !== undefined) {
-    return new IdkitError('IDKIT_PORT_TAKEN', `${what}, one of its ports is in use: ${taken}`, {
+    return new IdkitError('IDKIT_PORT_TAKEN', `${what}, because one of its ports is in use: ${taken}`, {
       hints: [
         'stop the program that listens there, or set another port for this component in .env (see compose.yaml)',
       ],
@@ -46,7 +46,7 @@ export function composeFault(
   }
   const full = [...lines, own].findLast((line) => NO_ROOM.test(line));
   if (full !== undefined) {
-    return new IdkitError('IDKIT_NO_SPACE', `${what}, a disk is full: ${full}`, {
+    return new IdkitError('IDKIT_NO_SPACE', `${what}, because a disk is full: ${full}`, {
       hints: ['free space where the container engine keeps images, containers and volumes'],
     });
   }
@@ -55,7 +55,7 @@ export function composeFault(
   if (absent !== undefined) {
     const resolved = resolveImage(image, settings);
     const named = resolved === image ? image : `${image}, which is ${resolved}`;
-    return new IdkitError('IDKIT_VERSION', `${what}, its image is unavailable: ${absent}`, {
+    return new IdkitError('IDKIT_VERSION', `${what}, because its image is unavailable: ${absent}`, {
       hints: [
         `compose.yaml names ${named}; build or pull it, or name another in .env`,
         ...(resolved.startsWith('localhost/idkit:')

@@ -148,7 +148,7 @@ async function findCompose(kind: Engine['kind'], program: string): Promise<Compo
     {
       hints: [
         kind === 'docker'
-          ? 'Debian: apt-get install docker-compose; elsewhere the plugin docker-compose-plugin'
+          ? 'Debian: apt-get install docker-compose; other systems: install docker-compose-plugin'
           : 'Debian: apt-get install podman-compose',
       ],
     },

@@ -98,7 +98,7 @@ async function checkProxy({ container, settings }: HealthCheck): Promise<Health>
   if (answer.status === undefined) return down(answer.fault);
   // A 404 for an unknown realm also comes from the service.
   if (answer.status === 200 || answer.status === 404) return UP;
-  return down(`the proxy answers ${answer.status} for ${path}`);
+  return down(`the proxy responds with ${answer.status} for ${path}`);
 }
 
 async function checkApplication({ engine, container, settings }: HealthCheck): Promise<Health> {
@@ -115,9 +115,9 @@ async function checkApplication({ engine, container, settings }: HealthCheck): P
 async function expectUp(url: string): Promise<Health> {
   const answer = await ask(url, undefined);
   if (answer.status === undefined) return down(answer.fault);
-  if (answer.status !== 200) return down(`${url} answers ${answer.status}`);
+  if (answer.status !== 200) return down(`${url} responds with ${answer.status}`);
   const report = parseJsonObject(answer.text);
-  if (report === undefined) return down(`${url} answers with a body that is not JSON`);
+  if (report === undefined) return down(`${url} responds with a body that is not JSON`);
   const { status } = report;
   return status === 'UP' ? UP : down(`${url} reports status ${JSON.stringify(status)}`);
 }

@@ -108,7 +108,7 @@ async function notRunning(
   const others = (await listProjects(engine)).filter((name) => name !== project);
   return new IdkitError(
     'IDKIT_UNREACHABLE',
-    `there is no container of ${service} in the compose project ${project}`,
+    `the compose project ${project} has no container of ${service}`,
     {
       hints: [
         'idkit up starts it',

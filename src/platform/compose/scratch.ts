@@ -88,7 +88,7 @@ async function runServer(
   if (ran.code === 0) return ran.stdout.trim();
   throw new IdkitError(
     'IDKIT_FAILED',
-    `no container of ${image} could be started for the drill: ${lastLine(ran)}`,
+    `the drill could not start a container from ${image}: ${lastLine(ran)}`,
   );
 }
 

@@ -51,13 +51,13 @@ export class SqliteDatabase implements PlatformDatabase {
     const { service, masterKey, masterKeyOld } = this.#settings;
     const { kind, schemaVersion = 0, meta = new Map<string, string>() } = dump;
     if (kind !== 'sqlite')
-      throw new IdkitError('IDKIT_VERSION', `the dump is from ${kind}, and this platform runs on sqlite`, {
+      throw new IdkitError('IDKIT_VERSION', `the dump is from ${kind}, but this platform runs on sqlite`, {
         hints: ['restore it into a platform whose idkit.yaml sets a database of that kind'],
       });
     if (service !== 'idkit')
       throw new IdkitError(
         'IDKIT_VERSION',
-        `the dump is from idkit's own service, and this platform says service: ${service}`,
+        `the dump is from idkit's own service, but idkit.yaml says service: ${service}`,
         { hints: ['restore it into a platform whose idkit.yaml says service: idkit'] },
       );
     checkSqliteDump({ schemaVersion, meta }, checkMasterKey(masterKey), masterKeyOld);

@@ -41,7 +41,7 @@ export function swapFiles(live: string, id: string): SwapFiles {
 export async function swapFile(files: SwapFiles): Promise<void> {
   if (!existsSync(files.staged)) {
     if (existsSync(files.previous) || existsSync(files.noPrevious)) return;
-    throw new IdkitError('IDKIT_FAILED', `there is no loaded database ${files.staged} to put in place`);
+    throw new IdkitError('IDKIT_FAILED', `the loaded database ${files.staged} does not exist`);
   }
   foldLog(files.staged);
   await syncFile(files.staged);

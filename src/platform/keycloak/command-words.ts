@@ -34,7 +34,7 @@ export function parseCommandWords(text: string, setting: string): readonly [stri
       at = quoted.end;
     } else if (sign === '\\') {
       at++;
-      if (at === text.length) throw refuse('ends in a backslash');
+      if (at === text.length) throw refuse('ends with a backslash');
       word = (word ?? '') + text.charAt(at);
     } else if (SHELL_ONLY.test(sign) || (word === undefined && SHELL_AT_START.test(sign))) {
       throw refuse(

@@ -133,7 +133,7 @@ export class KeycloakService implements PlatformService {
       if (performance.now() >= until)
         throw new IdkitError(
           'IDKIT_FAILED',
-          `Keycloak still answers at ${this.#address}, ${STOP_SECONDS} s after keycloak.stop has ended`,
+          `Keycloak still responds at ${this.#address}, ${STOP_SECONDS} s after keycloak.stop ended`,
         );
       await sleep(POLL_PAUSE);
     }
@@ -156,7 +156,7 @@ export class KeycloakService implements PlatformService {
       state: running ? 'running' : 'exited',
       health: up ? 'UP' : 'DOWN',
       restarts: 0,
-      ...(up ? {} : { detail: running ? 'it is not ready' : `nothing answers at ${this.#address}` }),
+      ...(up ? {} : { detail: running ? 'it is not ready' : `nothing responds at ${this.#address}` }),
     };
   }
 

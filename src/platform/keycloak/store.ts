@@ -19,7 +19,7 @@ export class KeycloakStore implements StoreAccess {
   async recoverAdministrator(): Promise<never> {
     throw new IdkitError('IDKIT_USAGE', 'the service is Keycloak, whose administrators idkit cannot reset', {
       hints: [
-        'stop Keycloak, and run its own: kc.sh bootstrap-admin user',
+        'stop Keycloak, and run its own command: kc.sh bootstrap-admin user',
         'in containers, with the variables that compose.yaml lists at its top: docker compose run --rm keycloak bootstrap-admin user',
       ],
     });

@@ -16,7 +16,7 @@ export function checkVersionFit(dumped: string | undefined, server: string | und
   if (difference < 0)
     throw new IdkitError(
       'IDKIT_VERSION',
-      `the dump is from Keycloak ${dumped}, and the server is Keycloak ${server}, which is older and cannot read it`,
+      `the dump is from Keycloak ${dumped}, but the server is Keycloak ${server}, which is older and cannot read it`,
       { hints: [`install Keycloak ${dumped} or newer`] },
     );
   return difference === 0

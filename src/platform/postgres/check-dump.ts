@@ -22,7 +22,7 @@ export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport, { inPlace 
   if (dump.kind !== 'postgres')
     throw new IdkitError(
       'IDKIT_VERSION',
-      `the dump is from ${dump.kind}, and this platform runs on postgres`,
+      `the dump is from ${dump.kind}, but this platform runs on postgres`,
       { hints: ['restore it into a platform whose idkit.yaml sets a database of that kind'] },
     );
   if (dump.postgres?.unread === true) {
@@ -39,7 +39,7 @@ export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport, { inPlace 
   if (kind !== owner.service)
     throw new IdkitError(
       'IDKIT_VERSION',
-      `the dump is from ${kind === 'idkit' ? 'idkit’s own service' : 'Keycloak'}, and this platform says service: ${owner.service}`,
+      `the dump is from ${kind === 'idkit' ? 'idkit’s own service' : 'Keycloak'}, but idkit.yaml says service: ${owner.service}`,
       { hints: [`restore it into a platform whose idkit.yaml says service: ${kind}`] },
     );
   if (owner.service === 'idkit') checkProofs(owner, dump.schemaVersion ?? 0, dump.meta ?? new Map());

@@ -122,7 +122,7 @@ export async function checkUnused(context: PostgresContext): Promise<void> {
   if (names.length === 0) return;
   throw new IdkitError(
     'IDKIT_SERVICE_RUNNING',
-    `the database ${context.database} of ${context.psql.location} is in use by ${names.join(' and ')}`,
+    `the database ${context.database} at ${context.psql.location} is in use by ${names.join(' and ')}`,
     { hints: ['stop every idkit serve on this database, on every machine, then try again'] },
   );
 }

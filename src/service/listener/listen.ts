@@ -145,7 +145,7 @@ function listenFault(where: Where, cause: unknown): unknown {
     case 'ENOTSUP':
       return new IdkitError('IDKIT_SETTING', 'several processes cannot share a port on this system', {
         cause,
-        hints: ['leave --workers out, or run it on Linux'],
+        hints: ['omit --workers, or run idkit on Linux'],
       });
     default:
       return cause;

@@ -101,7 +101,7 @@ export function openWorkerLink(): WorkerLink | undefined {
         return new Promise<string>((resolve, reject) => {
           const timer = setTimeout(() => {
             waiting.delete(id);
-            reject(new IdkitError('IDKIT_FAILED', 'the figures of the other workers did not arrive in time'));
+            reject(new IdkitError('IDKIT_FAILED', 'the metrics of the other workers did not arrive in time'));
           }, SCRAPE_MS);
           waiting.set(id, (text) => {
             clearTimeout(timer);

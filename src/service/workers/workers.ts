@@ -84,7 +84,9 @@ export class Workers {
       });
       child.on('exit', (code, signal) => {
         this.#end(worker);
-        reject(new IdkitError('IDKIT_FAILED', `a worker ended ${endText(code, signal)} before it was ready`));
+        reject(
+          new IdkitError('IDKIT_FAILED', `a worker ended (${endText(code, signal)}) before it was ready`),
+        );
         if (!worker.ready || worker.signalled || this.#stopping) return;
         if (performance.now() - worker.since > LONG_LIFE_MS) this.#pause = FIRST_PAUSE_MS;
         this.#log.error(
@@ -199,7 +201,7 @@ export class Workers {
       });
       send(asker, { idkit: 'scraped', id, text });
     } catch (error) {
-      this.#log.error({ err: error }, 'the figures of the workers could not be added');
+      this.#log.error({ err: error }, 'the metrics of the workers could not be added up');
     }
   }
 }
@@ -210,5 +212,5 @@ function send(worker: ChildProcess, message: ToWorker): void {
 }
 
 function endText(code: number | null, signal: string | null): string {
-  return signal === null ? `with exit code ${code}` : `by ${signal}`;
+  return signal ?? `exit code ${code}`;
 }

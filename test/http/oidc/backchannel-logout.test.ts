@@ -197,7 +197,7 @@ test('retries a client after a server error, but not after a rejection', async (
   await calls(2);
   const [first, second] = received.map(({ fields }) => fields.get('logout_token'));
   assert.notEqual(first, second);
-  const logged = service.log.filter(({ fields }) => fields['detail'] === 'the client answered 503');
+  const logged = service.log.filter(({ fields }) => fields['detail'] === 'the client responded with 503');
   assert.deepEqual(
     logged.map(({ fields }) => [fields['realm'], fields['clientId'], fields['next']]),
     [['acme', 'notified', 'retry']],
@@ -208,7 +208,8 @@ test('retries a client after a server error, but not after a rejection', async (
   await calls(1);
   assert.ok(
     service.log.some(
-      (line) => line.fields['clientId'] === 'notified' && line.fields['detail'] === 'the client answered 400',
+      (line) =>
+        line.fields['clientId'] === 'notified' && line.fields['detail'] === 'the client responded with 400',
     ),
   );
 });

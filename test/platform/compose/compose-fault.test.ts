@@ -40,7 +40,7 @@ test('reports an unavailable image for each compose program, in the engine’s o
   for (const lines of output) {
     const { code, message, hints } = judge(lines);
     assert.equal(code, 'IDKIT_VERSION', message);
-    assert.equal(message, `a did not start, its image is unavailable: ${lines.at(-1)}`);
+    assert.equal(message, `a did not start, because its image is unavailable: ${lines.at(-1)}`);
     assert.equal(hints.length, 1);
   }
   const own = judge([refused], { image: 'localhost/idkit:0.1.0' });
@@ -77,7 +77,10 @@ test('reports a full disk while an image is fetched or a container is created (e
     [...PROGRESS, make],
   ]) {
     const { code, message } = judge(lines);
-    assert.deepEqual([code, message], ['IDKIT_NO_SPACE', `a did not start, a disk is full: ${lines.at(-1)}`]);
+    assert.deepEqual(
+      [code, message],
+      ['IDKIT_NO_SPACE', `a did not start, because a disk is full: ${lines.at(-1)}`],
+    );
   }
 });
 
@@ -128,5 +131,5 @@ test('reports a port in use in the words of every engine', () => {
 
 test('distinguishes a container that still runs with its previous definition from one that did not start', () => {
   const line = 'service "a" refers to undefined volume x: invalid compose project';
-  assert.equal(judge([line], { state: 'running' }).message, `a runs unchanged: ${line}`);
+  assert.equal(judge([line], { state: 'running' }).message, `a still runs with its previous definition: ${line}`);
 });

@@ -75,7 +75,9 @@ test('exits with 15 if the server has no free connection, and works with a role 
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
-test('dumps a standby, but rejects a restore into it before it changes anything (exit code 15)', { skip }, async (t) => {
+test('dumps a standby, but rejects a restore into it before it changes anything (exit code 15)', {
+  skip,
+}, async (t) => {
   const server = await startKeycloakServer(t);
   await server.stop();
   writeFileSync(join(server.dir, 'cluster', 'standby.signal'), '');

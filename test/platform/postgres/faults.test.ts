@@ -166,8 +166,8 @@ test('before the load, reports missing roles together with the missing right to 
     for (const expected of [
       /Old Reader, nobody_here/,
       /may not create the database/,
-      /keycloak does not own the database keycloak, which the restore renames; postgres does/,
-      /give objects to postgres/,
+      /keycloak does not own the database keycloak, which the restore must rename \(its owner is postgres\)/,
+      /may not make postgres the owner of objects/,
     ])
       assert.match(error.message, expected);
     assert.match(error.hints.join('\n'), /CREATE ROLE "nobody_here" NOLOGIN/);
