@@ -213,7 +213,7 @@ test('exits with 2 if the compose project belongs to another platform directory'
     podman('rm', id);
     commands.shift();
   }
-  // Containers of this platform, or of a platform that was moved, are no conflict.
+  // Containers of this platform, or of a platform that was moved, do not conflict.
   for (const place of [join(dir, 'gone'), join(dir, 'idkit')]) {
     make(place);
     const ended = await run(['down']);
