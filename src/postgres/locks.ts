@@ -58,7 +58,7 @@ export async function refuse(client: { query: Client['query'] }, place: string):
     GROUP BY 1 ORDER BY 1`);
   const holders = rows.map(({ name }) => name);
   const who = holders.length === 0 ? 'another process' : holders.join(' and by ');
-  throw new IdkitError('IDKIT_LOCKED', `the database at ${place} is locked by ${who}`, {
+  throw new IdkitError('IDKIT_LOCKED', `the database at ${place} is held by ${who}`, {
     hints: ['wait until that process ends, or end it, and try again'],
   });
 }

@@ -81,7 +81,7 @@ describeOnPostgres('programs that are kept out of a postgres:// database', (plat
     try {
       const ended = await runIdkit(['serve', '--workers', '2', '--port', '0', '--dir', dir], { cwd: dir });
       assert.equal(ended.code, 11, ended.stderr);
-      assert.match(ended.stderr, /IDKIT_LOCKED: .* is locked by idkit/);
+      assert.match(ended.stderr, /IDKIT_LOCKED: .* is held by idkit/);
     } finally {
       await lock.release();
     }
