@@ -91,7 +91,10 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       const before = await idOf('hello');
       const ended = await place.platform.run(['up'], { APPLICATION_IMAGE: 'localhost/idkit-test/none:1' });
       assert.equal(ended.code, 14, ended.stderr);
-      assert.match(ended.stderr, /error IDKIT_VERSION: hello still runs with its previous definition, because its image is unavailable/);
+      assert.match(
+        ended.stderr,
+        /error IDKIT_VERSION: hello still runs with its previous definition, because its image is unavailable/,
+      );
       assert.equal(await idOf('hello'), before);
       await ok(['up', '--quiet']);
     });

@@ -34,7 +34,10 @@ export function composeFault(
   container?: Container,
 ): IdkitError {
   const own = container?.error ?? '';
-  const what = container?.state === 'running' ? `${name} still runs with its previous definition` : `${name} did not start`;
+  const what =
+    container?.state === 'running'
+      ? `${name} still runs with its previous definition`
+      : `${name} did not start`;
   const lines = findLines(`${called.stdout}\n${called.stderr}`);
   const taken = [...lines, own].findLast((line) => PORT_TAKEN.test(line));
   if (taken !== undefined) {

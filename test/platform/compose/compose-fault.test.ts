@@ -131,5 +131,8 @@ test('reports a port in use in the words of every engine', () => {
 
 test('distinguishes a container that still runs with its previous definition from one that did not start', () => {
   const line = 'service "a" refers to undefined volume x: invalid compose project';
-  assert.equal(judge([line], { state: 'running' }).message, `a still runs with its previous definition: ${line}`);
+  assert.equal(
+    judge([line], { state: 'running' }).message,
+    `a still runs with its previous definition: ${line}`,
+  );
 });
