@@ -35,7 +35,7 @@ test('waitUntil returns the result, or throws an error that names the condition 
   );
   await assert.rejects(
     waitUntil('pigs fly', () => false, { seconds: 0.01, every: 1, seen: () => ({ pigs: 0 }) }),
-    { message: 'it did not come true within 0.01 s that pigs fly: {"pigs":0}' },
+    { message: 'still not true after 0.01 s: pigs fly: {"pigs":0}' },
   );
   const fault = new Error('the look itself fails');
   await assert.rejects(

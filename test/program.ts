@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import type { runCli } from '../src/cli/index.ts';
 import { waitUntil } from './wait-until.ts';
 
-// The idkit that the tests run: that of this checkout, or that of an installed package if IDKIT_TEST_PROGRAM is the
-// path of its bin.
+// Runs the idkit under test: the one in this checkout, or an installed package if IDKIT_TEST_PROGRAM is the path of its
+// bin.
 
 const { IDKIT_TEST_PROGRAM: given } = process.env;
 

@@ -32,7 +32,7 @@ export async function waitUntil<T>(
       const state = seen?.();
       const shown =
         state === undefined ? '' : `: ${typeof state === 'string' ? state : JSON.stringify(state)}`;
-      throw new Error(`it did not come true within ${seconds} s that ${what}${shown}`);
+      throw new Error(`still not true after ${seconds} s: ${what}${shown}`);
     }
     await sleep(every);
   }

@@ -156,7 +156,7 @@ export interface JwsHeader {
 
 /**
  * `malformed`: the text is not a JWS with a JSON payload, or its header has an unsupported field or algorithm (`crit`,
- * `none`). `wrong algorithm`: the header names another algorithm than the key.
+ * `none`). `wrong algorithm`: the algorithm of the header differs from that of the key.
  */
 export type JwsVerification =
   | { outcome: 'valid'; header: JwsHeader; payload: Record<string, unknown> }

@@ -25,7 +25,7 @@ export function mapFault(error: unknown, file: string): unknown {
 }
 
 const FAULT_TEXTS: Partial<Record<ErrorCode, string>> = {
-  IDKIT_NO_SPACE: 'there is no space on the disk for the database',
+  IDKIT_NO_SPACE: 'no space left on the disk for the database',
   IDKIT_DATABASE_DAMAGED: 'the database is damaged:',
   IDKIT_DIRECTORY_NOT_WRITABLE: 'the database is not writable:',
 };

@@ -131,7 +131,7 @@ test('on SQLite, slow searches do not delay the lists that logins and tokens nee
     ended++;
   });
   assert.equal((await store.listUserSessions('user-1', false)).length, 1);
-  assert.ok(ended < 12, 'it was answered before the searches were');
+  assert.ok(ended < 12, 'the list returned before the searches');
   await Promise.all(searches);
 });
 

@@ -208,7 +208,7 @@ test('stores a login exactly once and reports success, even if the connection fa
       // Each call can complete before the connections are closed again. Otherwise none would succeed if connecting is
       // slow.
       unanswered = new Set(atWork);
-      await waitUntil('each caller is answered', () => unanswered.size === 0, {
+      await waitUntil('each call has completed', () => unanswered.size === 0, {
         every: 5,
         seen: () => [...unanswered],
       });

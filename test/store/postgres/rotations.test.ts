@@ -82,7 +82,7 @@ test('if a batch cannot reach the database, the calls that waited for it fail to
   const late = reads.call(10);
   refuse();
   assert.ok((await early).every(({ status }) => status === 'rejected'));
-  assert.equal(await late, 10, 'who came later has not waited yet');
+  assert.equal(await late, 10, 'a later call is not affected');
   assert.equal(batches, 2);
 });
 

@@ -29,14 +29,14 @@ test('locks with a timeout cannot exhaust the lock table or the connection pool'
   assert.equal(ends.length, MOST);
   assert.equal((await locks()) - before, MOST);
   const elsewhere = await other.takeTurn('guesses of another', 5_000);
-  assert.ok(elsewhere, 'another store has turns of its own');
+  assert.ok(elsewhere, 'another store can acquire as many locks');
   assert.deepEqual(await store.listRealmNames(), [], 'no connection of the pool is held');
   const change = await store.takeTurn('a change');
   await change();
   await Promise.all([...ends, elsewhere].map((end) => end()));
   assert.equal(await locks(), before);
   const next = await store.takeTurn('guesses 1', 5_000);
-  assert.ok(next, 'places are free again');
+  assert.ok(next, 'locks are available again');
   await next();
 });
 
