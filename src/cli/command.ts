@@ -20,7 +20,7 @@ export interface GlobalFlags {
 export interface Outcome {
   /** Fields of the JSON result, in addition to `type`, `command`, `ok` and `exitCode`. */
   data?: Record<string, unknown>;
-  /** The text for people, which is printed on stdout. Without a final newline. */
+  /** The text for people on stdout, without a final newline. */
   text?: string;
   findings?: readonly Finding[];
   failure?: IdkitError;

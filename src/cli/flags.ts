@@ -29,7 +29,10 @@ export function checkName(value: string, what: string): string {
     /[/\\\0-\x1f\x7f]/.test(value) ||
     value.length > 255
   ) {
-    throw new IdkitError('IDKIT_USAGE', `${what} must be a plain name, not ${JSON.stringify(value)}`);
+    throw new IdkitError(
+      'IDKIT_USAGE',
+      `${what} must be a name without slashes and control characters, not ${JSON.stringify(value)}`,
+    );
   }
   return value;
 }

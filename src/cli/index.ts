@@ -1,4 +1,4 @@
-// CLI: the program `idkit`, from flags to a call to its result.
+// CLI: the program `idkit`. It converts a command line to a call and renders the result.
 // Owns: commands and flags, text and JSON rendering, exit codes, prompts, signals.
 // Must not know: store, HTTP, protocol; it uses procedures, the platform's door, backupset, client and config.
 // Start at main.ts, then run-cli.ts and the table of commands in commands/table.ts.

@@ -5,7 +5,7 @@ import { parseJsonObject } from '../core/index.ts';
 export function ownDirectory(): URL {
   for (let at = new URL('./', import.meta.url); ; at = new URL('../', at)) {
     if (existsSync(new URL('package.json', at))) return at;
-    if (at.pathname === '/') throw new Error('no package.json above the program');
+    if (at.pathname === '/') throw new Error('the directories above the program contain no package.json');
   }
 }
 

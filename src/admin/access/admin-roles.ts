@@ -33,7 +33,7 @@ export async function checkNoAdminRole(call: RealmCall, role: Role): Promise<voi
   if (isAdminRole(call.configuration, role, await clientOfRole(call, role))) throw forbidden();
 }
 
-/** Reports whether the roles of a client are the administrative roles of a realm. */
+/** Reports whether a client with this id defines administrative roles. */
 export function holdsAdminRoles(realm: string, clientId: string): boolean {
   return realm === MASTER ? clientId.endsWith('-realm') : clientId === 'realm-management';
 }
@@ -53,7 +53,7 @@ export async function checkGrants(call: RealmCall, roleIds: readonly string[]): 
 }
 
 /**
- * Does the check of `checkGrants` for the roles that members of a group inherit from it and its parents.
+ * Applies `checkGrants` to the roles that members of a group inherit from it and its parents.
  *
  * @throws AdminRefusal 403
  */

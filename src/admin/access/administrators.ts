@@ -40,10 +40,10 @@ async function checkCredentials(call: RealmCall, client: Client): Promise<void> 
   if (!(await mayActAs(call, client))) throw forbidden();
 }
 
-/** Client attributes that contain its key or the address of its key. */
+/** Attributes that contain a client's key or the address of that key. */
 const KEY_ATTRIBUTE = /^(?:use\.jwks|jwks|jwt\.credential|x509|client\.secret)\b/;
 
-/** Includes the client id, because only the client id in a client assertion identifies the client. */
+/** Includes the client id, because a client assertion identifies its client only by this id. */
 function credentialsOf({
   clientId,
   clientAuthenticatorType,

@@ -4,8 +4,8 @@ import { defined, type Json } from '../representation/json.ts';
 import { putSecretsBack } from '../representation/secrets.ts';
 
 /**
- * Returns a client as `GET …/clients/{uuid}` responds, see docs/keycloak/clients.md#representation. Default: secrets in
- * the clear.
+ * Returns a client's representation, as in the response to `GET …/clients/{uuid}`. See
+ * docs/keycloak/clients.md#representation. Default: secrets in the clear.
  */
 export function clientRepresentation(
   configuration: Pick<RealmConfiguration, 'clientScopes'>,
@@ -15,8 +15,7 @@ export function clientRepresentation(
   const names = (ids: readonly string[]) =>
     ids.flatMap((id) => configuration.clientScopes.get(id)?.name ?? []);
   const secrets = { ...client.secrets };
-  // The representation of a public client does not show its secret, but the client keeps it in case it becomes
-  // confidential again.
+  // A public client does not show its secret, but keeps it in case the client becomes confidential again.
   if (client.publicClient) delete secrets['/secret'];
   const representation: Json = {
     ...defined({
@@ -59,7 +58,7 @@ export function clientRepresentation(
   return putSecretsBack(representation, secrets, shown);
 }
 
-/** Returns a client scope as `GET …/client-scopes/{id}` responds. */
+/** Returns a client scope's representation, as in the response to `GET …/client-scopes/{id}`. */
 export function clientScopeRepresentation(scope: ClientScope): Json {
   return {
     id: scope.id,

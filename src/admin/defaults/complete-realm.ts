@@ -6,7 +6,7 @@ import { DEFAULT_SETTINGS } from './default-settings.ts';
 
 /**
  * Adds to a realm representation what Keycloak adds: settings, built-in clients and their roles, realm roles, client
- * scopes and flows. A representation with `clientScopes` gets no built-in scopes. Keys are generated elsewhere. See
+ * scopes and flows. A representation with `clientScopes` gets no built-in scopes. Does not generate keys. See
  * docs/keycloak/realms.md#defaults.
  */
 export function completeRealm(given: Json, realm: string): Json {

@@ -33,7 +33,7 @@ export interface ImportSettings {
 /** Interval of the progress lines in seconds. */
 const PROGRESS = 2;
 
-/** Minimum number of users for progress lines. Smaller imports take less than a few seconds. */
+/** Minimum number of users for progress lines. Smaller imports take only a few seconds. */
 const MANY = 5000;
 
 /** Duration in seconds for which the store remembers an imported file: a hundred years. */

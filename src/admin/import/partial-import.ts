@@ -41,7 +41,7 @@ interface Work {
 export async function importPartially(call: RealmCall, given: Json, ifExists: IfExists): Promise<Json> {
   const { context, configuration } = call;
   if (objects(given['identityProviders']).length > 0)
-    throw new AdminRefusal('not-built', { errorMessage: 'identity providers are not built yet' });
+    throw new AdminRefusal('not-built', { errorMessage: 'idkit does not support identity providers yet' });
   checkSingleRights(call, given);
   const clients = await context.store.listClients({ realmId: configuration.realm.id });
   const ids = clients.map((client) => [client.clientId, client.id] as const);

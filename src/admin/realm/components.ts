@@ -54,7 +54,7 @@ export async function createComponent(call: RealmCall, given: Json): Promise<str
 async function completed(call: RealmCall, component: Component): Promise<Component> {
   if (component.providerType !== KEY_PROVIDER_TYPE)
     throw new AdminRefusal('not-built', {
-      errorMessage: `components of type ${component.providerType} are not built yet`,
+      errorMessage: `idkit does not support components of type ${component.providerType} yet`,
     });
   const { clock, random } = call.context;
   const { realm } = call.configuration;

@@ -103,7 +103,7 @@ function checkPasswordPolicy(policy: string): void {
   if (length > MOST_PATTERNS)
     throw new RepresentationFault(
       '$.passwordPolicy',
-      `has ${length} entries regexPattern, but a realm may have at most ${MOST_PATTERNS}`,
+      `has ${length} regexPattern rules, but a realm can have at most ${MOST_PATTERNS}`,
     );
 }
 

@@ -8,8 +8,8 @@ const MAX_DEPTH = 64;
 
 /**
  * Checks a parsed JSON value against the table of a representation and returns a clean copy. The copy has no null
- * fields, and its numbers and booleans have their type, as with Jackson: `"300"` becomes 300, and 5 becomes `"5"` for
- * text.
+ * fields. As with Jackson, numbers and booleans are converted to the type of their field: `"300"` becomes 300 in a
+ * number field, and 5 becomes `"5"` in a text field.
  *
  * @throws RepresentationFault with the JSON path of the first fault
  */

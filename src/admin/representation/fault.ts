@@ -1,4 +1,4 @@
-/** A value does not fit its representation. */
+/** A value does not have the type or format that its field requires. */
 export class RepresentationFault extends Error {
   override readonly name = 'RepresentationFault';
   /** The JSON path of the value, for example `$.clients[3].redirectUri`. */

@@ -12,7 +12,7 @@ export type Kind =
   /** Maps strings to lists of representations, for example `components`. */
   | { lists: RepresentationName };
 
-/** The representations that have a table. */
+/** The representations that `FIELDS` describes. */
 export type RepresentationName =
   | 'RealmRepresentation'
   | 'UserRepresentation'

@@ -1,4 +1,4 @@
-/** A JSON object. Its fields have the types of its table in field-types.ts after `checkRepresentation`. */
+/** A JSON object. After `checkRepresentation`, its fields have the types in field-types.ts. */
 export type Json = { readonly [name: string]: unknown };
 
 /** Returns a checked list of objects, empty if it is missing. */

@@ -28,7 +28,7 @@ async function represent(call: RealmCall, found: SessionWithClients): Promise<Js
 }
 
 /**
- * Reports whether a stored session has exceeded neither the realm's idle timeout nor its maximum lifetime, see
+ * Reports whether a stored session is within the realm's idle timeout and maximum lifetime, see
  * docs/keycloak/sessions.md#lifetimes.
  */
 function isLive({ context, configuration }: RealmCall, { session }: SessionWithClients): boolean {

@@ -1,7 +1,10 @@
 import type { Credential, User } from '../../model/index.ts';
 import { defined, type Json } from '../representation/json.ts';
 
-/** Returns a user as `GET …/users/{id}` responds, without `access`. See docs/keycloak/users.md#representation. */
+/**
+ * Returns a user's representation, as in the response to `GET …/users/{id}`, but without `access`. See
+ * docs/keycloak/users.md#representation.
+ */
 export function userRepresentation(user: User, options: { totp: boolean }): Json {
   return {
     ...briefUserRepresentation(user),
@@ -14,7 +17,7 @@ export function userRepresentation(user: User, options: { totp: boolean }): Json
   };
 }
 
-/** Returns a user as lists with `briefRepresentation` show it. */
+/** Returns a user's short representation, which lists contain with `briefRepresentation`. */
 export function briefUserRepresentation(user: User): Json {
   return {
     ...defined({

@@ -5,7 +5,7 @@ import { CADDYFILE, renderNginx } from './proxies.ts';
 
 /** The files of a new container platform except `.env`, and the settings in its idkit.yaml. */
 export interface PlatformFiles {
-  /** Maps the path in the platform directory to the content. */
+  /** Maps each file's path in the platform directory to its content. */
   files: ReadonlyMap<string, string>;
   /** Maps the dotted name of a setting to its value in YAML. */
   settings: Readonly<Record<string, string>>;

@@ -154,7 +154,7 @@ function checkKey(key: string, file: string, rows: readonly SettingRow[]): void 
       {
         hints: [
           'a backup includes .env, so the backup would contain its own passphrase',
-          'keep it in a secrets manager, and pass it in the process environment, a file or a command',
+          'keep it in a secrets manager, and pass it through the process environment, a file or a command',
         ],
       },
     );

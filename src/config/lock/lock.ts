@@ -39,7 +39,7 @@ const TRIES = 8;
 const BETWEEN_TRIES_MS = 25;
 
 /**
- * Acquires a kernel lock: an open transaction on a SQLite file. The system releases the lock however the process ends.
+ * Acquires a kernel lock: an open transaction on an SQLite file. The system releases the lock however the process ends.
  * A record names the holder: `PATH.json` for an exclusive lock, `PATH.ID.json` for a shared one.
  *
  * @throws IDKIT_LOCKED with the holder; IDKIT_DIRECTORY_NOT_WRITABLE; IDKIT_NO_SPACE

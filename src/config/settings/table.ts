@@ -262,7 +262,7 @@ export const SETTINGS = [
     name: 'metrics.public',
     kind: boolean,
     default: false,
-    reason: 'the numbers of logins and sessions should not be public',
+    reason: 'the number of logins and sessions should not be public',
     doc: 'true: serve also returns metrics at /metrics of the base URL',
   },
   {

@@ -80,7 +80,7 @@ for (const [roles, rights] of table)
     assert.equal(call.rights.any, roles.length > 0);
   });
 
-test('gives an administrator of master all rights in every realm, but no rights to an administrator of a different realm', async () => {
+test('administrators of master have all rights in every realm, and administrators of one realm have none in other realms', async () => {
   await using place = await openPlace();
   await bootstrapMaster(place.context, BOOTSTRAP);
   await helperIn(place, ['realm-admin']);

@@ -17,7 +17,7 @@ export function withAdminFlags(command: CliCommand, options: { realm: boolean })
   );
 }
 
-/** @throws IDKIT_USAGE if `--realm` is not a plain name */
+/** @throws IDKIT_USAGE if `--realm` is not a valid name */
 export function realmFlag(flags: Flags): string {
   return checkName(textFlag(flags, 'realm') ?? 'master', '--realm');
 }

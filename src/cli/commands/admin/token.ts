@@ -16,8 +16,8 @@ export function addTokenCommands(admin: CliCommand, run: Runner): void {
     token.command('revoke').description('revoke the token on stdin with the credentials of its client'),
     { realm: false },
   )
-    .option('--realm <name>', 'the realm (default: the realm of the issuer in the token)')
-    .option('--client-id <id>', 'the client (default: the client in the token)')
+    .option('--realm <name>', "the realm (default: the realm of the token's issuer)")
+    .option('--client-id <id>', 'the client (default: the client that the token names)')
     .examples([['idkit admin token revoke < token.txt', 'a refresh token or an access token']])
     .action(run(revoke));
 }
