@@ -10,7 +10,7 @@ export function addConfig(program: CliCommand, run: Runner): void {
     .examples([['idkit config show', 'each setting with its value and its source']])
     .command('show')
     .description(
-      'show each effective setting with its source: flag, environment, .env, idkit.yaml or default; hides secrets',
+      'show each setting with its value and its source (flag, environment, .env, idkit.yaml or default), and hide secrets',
     )
     .examples([['idkit config show', 'each setting with its value and its source']])
     .action(

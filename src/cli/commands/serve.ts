@@ -12,7 +12,7 @@ export function addServe(program: CliCommand, run: Runner): void {
   program
     .command('serve')
     .description(
-      'run the token service in the foreground; creates the platform directory if it does not exist',
+      'run the token service in the foreground, and create the platform directory if it does not exist',
     )
     .settingFlags('serve')
     .option(

@@ -11,7 +11,9 @@ import { renderTable } from '../output/render-table.ts';
 export function addUp(program: CliCommand, run: Runner): void {
   program
     .command('up')
-    .description('start the containers in order (database, service, proxy, applications) and wait for each')
+    .description(
+      'start the containers in order (database, service, proxy, applications), and wait until each one is ready',
+    )
     .examples([
       [
         'idkit up',
@@ -37,7 +39,7 @@ export function addUp(program: CliCommand, run: Runner): void {
 export function addDown(program: CliCommand, run: Runner): void {
   program
     .command('down')
-    .description('stop and remove the containers in reverse order; the volumes keep the data')
+    .description('stop and remove the containers in reverse order; the data stays in the volumes')
     .examples([['idkit down', 'stops the platform; idkit up starts it again']])
     .action(
       run(async (context) => {
