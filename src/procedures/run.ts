@@ -28,7 +28,7 @@ export interface ProcedureOptions {
 export interface ProcedureResult {
   /** Findings lead to exit code 3, unless the result has a `failure`. */
   findings: readonly Finding[];
-  /** An error that leaves the rest of the result valid. Its exit code takes precedence over findings. */
+  /** An error after which the other members of the result are still valid. Its exit code takes precedence over findings. */
   failure?: IdkitError;
 }
 

@@ -19,14 +19,14 @@ const TIMERS: readonly Timer[] = [
     arguments: ['backup', '--only', 'database,env'],
     cron: '0 2 * * *',
     calendar: '*-*-* 02:00:00 UTC',
-    why: 'database backup, daily 02:00 UTC; with the environment, so that the set can be restored',
+    why: 'database backup, daily at 02:00 UTC, with the environment so that the set can be restored',
   },
   {
     id: 'backup-realms',
     arguments: ['backup', '--only', 'realms'],
     cron: '30 2 * * *',
     calendar: '*-*-* 02:30:00 UTC',
-    why: 'realm export, daily 02:30 UTC',
+    why: 'realm export, daily at 02:30 UTC',
   },
   {
     id: 'backup-config',
@@ -74,10 +74,10 @@ function renderCron(settings: Settings, command: string): string {
     `${timer.cron} ${commandLine(command, quoteForShell(settings.dir), timer).replaceAll('%', '\\%')}`,
   ]);
   return [
-    `# idkit: the timers of ${settings.dir}. For crontab -e of the user that runs the service.`,
+    `# idkit: timers for ${settings.dir}. Install them with crontab -e as the user that runs the service.`,
     '# Times are UTC. A cron that does not support CRON_TZ uses the time zone of the machine.',
     'CRON_TZ=UTC',
-    '# A file with the passphrase of env.gpg. Only this user may be able to read it.',
+    '# This file contains the passphrase of env.gpg. Make it readable only for this user.',
     'IDKIT_BACKUP_PASSPHRASE_FILE=/etc/idkit/passphrase',
     ...lines,
     '',

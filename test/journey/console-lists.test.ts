@@ -22,7 +22,7 @@ const REALM = {
   })),
 };
 
-test('the console shows pages, searches, ends sessions, deletes and reports errors', async (t) => {
+test('the console pages through lists, searches, ends sessions, deletes users and reports errors', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const cwd = makePlace(t);

@@ -84,7 +84,7 @@ export async function startIdkit(
     cwd: string;
     env?: NodeJS.ProcessEnv;
     argv?: readonly string[];
-    /** `default` leaves the option out. */
+    /** `default` omits the option. */
     managementPort?: 'default';
   },
 ): Promise<Service> {

@@ -40,7 +40,7 @@ test('a service with its own certificate and a management port is found, checked
   assert.equal(realms.code, 0, realms.stderr);
 });
 
-test('a service in --base-url must have a certificate that the system trusts', async (t) => {
+test('the service that --base-url names must have a certificate that the system trusts', async (t) => {
   const cwd = makePlace(t);
   const { cert, key } = await writeCertificate(cwd, 'login.example.test');
   const service = await startIdkit(t, { cwd });

@@ -39,7 +39,7 @@ interface Expected {
 }
 
 describe('the set that ordinary tools created from a real Keycloak 26.7.3', { skip }, () => {
-  it('verifies, restores on an empty host, and serves as before: logins, clients, tokens', async (t) => {
+  it('can be verified and restored on an empty host: logins, clients and tokens work as before', async (t) => {
     const postgres = await startPostgres(t);
     const keycloak = await startKeycloak(t, postgres, { started: false });
     const platform = makeOperatedPlatform(t, keycloak);
@@ -179,7 +179,7 @@ function clientSecrets(realm: string): ReadonlyMap<string, string> {
 }
 
 /**
- * Starts a restore, and signals it once its start command has run. Returns its exit code, or null if the signal ended
+ * Starts a restore, and signals it when its start command has run. Returns its exit code, or null if the signal ended
  * it.
  */
 async function endWhileStarting(

@@ -36,14 +36,14 @@ export interface KeycloakServer {
   baseUrl: string;
   port: number;
   managementUrl: string;
-  /** Its database, without the password. */
+  /** The URL of Keycloak's database, without the password. */
   databaseUrl: string;
   databasePassword: string;
   /** The value of `keycloak.start`: it returns immediately, and needs KC_DB_PASSWORD in its environment. */
   startCommand: string;
-  /** The value of `keycloak.stop`: it returns once the process has ended. */
+  /** The value of `keycloak.stop`: it returns when the process has ended. */
   stopCommand: string;
-  /** What the server has written so far. */
+  /** Returns the output of the server so far. */
   log(): string;
   /** True if the start command has created a process, even if Keycloak is not ready. */
   runs(): boolean;
@@ -109,7 +109,7 @@ export async function prepareDistribution(): Promise<string> {
     try {
       renameSync(home, target);
     } catch (error) {
-      // A parallel run created the same one.
+      // A parallel run created the same distribution.
       if (!existsSync(target)) throw error;
     }
     return target;

@@ -9,7 +9,7 @@ import type { KeycloakServer } from './keycloak-server.ts';
 /** A platform directory whose service is a Keycloak that its operator runs. */
 export interface OperatedPlatform {
   dir: string;
-  /** Runs idkit on it. */
+  /** Runs idkit on this platform. */
   idkit(argv: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
 }
 

@@ -178,8 +178,8 @@ describe('a target without idkit.yaml', () => {
   });
 });
 
-describe('a backup root', () => {
-  it('is reported as not writable if it is a link to a missing directory', async (t) => {
+describe('links to a backup root', () => {
+  it('a root that is a link to a missing directory is reported as not writable', async (t) => {
     const { platform } = await backedUp(t);
     const root = join(platform.dir, 'link');
     await symlink('nowhere', root);
@@ -189,7 +189,7 @@ describe('a backup root', () => {
     });
   });
 
-  it('may be a link, and only its owner can read its sets', async (t) => {
+  it('a root can be a link, and only its owner can read its sets', async (t) => {
     const { platform } = await backedUp(t);
     const real = join(await makeDirectory(t, 'root'), 'real');
     await mkdir(real, { mode: 0o700 });

@@ -64,7 +64,7 @@ export function describeOnPostgres(title: string, define: (platforms: PostgresPl
   });
 }
 
-/** Creates the template, which each platform copies. `t` ends the server. */
+/** Creates the template, which each platform copies. The server ends with `t`. */
 export async function openPlatforms(t: { after(end: () => unknown): void }): Promise<PostgresPlatforms> {
   const server = await startPostgres(t);
   await runSql(server, `CREATE ROLE idkit LOGIN CREATEDB PASSWORD '${PASSWORDS.new}'`);

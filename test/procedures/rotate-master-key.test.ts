@@ -33,7 +33,7 @@ describe('master-key rotate', () => {
   });
 
   for (const { id } of ROTATE_STEPS) {
-    it(`can be completed by a second run if it is interrupted after "${id}", and the platform serves`, async (t) => {
+    it(`a rotation that is interrupted after "${id}" can be completed by a second run, and the platform serves`, async (t) => {
       const { platform } = await changedSinceBackup(t);
       const old = (await platform.load()).masterKey!.reveal();
       const options: ProcedureOptions = {
@@ -51,7 +51,7 @@ describe('master-key rotate', () => {
     });
   }
 
-  it('is completed by serve, which accepts both keys, if it is interrupted', async (t) => {
+  it('an interrupted rotation is completed by serve, which accepts both keys', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const options: ProcedureOptions = {
       ...procedureOptions(),

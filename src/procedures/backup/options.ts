@@ -100,7 +100,7 @@ export const BACKUP_STEPS = [
 /** Returns the parts that the set will contain. @throws IDKIT_USAGE, IDKIT_SETTING without a required passphrase */
 export function chooseParts(options: BackupOptions): readonly SetPart[] {
   const parts = BACKUP_PARTS.filter((part) => options.only?.includes(part) ?? true);
-  if (parts.length === 0) throw new IdkitError('IDKIT_USAGE', '--only names no part of a set');
+  if (parts.length === 0) throw new IdkitError('IDKIT_USAGE', '--only must name at least one part of a set');
   if (parts.includes('env') && options.passphrase === undefined) {
     throw new IdkitError('IDKIT_SETTING', 'the passphrase of env.gpg is missing', {
       hints: [

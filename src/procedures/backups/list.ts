@@ -30,7 +30,7 @@ export async function listBackups(
   return { root, sets, findings };
 }
 
-/** Such a set was created with a wrong clock. */
+/** Returns the finding about a set that is dated ahead, because its clock was wrong. */
 export function futureFinding(name: string): Finding {
   return { code: 'SET_IN_FUTURE', message: `${name} is dated more than an hour ahead of the clock` };
 }

@@ -74,7 +74,7 @@ function checkConfirmed({ platform }: NextPlatform, { inPlace }: RestoreOptions)
   if (databaseName === undefined)
     throw new IdkitError(
       'IDKIT_USAGE',
-      `--in-place needs a Postgres database, and this one is ${databaseLocation}`,
+      `--in-place needs a Postgres database, but this one is ${databaseLocation}`,
     );
   if (databaseName !== inPlace)
     throw new IdkitError('IDKIT_USAGE', `--confirm names ${inPlace}, but the database is ${databaseName}`, {

@@ -8,7 +8,7 @@ import { type Restore, record } from './work.ts';
 /** Roles that must be stopped while the database is replaced, in the order in which they stop. Applications keep running. */
 const STOPPED: readonly ComponentRole[] = ['proxy', 'service'];
 
-/** Stops the proxy and the service, and starts the database alone. Does nothing on a platform without parts. */
+/** Stops the proxy and the service, and starts only the database. Does nothing on a platform without parts. */
 export async function stopServices(restore: Restore): Promise<void> {
   const { settings, next, journal, options } = restore;
   const { signal } = options;
@@ -22,7 +22,7 @@ export async function stopServices(restore: Restore): Promise<void> {
   await record(restore, { touched: true });
 }
 
-/** Starts the database alone. If the platform has no definition yet, the database starts from the staged one. */
+/** Starts only the database. If the platform has no definition yet, the database starts from the staged one. */
 export async function startDatabase(
   platform: Platform,
   dir: string,

@@ -80,7 +80,7 @@ export function untrustedSet(
     hints: [
       'nothing was run, contacted or loaded',
       ...(seal === 'unsealed' ? [] : ['provide the passphrase of the set, which opens the seal']),
-      '--trust-unsealed accepts the set as it is',
+      '--trust-unsealed accepts the set without a verified seal',
     ],
   });
 }

@@ -14,7 +14,7 @@ import { VERIFY_STEPS } from './options.ts';
 import { renderVerdict, worstFault } from './verdict.ts';
 
 /**
- * Verifies sets from their bytes alone. A bad set becomes the failure of the result, so the other sets are still read.
+ * Verifies sets from their files alone. A bad set becomes the failure of the result, so the other sets are still read.
  * A missing or outdated backup is a finding.
  *
  * @throws IDKIT_NOT_FOUND for an explicit set that does not exist, IDKIT_LOCKED, IDKIT_SETTING for a drill without a

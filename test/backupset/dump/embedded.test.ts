@@ -52,7 +52,7 @@ test('reads a long literal in many chunks in linear time', () => {
   assert.equal(inspect(text, 4096).realms?.length, 3);
 });
 
-test('reports the short rows of the table meta, wherever they are and wherever the chunks begin', () => {
+test('reports the short rows of the table meta at any position, wherever the chunks begin', () => {
   const rows = [
     'CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;',
     'CREATE TABLE metal (name TEXT PRIMARY KEY, value TEXT);',
@@ -77,7 +77,7 @@ test('keeps only a limited number of rows of an endless table meta', () => {
   assert.equal(inspect(text).meta?.size, 1000);
 });
 
-test('rejects a dump that is truncated anywhere', () => {
+test('rejects a dump that is truncated at any position', () => {
   for (let end = 0; end < DUMP.length; end += 3) damaged(DUMP.slice(0, end), `cut at ${end}`);
   damaged(DUMP.slice(0, -1), 'without its last line end');
 });

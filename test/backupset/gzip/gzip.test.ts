@@ -28,7 +28,7 @@ async function damagedBy(bytes: Uint8Array, chunk?: number): Promise<void> {
   );
 }
 
-/** Compressible text that is longer than the blocks of the threads. */
+/** Compressible text that is longer than one block of a compression thread. */
 function text(bytes: number): Buffer {
   const words = randomBytes(4096).toString('hex');
   return Buffer.from(
@@ -102,7 +102,7 @@ test('rejects other data after the last member as damaged', async () => {
     for (const chunk of [1, 30, 1000]) await damagedBy(Buffer.concat([gzipSync('x'), tail]), chunk);
 });
 
-test('rejects a member that is truncated anywhere or has any flipped bit', async () => {
+test('rejects a member that is truncated or has a flipped bit at any position', async () => {
   const whole = gzipSync('some text, some text, some more text');
   for (let end = 0; end < whole.length; end++) await damagedBy(whole.subarray(0, end));
   const header = [3, 4, 5, 6, 7, 8, 9];
@@ -114,7 +114,7 @@ test('rejects a member that is truncated anywhere or has any flipped bit', async
   }
 });
 
-test('closes its source if the consumer stops early', async () => {
+test('decompression closes its source if the consumer stops early', async () => {
   const bytes = gzipSync(text(5_000_000));
   let read = 0;
   for await (const part of gunzip(chunked(bytes, 1000), 'x.gz')) {

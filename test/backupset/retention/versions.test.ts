@@ -61,7 +61,7 @@ test('compares environments by their content, because each encryption is differe
   );
 });
 
-test('writes a version with a wrong checksum again', async (t) => {
+test('replaces a version whose checksum is wrong', async (t) => {
   const root = await temporaryDirectory(t);
   const file = join(root, 'source');
   await writeFile(file, await config('one'));

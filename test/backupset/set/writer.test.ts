@@ -72,7 +72,7 @@ test('an abandoned set leaves nothing behind', async (t) => {
   assert.deepEqual(await readdir(root), []);
 });
 
-test('removes the leftovers of ended runs, and no foreign file', async (t) => {
+test('removes the leftovers of ended runs, but no foreign file', async (t) => {
   const root = await temporaryDirectory(t);
   for (const name of [
     '.partial-20261101_020000-1',

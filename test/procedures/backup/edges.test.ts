@@ -70,7 +70,7 @@ describe('backup', () => {
 });
 
 describe('partial sets', () => {
-  it('do not count for --max-age, and are verified only by name', async (t) => {
+  it('do not count for --max-age, and are verified only if they are named', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const settings = await platform.load();
     const later = { now: () => Date.now() + 30 * 3600_000 };

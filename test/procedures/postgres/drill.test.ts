@@ -55,7 +55,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     assert.deepEqual(servers(), []);
   });
 
-  it('loads and serves as a role that may only log in', async (t) => {
+  it('loads and serves the dump with a role that may only log in', async (t) => {
     const scratch = await openScratchCluster(await makeDirectory(t, 'drill'), 0, systemRandom);
     assert.ok(scratch !== undefined);
     const host = decodeURIComponent(scratch.url.split('?host=')[1]!);
@@ -105,7 +105,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     process.env['TMPDIR'] = place;
   });
 
-  it('ends its server even if it is killed', async (t) => {
+  it('the server of a killed drill ends as well', async (t) => {
     const platform = await platforms.fresh(t);
     const ended = await spawnProcedure(['drill', platform.dir], (step, kill) => {
       if (step === 'restore') setTimeout(() => kill('SIGKILL'), 700);

@@ -34,7 +34,7 @@ describeOnPostgres('the seal of a set of Postgres', (platforms) => {
     assert.deepEqual([await platform.readState(), await platform.databases()], [OLD, ['idkit']]);
   });
 
-  it('is required: without it, restore exits with 2 before it contacts the server, unless --trust-unsealed is given', async (t) => {
+  it('is required: without a seal, restore exits with 2 before it contacts the server, unless --trust-unsealed is given', async (t) => {
     const platform = await platforms.fresh(t);
     await makeUnsealed({ dir: platform.set });
     const settings = await platform.load();

@@ -183,7 +183,7 @@ describe('the master key must open the dump', () => {
     assert.equal((await restore(await platform.load(), keeping)).outcome, 'planned');
   });
 
-  it('the process environment overrides .env, in both cases', async (t) => {
+  it('the process environment overrides the restored and the kept .env', async (t) => {
     const place = await changedSinceBackup(t);
     const { platform, set } = place;
     const own = await readFile(join(platform.dir, '.env'), 'utf8');

@@ -154,7 +154,7 @@ describe('a set without a seal', () => {
     return place;
   };
 
-  it('is good, and reported as unsealed', async (t) => {
+  it('is judged as good, and reported as unsealed', async (t) => {
     const { platform } = await unsealed(t);
     const own = procedureOptions();
     const { failure, verdict, sets } = await verify(await platform.load(), options(own));

@@ -41,7 +41,7 @@ describe('smoke', () => {
     );
   });
 
-  it('logs the administrator out: no session is left behind', async (t) => {
+  it('logs the administrator out, so that no session is left behind', async (t) => {
     const platform = await makePlatform(t);
     const service = await platform.serve();
     const settings = await platform.load();

@@ -24,7 +24,7 @@ test('status finds failed renewals at the management listener', async (t) => {
   assert.ok(codes.includes('RENEWALS_FAILING'), ended.stdout);
 });
 
-test('status finds them on the base URL if the metrics are public and there is no management listener', async (t) => {
+test('status finds failed renewals on the base URL if the metrics are public and there is no management listener', async (t) => {
   const { codes, ended } = await statusOf(t, 'listen: { managementPort: off }\nmetrics: { public: true }\n');
   assert.ok(codes.includes('RENEWALS_FAILING'), ended.stdout);
 });

@@ -64,7 +64,7 @@ describe('status', () => {
     assert.match(wildcards[0]!.message, /realm open: client wide .* https:\/\/app\.example\.test\/\*;/);
   });
 
-  it('reports a stopped service: last backup, last verify, source of the master key', async (t) => {
+  it('reports the last backup, the last verification and the source of the master key of a stopped service', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const report = await status(await platform.load(), procedureOptions());
     assert.equal(report.service.health, 'stopped');

@@ -248,7 +248,7 @@ function metaColumns(columns: readonly string[]): Insert['meta'] {
 
 function placeOf(stage: string): string {
   if (stage === 'start') return 'as its first statement';
-  return stage === 'open' ? 'among its statements' : 'at that place';
+  return stage === 'open' ? 'among its statements' : 'at this point';
 }
 
 function unquoted(name: string): string {

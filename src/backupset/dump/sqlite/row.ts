@@ -21,7 +21,7 @@ export type Places = Int32Array;
  * Reads one row `(value,…)` that begins at `start`: strings, blobs, numbers, NULL and `CAST(X'…' AS TEXT)`, but no
  * expression. Returns the offset after the row, or INCOMPLETE.
  *
- * @throws IDKIT_DAMAGED for anything else, or if the number of values is not `columns`
+ * @throws IDKIT_DAMAGED for any other text, or if the number of values is not `columns`
  */
 export function scanRow(text: Uint8Array, start: number, columns: number, places?: Places): number {
   if (text[start] !== OPEN) throw badDump('a row of an INSERT does not begin with (');
