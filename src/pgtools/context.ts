@@ -5,7 +5,7 @@ import type { PostgresPrograms } from './programs/programs.ts';
 import { openPsql, type Psql } from './psql.ts';
 import type { ScratchAdministrator } from './scratch-role.ts';
 
-/** What every operation on one Postgres database needs. */
+/** What every operation on one Postgres database needs: connections, programs, names and timeouts. */
 export interface PostgresContext {
   psql: Psql;
   /**
@@ -35,7 +35,7 @@ export const RESTORE_NAME = `idkit restore ${hostname()} ${process.pid}`.slice(0
 const LOCK_WAIT_SECONDS = 30;
 const STALL_SECONDS = 300;
 
-/** How to reach a database. */
+/** A database, and how idkit connects to it. */
 export interface ConnectionOptions {
   address: PostgresAddress;
   /** The password that the role has after a restore. If undefined, libpq looks for one itself. */

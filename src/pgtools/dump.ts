@@ -25,7 +25,7 @@ export interface PostgresDump {
   version: string;
   schemaVersion: number;
   databaseBytes: number;
-  /** Counted in the dump's own snapshot. */
+  /** The realms with their numbers of users, counted in the dump's own snapshot. */
   realms: readonly RealmCount[];
 }
 

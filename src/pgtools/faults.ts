@@ -84,7 +84,7 @@ export function mayRefusePassword({ code, message }: IdkitError): boolean {
   return isFromServer && code === 'IDKIT_UNREACHABLE' && !SOON.test(message);
 }
 
-/** Lines of a report that do not help the operator. */
+/** Lines of psql's output that do not help the operator. */
 const NOISE = /^(LOCATION:|psql:<stdin>:\d+: NOTICE|NOTICE:|WARNING:)/;
 
 /**

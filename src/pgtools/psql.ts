@@ -14,7 +14,7 @@ import { connectionValue, literal } from './quote.ts';
 
 /** Timeout of one statement in seconds. */
 const STATEMENT_SECONDS = 60;
-/** Milliseconds between two attempts to reach a server that is starting. */
+/** Pause in milliseconds between two attempts to reach a server that is starting. */
 const BETWEEN_ATTEMPTS = 250;
 
 /** One line of psql's output, parsed as JSON. */

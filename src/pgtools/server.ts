@@ -14,7 +14,7 @@ export interface ServerFacts {
   role: string;
   superuser: boolean;
   createsDatabases: boolean;
-  /** Whether it follows another server and accepts no writes. */
+  /** True if the server follows another one and accepts no writes. */
   standby: boolean;
   /** The cluster's system identifier. Undefined if the role may not read it. */
   systemIdentifier?: string;

@@ -71,8 +71,8 @@ export async function readServiceFacts(schema: ServiceSchema, ask: Ask): Promise
 }
 
 /**
- * Returns the schema that contains the table. It prefers a schema in the search path to others, which Keycloak's
- * `db-schema` can name.
+ * Returns the schema that contains the table. Prefers a schema in the search path, but also finds another one, which
+ * Keycloak's `db-schema` can set.
  */
 async function findSchema({ table }: ServiceSchema, ask: Ask): Promise<string | undefined> {
   const [found] = await ask(

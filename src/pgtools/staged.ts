@@ -76,7 +76,7 @@ async function createWithTraits(
   return notes;
 }
 
-/** Runs all statements or none; returns false if one of them cannot run. */
+/** Runs all statements in one transaction. Returns false if one of them fails. */
 async function runTogether(context: PostgresContext, statements: readonly string[]): Promise<boolean> {
   try {
     await queryBeside(context, ['BEGIN;', ...statements, 'COMMIT;'].join('\n'));

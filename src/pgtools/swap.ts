@@ -228,8 +228,8 @@ export async function reopen(context: PostgresContext, live: string): Promise<vo
 }
 
 /**
- * Replaces the live database with the empty staged one and drops it. The live name always exists. After an interruption
- * the next attempt drops the previous database.
+ * Replaces the live database with the empty staged one, and drops the previous one. The live name always exists. After
+ * an interruption the next attempt drops the previous database.
  */
 export async function replaceLive(
   context: PostgresContext,

@@ -16,10 +16,10 @@ const TAIL_BYTES = 4096;
 const END = '\n-- PostgreSQL database dump complete\n';
 const DATA_BEGINS = /^(CREATE|ALTER|COPY|SELECT pg_catalog\.(?!set_config)|INSERT|COMMENT|GRANT|REVOKE|DO) ?/;
 
-/** The first minor versions of psql that know `\restrict` (CVE-2025-8714). */
+/** The first minor versions of psql that support `\restrict` (CVE-2025-8714). */
 const RESTRICT_SINCE: Readonly<Record<number, number>> = { 13: 22, 14: 19, 15: 14, 16: 10, 17: 6 };
 
-/** Returns whether a psql knows `\restrict`. */
+/** Returns whether this version of psql supports `\restrict`. */
 export function knowsRestrict(version: number): boolean {
   const major = Math.floor(version / 10_000);
   return major >= 18 || version % 10_000 >= (RESTRICT_SINCE[major] ?? Number.POSITIVE_INFINITY);

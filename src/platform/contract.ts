@@ -57,9 +57,9 @@ export interface Component {
   /** The engine's state (`running`, `restarting`, `exited` …), or `absent` if it was never created. */
   state: string;
   health: 'UP' | 'DOWN';
-  /** How often the engine has restarted it. */
+  /** Number of times that the engine has restarted the component. */
   restarts: number;
-  /** Why it is DOWN. */
+  /** Why the component is DOWN. */
   detail?: string;
 }
 
@@ -131,7 +131,11 @@ export interface PlatformService {
   start(signal?: AbortSignal): Promise<void>;
   /** Stops the embedded service that `start` started. Idempotent. */
   stop(): Promise<void>;
-  /** Polls `/health/ready`. @throws IDKIT_UNREACHABLE after `timeoutSeconds` */
+  /**
+   * Polls `/health/ready` until the service is ready.
+   *
+   * @throws IDKIT_UNREACHABLE after `timeoutSeconds`
+   */
   waitUntilReady(timeoutSeconds: number, signal?: AbortSignal): Promise<void>;
 
   /**

@@ -59,7 +59,7 @@ export interface ConnectionsOptions {
 export class Connections {
   readonly #settings: ClientSettings;
   readonly #holdsLock: boolean;
-  /** The address without its secrets, for messages. */
+  /** The address of the database without its secrets, for messages. */
   readonly place: string;
   #sizes: Readonly<Record<Lane, number>> = { requests: 1, reads: 1 };
   readonly #greeted = new WeakMap<object, Greeted>();
@@ -99,7 +99,7 @@ export class Connections {
     return this.#greeted.get(client);
   }
 
-  /** Whether the server was lost and has been available again for only a short time. */
+  /** True if the server was lost and became available again only a short time ago. */
   get isJustBack(): boolean {
     return performance.now() - this.#foundAgain < JUST_BACK_MS;
   }

@@ -99,7 +99,7 @@ export class GuardedClient extends Client {
     }
     // RFC 5802 §3: a server that cannot prove that it knows the password is an impostor.
     if (this.#method === 'scram-sha-256' && this.saslSession !== null)
-      this.#refuse('SCRAM-SHA-256 without the proof that it knows the password itself');
+      this.#refuse('SCRAM-SHA-256 without proving that it knows the password');
   }
 
   #refuse(requested: string): void {

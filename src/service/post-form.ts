@@ -51,7 +51,7 @@ const PRIVATE_HINT = 'to allow it, add the address to outbound.privateAddresses 
 const AUTHORITY_HINT =
   "start the service with NODE_EXTRA_CA_CERTS set to the file of the certificate's authority";
 
-/** OpenSSL's codes for a certificate from an unknown authority. */
+/** OpenSSL's error codes for a certificate from an unknown authority. */
 const UNTRUSTED: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

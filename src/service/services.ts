@@ -10,7 +10,7 @@ import type { PostForm, ProtocolContext } from '../protocol/index.ts';
 import { openStore, type StoreOptions } from '../store/open.ts';
 import type { ServeOptions } from './start.ts';
 
-/** Functions to call when the service ends, in the order of opening. */
+/** Functions that close resources when the service ends, in the order in which the resources were opened. */
 export type Closers = (() => unknown)[];
 
 /** Everything that the HTTP application is built from. */
@@ -73,7 +73,7 @@ export async function openServices(
   return { services, figures };
 }
 
-/** Returns the location of the store. A Postgres server shows the name of this process. */
+/** Returns the location of the store. It contains the name of this process, which a Postgres server shows. */
 function storePlace(
   { database, databasePassword }: Settings,
   withoutLock: boolean,

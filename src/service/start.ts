@@ -5,7 +5,6 @@ import type { ServiceLog } from '../http/index.ts';
 import type { LogDestination, LogOptions, OpenedLog } from './log.ts';
 import type { WorkerLink } from './workers/worker.ts';
 
-/** How to run the service. */
 export interface ServeOptions {
   /** Called once for each event. Default: no log. */
   log?: ServiceLog;

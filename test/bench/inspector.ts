@@ -12,7 +12,7 @@ export interface ScriptCoverage {
   url: string;
   functions: readonly {
     functionName: string;
-    /** The first range is the whole function. */
+    /** The first range covers the whole function. */
     ranges: readonly { startOffset: number; endOffset: number; count: number }[];
   }[];
 }

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { LoadOrder, LoadResult } from './load.ts';
 
-/** The core of the measured program, and the core of the load. */
+/** The CPU core for the measured program, and the one for the load. */
 export const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
 

@@ -19,7 +19,7 @@ import {
   startService,
 } from './service.ts';
 
-/** Number of refresh tokens of a large database that the load uses. */
+/** Number of refresh tokens that the load uses in a large database. */
 const USABLE = 20_000;
 
 const ROTATE = new URL('rotate-postgres.ts', import.meta.url).pathname;

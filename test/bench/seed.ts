@@ -10,7 +10,7 @@ import { readEnvironment } from './service.ts';
 
 type Row = Record<string, string | number | bigint | Uint8Array | null>;
 
-/** The database file of a platform directory. The service must be stopped. */
+/** Returns the path of the database file in a platform directory. */
 export function databaseFile(dir: string): string {
   return join(dir, 'data', 'idkit.db');
 }

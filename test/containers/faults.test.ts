@@ -9,7 +9,7 @@ import { restoreFaults } from './restore-faults.ts';
 // test; otherwise it runs only the tests whose results may differ from Docker.
 
 for (const kind of ['docker', 'podman'] as const) {
-  describe(`with ${kind}`, { skip: missingEngine(kind) ?? false }, () => {
+  describe(`containers with ${kind}`, { skip: missingEngine(kind) ?? false }, () => {
     const ends: (() => unknown)[] = [];
     const own = { after: (end: () => unknown) => ends.push(end) } as unknown as TestContext;
     const place = {} as Place;

@@ -15,7 +15,7 @@ const RUN_PROCEDURE = join(import.meta.dirname, '../procedures/run-procedure.ts'
 
 export const passphrase = { IDKIT_BACKUP_PASSPHRASE: PASSPHRASE.reveal() };
 
-/** Restores in a process that kills itself after a step. */
+/** Runs a restore in a process that kills itself after a step. */
 export async function killRestore(
   { engine, platform }: Place,
   args: readonly string[],

@@ -37,7 +37,7 @@ const STEPS = {
 };
 
 for (const [file, steps] of Object.entries(STEPS)) {
-  test(`${file} has a console block for each step of the main job`, () => {
+  test(`${file} has a console block for each step from serve to restore`, () => {
     const page = pages.find((one) => one.file === file);
     const text = (page?.examples ?? []).map(({ command }) => command).join('\n');
     for (const step of steps) assert.ok(text.includes(step), `a block shows ${step}`);

@@ -5,7 +5,7 @@ import { BIN, startIdkit } from '../journey/idkit.ts';
 // Runs the console blocks of a page like a reader: in one shell, one after the other, with a `serve` that runs until
 // the page stops it.
 
-/** One `$ command` of a console block and the output that the page shows. */
+/** A command after `$ ` in a console block, and the output that the page shows for it. */
 export interface Example {
   command: string;
   output: string;

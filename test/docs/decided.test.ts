@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { listPages, root, type Section, sectionsOf } from './pages.ts';
 
-// The pages whose sections hold rules. Each section ends with a paragraph "Decided in:", which leads from each of its
-// rules to the file that a maintainer would change.
+// Checks the pages whose sections contain rules. Each section ends with a paragraph "Decided in:", which names the files
+// in which a maintainer can change these rules.
 
 const HOLDS_RULES = /^docs\/(?:keycloak\/|reference\/(?!index\.md))/;
 
@@ -13,12 +13,12 @@ const sections = listPages()
   .filter(({ file }) => HOLDS_RULES.test(file))
   .flatMap((page) => sectionsOf(page));
 
-/** The text of a section without its last paragraph, if that is the paragraph "Decided in:". */
+/** Returns the last paragraph of a section if it begins with "Decided in:". */
 function decidedIn({ text }: Section): string | undefined {
   return /(?:^|\n\n)(Decided in: [\s\S]*)$/.exec(text)?.[1];
 }
 
-test('every section with rules says at its end where they are decided', () => {
+test('every section with rules ends with the files that decide them', () => {
   const missing = sections
     .filter(({ text }) => text !== '')
     .filter((section) => !/^Decided in: [^\n]+(?:\n[^\n]+)*\.$/.test(decidedIn(section) ?? ''))
@@ -26,7 +26,7 @@ test('every section with rules says at its end where they are decided', () => {
   assert.deepEqual(missing, []);
 });
 
-test('every file that a paragraph "Decided in:" names exists, and it names one', () => {
+test('every paragraph "Decided in:" names a file, and all files that it names exist', () => {
   const faults = sections.flatMap((section) => {
     const line = decidedIn(section);
     if (line === undefined) return [];

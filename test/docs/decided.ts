@@ -11,15 +11,15 @@ import { consoleRoutes } from '../../src/http/console/console-routes.ts';
 import { metadataRoutes, notImplementedRoutes, tokenRoutes } from '../../src/http/oidc/index.ts';
 import { code } from './markdown.ts';
 
-// The files that the generated parts of the pages name as the ones that decide. `~cli/exit.ts` stands for the path
-// `src/cli/exit.ts` in code style. A command, setting, error or route without a file here is a failure of the build of
-// the pages.
+// Names the source files that decide the rules in the generated parts of the pages. In the texts below, `~cli/exit.ts`
+// stands for `src/cli/exit.ts`. A command, setting, error or route for which this file names no source file makes the
+// generation fail.
 
-/** Writes `~path` as the pages do. */
+/** Replaces each `~path` with the path in code style, as the pages show it. */
 export const paths = (text: string): string =>
   text.replaceAll(/~([\w./-]+\.ts)/g, (_, path: string) => code(`src/${path}`));
 
-/** The paragraph "Decided in:" in lines of the pages' width. */
+/** Returns the lines of the paragraph "Decided in:", wrapped at 120 characters. */
 export function decidedIn(text: string): readonly string[] {
   const lines = [''];
   for (const word of `Decided in: ${paths(text)}.`.split(' ')) {
@@ -71,7 +71,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   help: '~cli/commands/help.ts; the reference in ~cli/reference/text.ts',
 };
 
-/** The files of a command, given its words: `admin realm list`. */
+/** Returns the files that decide about a command, such as `admin realm list`. */
 export function filesOfCommand(path: string): string {
   const words = path.split(' ');
   const [first = ''] = words;
@@ -83,7 +83,7 @@ export function filesOfCommand(path: string): string {
   );
 }
 
-/** The files of the sections of the reference that belong to no command. */
+/** Maps those sections of the command reference that belong to no command to their files. */
 export const FILES_OF_PROGRAM: Readonly<Record<string, string>> = {
   'Commands and their flags':
     '~cli/commands/table.ts (which commands, in which order), their purpose in the file of the command; what `idkit help --all` prints in ~cli/reference/text.ts, the manual in ~cli/reference/man.ts',
@@ -133,7 +133,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   IDKIT_DATABASE_PASSWORD: '~config/postgres/password.ts',
 };
 
-/** The files that apply a setting. */
+/** Returns the files that apply a setting. */
 export function filesOfSetting(name: string): string {
   return paths(found(SETTINGS, 'setting', name));
 }
@@ -174,12 +174,12 @@ const ERRORS: Readonly<Record<string, string>> = {
   IDKIT_BUG: 'reported by ~cli/exit.ts',
 };
 
-/** The file of an error, and the files that report it. */
+/** Returns the file that defines an error, and the files that report it. */
 export function filesOfError(name: string): string {
   return `~core/catalogue.ts; ${found(ERRORS, 'error', name)}`;
 }
 
-/** What names an address and its method, in rows and in routes. */
+/** A route, or a row of a route table. Its method and its URL or path identify it. */
 interface Named {
   method: string;
   url?: string;
@@ -214,7 +214,7 @@ const ROUTE_FILES: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** The file of each route of an address. */
+/** Returns the files that define these routes. */
 export function filesOfRoutes(routes: readonly Named[]): string {
   const files = routes.map((route) => found(Object.fromEntries(ROUTE_FILES), 'route', nameOf(route)));
   return [...new Set(files)].join(' ');

@@ -49,7 +49,7 @@ test('every file of the repository that a page names exists', () => {
   assert.deepEqual(faults, []);
 });
 
-test('anchors follow GitHub’s rule', () => {
+test('anchors of headings follow GitHub’s rule', () => {
   assert.equal(slugOf('The `exp` of a token, and "why" (RFC 6749)'), 'the-exp-of-a-token-and-why-rfc-6749');
   assert.deepEqual(
     [...anchorsOf('# A\n## Same\n## Same\n```sh\n# no heading\n```\n')],

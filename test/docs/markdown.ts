@@ -1,4 +1,4 @@
-// The pieces of Markdown tables.
+// Functions that render rows and cells of Markdown tables.
 
 export const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 

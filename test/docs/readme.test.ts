@@ -4,7 +4,7 @@ import { listPages } from './pages.ts';
 
 const readme = listPages().find(({ file }) => file === 'README.md')!.text;
 
-test('README is a front page of at most 200 lines', () => {
+test('README has at most 200 lines', () => {
   assert.ok(readme.split('\n').length <= 200);
 });
 

@@ -13,7 +13,7 @@ export interface Text {
 export interface Offence {
   file: string;
   line: number;
-  /** The words around the phrase. */
+  /** The phrase with the words around it. */
   text: string;
 }
 

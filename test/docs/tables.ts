@@ -37,7 +37,7 @@ export function exitTable(): readonly string[] {
   ];
 }
 
-/** A heading, the circumstances, the advice and the files for every error. */
+/** Describes each error in a section: when it occurs, what to do, and which files decide about it. */
 export function errorEntries(): readonly string[] {
   const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`;
   return Object.entries(ERROR_CATALOGUE).flatMap(([name, { exit, meaning, when, advice }], index) => [
@@ -53,7 +53,7 @@ export function errorEntries(): readonly string[] {
   ]);
 }
 
-/** Every setting with its default, the reason for it and the file that applies it. */
+/** Lists every setting with its default, the reason for the default, and the file that applies the setting. */
 export function settingTable(): readonly string[] {
   const rows = settingDocs().map((setting) => {
     const given = [

@@ -33,7 +33,7 @@ export interface Node {
   is(role: 'primary' | 'sync'): Promise<boolean>;
 }
 
-/** Two servers under Patroni with synchronous replication; the first one has its own network interface. */
+/** Two servers under Patroni with synchronous replication. The first one has its own network interface. */
 export interface Cluster {
   /** The address of the database, with both servers in order. */
   url: string;

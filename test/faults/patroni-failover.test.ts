@@ -15,7 +15,7 @@ const CLIENTS = 12;
 const PAUSE = 20;
 /** Number of rotations that must succeed before each fault. */
 const ROTATIONS = 100;
-/** Maximum time in milliseconds from the promotion of the other server to the first response. */
+/** Maximum time in milliseconds from the promotion of the standby to the service's first response. */
 const BACK_WITHIN = 5_000;
 
 test('if a primary is cut off or frozen, the service responds again within 5 s of the promotion, and no confirmed rotation is lost', {

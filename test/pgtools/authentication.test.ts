@@ -214,7 +214,7 @@ const HOSTILE: readonly [name: string, talk: Talk, message: RegExp][] = [
       say('R', LET_IN);
       say('Z', READY);
     },
-    /without the proof/,
+    /without proving/,
   ],
   [
     'is ready without a word of having let in',
@@ -223,7 +223,7 @@ const HOSTILE: readonly [name: string, talk: Talk, message: RegExp][] = [
       await ask();
       say('Z', READY);
     },
-    /without the proof/,
+    /without proving/,
   ],
   [
     'gives a wrong proof',

@@ -19,7 +19,7 @@ after(async () => {
   for (const end of ends) await end();
 });
 
-test('of two parallel changes of one record at two replicas, both are kept or one is rejected', {
+test('if two replicas change one record in parallel, both changes are kept or one is rejected', {
   skip,
 }, async () => {
   assert.ok((await runEveryPair(service.replicas)) > 400);

@@ -7,7 +7,7 @@ export interface Clients {
   answered: number;
   /** Connections that were refused. */
   refused: number;
-  /** Connections that were accepted and broke without a response. */
+  /** Connections that were accepted but broke without a response. */
   broken: number;
 }
 

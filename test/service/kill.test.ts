@@ -55,7 +55,7 @@ test('after kill -9 under refresh load, rotated tokens are rejected and the newe
     Promise.all(load).catch(() => {
       wrong = true;
     });
-    // Even a slow machine must have produced some load.
+    // The test needs some load, even on a slow machine.
     while (!wrong && spent() <= 200) {
       assert.equal(service.child.exitCode ?? service.child.signalCode, null, 'the service runs');
       await new Promise((resolve) => setTimeout(resolve, 5));

@@ -10,7 +10,7 @@ import { freePort } from '../free-port.ts';
 import { makePlatform, type TestPlatform } from '../http/service.ts';
 import { makePlace, runIdkit, startIdkit } from '../journey/idkit.ts';
 
-/** Returns settings with `flags` and without a management port. */
+/** Returns the settings of a new platform with these flags. */
 async function settingsOf(t: TestContext, flags: SettingFlags = {}): Promise<Settings> {
   const platform: TestPlatform = makePlatform();
   t.after(() => platform.remove());

@@ -12,7 +12,7 @@ function read(dir: string): ReturnType<typeof readRealmFiles> {
   return readRealmFiles(openRealmDirectory(dir, log, { remove: false }), () => undefined);
 }
 
-test('rejects a FIFO among the realm files without blocking the start, and follows a link to a file', async (t) => {
+test('rejects a FIFO among the realm files without blocking, but follows a link to a file', async (t) => {
   const dir = await makeDirectory(t, 'import');
   const elsewhere = await makeDirectory(t, 'elsewhere');
   const file = join(dir, 'acme.json');

@@ -44,7 +44,7 @@ export interface FoundProgram {
   start(args: readonly string[], target: ProgramTarget): Promise<RunningProgram>;
 }
 
-/** A running program. Its streams emit no `error` and its promise never rejects; read the outcome from `ended`. */
+/** A running program. Its streams emit no `error`, and `ended` never rejects but resolves with the outcome. */
 export interface RunningProgram {
   /** A write after the program has ended is lost without an error; see `ended`. */
   stdin: Writable;
@@ -58,7 +58,6 @@ export interface RunningProgram {
   kill(): void;
 }
 
-/** How a program ended. */
 export interface ProgramEnd {
   /** Undefined if a signal ended it or it could not start. */
   code: number | undefined;

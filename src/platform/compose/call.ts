@@ -4,7 +4,7 @@ import { IdkitError } from '../../core/index.ts';
 
 /** How a program of the engine ended, and what it printed. */
 export interface Called {
-  /** Undefined if the program could not start. */
+  /** The exit code. Undefined if the program could not start. */
   code: number | undefined;
   stdout: string;
   stderr: string;

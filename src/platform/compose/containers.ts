@@ -5,17 +5,17 @@ import type { Engine } from './engine.ts';
 /** A container of the project, as the engine reports it. */
 export interface Container {
   id: string;
-  /** The service of the compose file. */
+  /** The name of the container's service in the compose file. */
   service: string;
   image: string;
   /** The state that the engine reports: `created`, `running`, `restarting`, `exited` … */
   state: string;
   exitCode: number;
-  /** How often the engine has restarted it. */
+  /** Number of times that the engine has restarted the container. */
   restarts: number;
-  /** The engine's error if it could not start. */
+  /** The engine's error if the container could not start. */
   error: string;
-  /** The result of its own health check, if the engine runs one. */
+  /** The result of the container's own health check, if the engine runs one. */
   health?: string;
   ports: readonly PublishedPort[];
 }

@@ -32,7 +32,7 @@ export function definitionFile(settings: Settings, staged: string | undefined): 
 }
 
 /**
- * Reads the services of compose.yaml, in starting order.
+ * Reads the services of compose.yaml, in the order in which they start.
  *
  * @throws IDKIT_SETTING if the file is missing, is not a compose file, or lacks the services that idkit.yaml names
  */

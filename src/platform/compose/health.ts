@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts';
 /** The health of a component. */
 export interface Health {
   health: 'UP' | 'DOWN';
-  /** Why it is DOWN. */
+  /** Why the component is DOWN. */
   detail?: string;
 }
 

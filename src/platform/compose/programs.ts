@@ -210,7 +210,7 @@ function run(
     }),
     kill() {
       watched.kill();
-      // Killing the engine's client does not end the program inside the container.
+      // Killing the engine's client does not end the program inside the container, so it is killed separately.
       killed ??= engine
         .call(['exec', id, 'sh', '-c', KILL_MARKED, 'sh', `${MARK}=${mark}`])
         .catch(() => undefined);

@@ -41,7 +41,7 @@ export async function isReady(address: string, until: number): Promise<boolean> 
   }
 }
 
-/** `fetch` hides the reason in its cause. If it tried several addresses, the first error is the reason. */
+/** `fetch` hides the reason in the cause of its error. If it tried several addresses, the first error is the reason. */
 function innermost(error: unknown): unknown {
   if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0]);
   if (error instanceof Error && error.cause !== undefined) return innermost(error.cause);

@@ -13,7 +13,7 @@ import type { Component, PlatformService, ServiceInfo } from '../contract.ts';
 import { serviceRuns } from '../find-service.ts';
 import { isReady } from './ready.ts';
 
-/** Milliseconds between two requests to `/health/ready`. */
+/** Pause in milliseconds between two requests to `/health/ready`. */
 const POLL_PAUSE = 50;
 
 /** Whether only this process may use the database, because a restore keeps other services out. */

@@ -7,7 +7,7 @@ import { IdkitError, systemErrorCode } from '../../core/index.ts';
 /** Size in bytes of the blocks that `stat` counts. */
 const BLOCK = 512;
 
-/** The files of one restore. */
+/** The database files of one restore. */
 export interface SwapFiles {
   live: string;
   /** The loaded database, before the swap renames it. */

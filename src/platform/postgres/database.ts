@@ -62,7 +62,7 @@ export interface PostgresDatabaseOptions extends ConnectionOptions {
   store?: StoreAccess;
   /** Absent if only the platform's own service can reach the database. */
   gate?: Gate;
-  /** Whether services of other machines may use the database. A restore then checks for them and keeps them out. */
+  /** True if services on other machines may use the database. A restore then checks for them and keeps them out. */
   sharedWithServices?: boolean;
   /** Returns whether the database's container is stopped. Absent if the database is not in a container. */
   isStopped?(): Promise<boolean>;

@@ -8,7 +8,7 @@ import { readAcceptQueue } from './accept-queue.ts';
  */
 const OWN = 6;
 const LEFT = 2;
-/** With this backlog the kernel drops new clients once `LEFT` connections wait (Linux, `sk_acceptq_is_full`). */
+/** With this backlog the kernel drops new clients when `LEFT` connections wait (Linux, `sk_acceptq_is_full`). */
 const SMALLEST_BACKLOG = 1;
 /** The default backlog of Node.js. */
 const FULL_BACKLOG = 511;
@@ -26,9 +26,10 @@ export interface ClosedListener {
  * Closes a listener without losing a connection. `close` alone resets connections that the kernel has completed and no
  * process has accepted. Their clients may have sent a request that a proxy must not retry.
  *
- * So this function fills the queue with connections of this process and makes it as short as possible. From then on the
- * kernel drops new clients. Such a client retries after a second and is refused, which is safe to retry elsewhere.
- * Earlier clients are accepted. The listener closes when only connections of this process remain in the queue.
+ * So this function makes the queue as short as possible and fills it with connections of this process. From then on the
+ * kernel drops new clients. Each of them tries to connect again after a second and is refused, so that a proxy can send
+ * its request elsewhere. Earlier clients are accepted. The listener closes when only connections of this process remain
+ * in the queue.
  *
  * Established connections stay open. Without the kernel's tables (not on Linux), or if no such state is reached in
  * time, the listener closes without this protection.

@@ -15,7 +15,7 @@ export const LINGER_MS = 500;
  */
 export type Remaining = 'none' | 'others' | 'no-client';
 
-/** How a service ends. */
+/** The steps of `drain` that depend on the kind of service. */
 export interface Ending {
   /**
    * Resolves when the listeners must close. Until then they are open, and the service may report that it is not ready.

@@ -17,7 +17,7 @@ export interface HeldPort {
   port: number;
   bound: BoundSocket | undefined;
   purpose: Purpose;
-  /** Present if other processes of the service listen there too. */
+  /** Set if other processes of the service listen there too. */
   shared?: SharedPort;
 }
 

@@ -113,7 +113,7 @@ test('undoing a swap removes the database if none existed before', async () => {
   assert.ok(!existsSync(files.live));
 });
 
-test('discards the staged database and, with `previous`, the one that a swap kept', async () => {
+test('discards the staged database and, with `previous`, also the one that a swap kept', async () => {
   const files = place();
   await swapFile(files);
   await discardFiles(files, { previous: false });
@@ -122,7 +122,7 @@ test('discards the staged database and, with `previous`, the one that a swap kep
   assert.deepEqual(readdirSync(join(files.live, '..')), ['idkit.db']);
 });
 
-test('rejects a restore id that would leave the directory', () => {
+test('rejects a restore id that would lead out of the directory', () => {
   assert.throws(() => swapFiles('/data/idkit.db', '../x'), { code: 'IDKIT_USAGE' });
 });
 

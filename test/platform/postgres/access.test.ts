@@ -167,7 +167,7 @@ test('neither an argument nor the server’s log contains a password, even if th
   assert.deepEqual((await dumpOf(server.open())).summary.realms, KEYCLOAK_REALMS);
 });
 
-test('sets the restored password even if the server requests none, as in its container', {
+test('sets the restored password even if the server requests none, as Postgres in a container does', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);

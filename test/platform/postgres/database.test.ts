@@ -119,7 +119,7 @@ test('a role that is not a superuser can drop a database in which autovacuum run
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
-test('counts and restores Keycloak’s tables in another schema (db-schema)', {
+test('counts and restores Keycloak’s tables in the schema that db-schema sets', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
