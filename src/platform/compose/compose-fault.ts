@@ -16,7 +16,7 @@ const NO_IMAGE =
   /pull access denied|manifest unknown|no such image|image not known|failed to resolve reference|initializing source|short-name|invalid reference format|\/v2\//i;
 
 /**
- * Lines of compose programs that do not describe the fault: progress, warnings, a summary, and the output of
+ * Lines of compose programs that do not describe the error: progress, warnings, a summary, and the output of
  * `podman-compose` queries.
  */
 const BESIDE_THE_FAULT =

@@ -199,7 +199,7 @@ function run(
     // pg_dump reads no input; it ends when this stream closes.
     stdin: isRead ? watched.stdin : new PassThrough().resume(),
     ended: watched.ended.then(async (end) => {
-      // In a paused container no program ends, so a call for it never returns.
+      // In a paused container no program ends, so calls of the engine for it never return.
       if (/paused/.test((await killed)?.stderr ?? ''))
         return { ...end, unreached: pausedFault(engine, { id, service }) };
       if (NO_PASSWORD.test(end.stderr) && version < KNOWS_METHODS)

@@ -16,7 +16,7 @@ import { isReady } from './ready.ts';
 /** Pause in milliseconds between two requests to `/health/ready`. */
 const POLL_PAUSE = 50;
 
-/** Whether only this process may use the database, because a restore keeps other services out. */
+/** A restore's lock on the database. While it is shut, only this process may use the database. */
 export interface ServiceGate {
   readonly isShut: boolean;
 }
