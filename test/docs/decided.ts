@@ -1,3 +1,5 @@
+import type { SettingName } from '../../src/config/settings/table.ts';
+import type { ErrorCode } from '../../src/core/index.ts';
 import { clientRows } from '../../src/http/admin/client-routes.ts';
 import { componentRows } from '../../src/http/admin/component-routes.ts';
 import { eventRows } from '../../src/http/admin/event-routes.ts';
@@ -92,7 +94,7 @@ export const FILES_OF_PROGRAM: Readonly<Record<string, string>> = {
   'Exit codes': '~core/catalogue.ts; which one ends a command in ~cli/exit.ts',
 };
 
-const SETTINGS: Readonly<Record<string, string>> = {
+const SETTINGS: Readonly<Record<SettingName, string>> = {
   runtime: '~platform/open.ts',
   service: '~platform/open.ts',
   baseUrl: '~service/server.ts',
@@ -138,7 +140,7 @@ export function filesOfSetting(name: string): string {
   return paths(found(SETTINGS, 'setting', name));
 }
 
-const ERRORS: Readonly<Record<string, string>> = {
+const ERRORS: Readonly<Record<ErrorCode, string>> = {
   IDKIT_USAGE: 'reported by ~cli/run-cli.ts, ~cli/flags.ts and the command itself',
   IDKIT_SETTING: 'reported by ~config/settings/load.ts, ~config/yaml/file.ts and ~config/environment/file.ts',
   IDKIT_DIRECTORY_MISSING: 'reported by ~config/paths.ts and ~cli/context.ts',
