@@ -12,7 +12,6 @@ import { checkGrants, checkGroupGrants, clientOfRole, isAdminRole } from './admi
  * - remove a role that includes one
  * - change a user who holds one
  *
- *
  * @throws AdminRefusal 403
  */
 export async function checkAdministrators(call: RealmCall, changes: readonly Change[]): Promise<void> {

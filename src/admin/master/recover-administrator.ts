@@ -9,7 +9,6 @@ import { MASTER } from '../defaults/built-in-clients.ts';
  * Creates an administrator of the realm master, or resets one, in one transaction. Enables the user, sets a new
  * password and grants the role `admin`. Removes second factors, required actions, lockouts and sessions.
  *
- *
  * @throws IDKIT_NOT_FOUND if the realm master does not exist yet
  */
 export async function recoverAdministrator(

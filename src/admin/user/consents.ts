@@ -65,7 +65,6 @@ export async function revokeConsent(call: RealmCall, userId: string, clientId: s
  * Returns a consent as UserConsentRepresentation, with the names of its scopes. A consent to the client itself appears
  * as its client id. Returns undefined if the client does not exist any more.
  *
- *
  * @param nameOf returns the client id of a UUID
  */
 export async function consentRepresentation(

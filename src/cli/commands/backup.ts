@@ -11,7 +11,9 @@ import { renderBytes, renderMilliseconds } from '../output/render-units.ts';
 export function addBackup(program: CliCommand, run: Runner): void {
   program
     .command('backup')
-    .description("back up the platform into a new set; the last line on stdout is the set's directory")
+    .description(
+      "back up the platform into a new set, and print the set's directory as the last line on stdout",
+    )
     .settingFlags('backup')
     .addOption(
       new Option(

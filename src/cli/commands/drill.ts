@@ -8,7 +8,7 @@ export function addDrill(program: CliCommand, run: Runner): void {
   program
     .command('drill')
     .argument('[dir]', 'the directory of a set (default: the newest set that can be restored)')
-    .description('restore a set in isolation, test it, and report the result; does not touch the platform')
+    .description('restore a set in isolation, test it, and report the result, without changing the platform')
     .option('--keep', 'keep the isolated platform directory and print its path')
     .option('--trust-unsealed', 'accept a set without a seal')
     .examples([

@@ -10,7 +10,7 @@ const PROXIES = ['caddy', 'nginx'] as const;
 export function addInit(program: CliCommand, run: Runner): void {
   program
     .command('init')
-    .description('create a platform directory; only writes files, and never overwrites one')
+    .description('create a platform directory, without overwriting existing files')
     .addOption(
       new Option('--runtime <kind>', 'what runs the platform: one process or containers')
         .choices(['embedded', 'compose'])

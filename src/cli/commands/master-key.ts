@@ -11,7 +11,7 @@ export function addMasterKey(program: CliCommand, run: Runner): void {
     .examples([['idkit master-key rotate', 'safe to interrupt and run again']])
     .command('rotate')
     .description(
-      'generate a new master key, write it to .env, and encrypt every secret with it; stop serve first',
+      'generate a new master key, write it to .env, and encrypt every secret with it (stop serve first)',
     )
     .examples([['idkit master-key rotate', 'safe to interrupt and run again']])
     .action(

@@ -12,7 +12,7 @@ import { confirm } from '../terminal.ts';
 export function addRestore(program: CliCommand, run: Runner): void {
   program
     .command('restore')
-    .description('replace the platform with a backup set; a failed restore rolls back')
+    .description('replace the platform with a backup set, and roll back if the restore fails')
     .option('--from <dir>', 'the directory of the set')
     .option('--dry-run', 'run all checks and print the plan, but change nothing')
     .option('--resume', 'continue an interrupted restore')

@@ -10,7 +10,7 @@ export function addVerify(program: CliCommand, run: Runner): void {
   program
     .command('verify')
     .argument('[dir]', 'the directory of a set')
-    .description('check every byte of backup sets; suitable for cron')
+    .description('check every byte of backup sets')
     .settingFlags('verify')
     .option('--latest', 'check only the newest set that can be restored (default)')
     .option('--all', 'check every set of the backup root')

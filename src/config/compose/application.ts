@@ -2,7 +2,7 @@
 export const APPLICATION = `// An application that the platform's login protects, for Node.js 20 or newer, without packages.
 //   GET /health  {"status":"UP"} while it is healthy
 //   GET /api     401 without and 200 with an access token of the issuer
-// "idkit smoke" checks both (applications in idkit.yaml). The package idkit/resource-server does the same with less code.
+// "idkit smoke" checks both (applications in idkit.yaml). The package idkit/resource-server needs less code for this.
 import { createPublicKey, verify } from 'node:crypto';
 import { createServer } from 'node:http';
 
