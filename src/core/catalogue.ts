@@ -69,12 +69,6 @@ export const ERROR_CATALOGUE = {
     when: 'a realm file is not valid JSON, has an unknown or invalid field, or contradicts itself',
     advice: 'correct the file at the position that the message names; nothing was imported from it',
   },
-  IDKIT_NOT_YET: {
-    exit: 2,
-    meaning: 'this version does not support the feature yet',
-    when: 'a setting requires a feature that only a later version of idkit has',
-    advice: 'use the alternative that the message names, or install a newer version of idkit',
-  },
   IDKIT_PORT_TAKEN: {
     exit: 1,
     meaning: 'the address to listen on is in use',
@@ -86,12 +80,6 @@ export const ERROR_CATALOGUE = {
     meaning: 'an operation failed; the message says which and why',
     when: 'an operation fails for a reason that no other code covers',
     advice: 'remove the cause that the message names, then run the command again',
-  },
-  IDKIT_FINDINGS: {
-    exit: 3,
-    meaning: 'finished, with findings',
-    when: 'a command did its work and found something that needs attention',
-    advice: 'read the findings in the output; each one says what to do',
   },
   IDKIT_NOT_FOUND: {
     exit: 10,

@@ -50,7 +50,7 @@ export async function preflight(restore: Restore): Promise<undefined> {
   };
 }
 
-/** Opens the platform that the settings after the restore describe. @throws IDKIT_NOT_YET */
+/** Opens the platform that the settings after the restore describe. */
 export async function openNext(
   { settings: present, options, journal }: Restore,
   after: Settings,
