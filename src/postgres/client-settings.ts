@@ -46,7 +46,7 @@ const TYPES: CustomTypesConfig = {
 /** The server to connect to, and how to authenticate. */
 export interface ClientSettings {
   address: PostgresAddress;
-  /** Takes precedence over the address and the password file. */
+  /** The password. It takes precedence over those in the address and in the password file. */
   password: Secret | undefined;
   /** The name of this process in `pg_stat_activity`, at most 63 bytes. */
   applicationName: string;

@@ -30,8 +30,8 @@ const SECOND_MS = 1_000;
 const UNUSED_MS = 60_000;
 
 /**
- * When a server becomes available again, other stores may still undo rotations that they could not report, for this
- * many milliseconds.
+ * For this many milliseconds after a server becomes available again, other stores may still undo rotations whose
+ * results they could not report.
  */
 const JUST_BACK_MS = 3_000;
 

@@ -10,7 +10,7 @@ export type { Connections, Lane } from './connections.ts';
 const PATIENCE_MS = 5_000;
 
 /**
- * Returns the connections to a database. The first use connects.
+ * Returns the connections to a database. They connect when they are first used.
  *
  * @throws IDKIT_SETTING
  */

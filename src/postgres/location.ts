@@ -6,7 +6,7 @@ import type { Wire, WireOptions } from './wire.ts';
 export interface PostgresLocation {
   /** The address, in the form that `parsePostgresUrl` accepts. */
   url: string;
-  /** Takes precedence over the address and the password file. */
+  /** The password. It takes precedence over those in the address and in the password file. */
   password?: Secret | undefined;
   /** The name of this process in `pg_stat_activity`. Default: `idkit HOST PID`. */
   applicationName?: string | undefined;

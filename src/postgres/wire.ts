@@ -27,7 +27,7 @@ export interface Wire {
 /** The server's address, and the parameters that it receives. */
 export interface WireOptions {
   address: PostgresAddress;
-  /** Takes precedence over the address and the password file. */
+  /** The password. It takes precedence over those in the address and in the password file. */
   password: Secret | undefined;
   startup: Startup;
 }

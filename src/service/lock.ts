@@ -18,7 +18,7 @@ export function serviceLockFile(settings: Settings): string {
 }
 
 /**
- * Creates the directory of a file, which only its owner can read.
+ * Creates the directory of a file, so that only its owner can read the directory.
  *
  * @throws IDKIT_DIRECTORY_NOT_WRITABLE
  */

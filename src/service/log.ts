@@ -32,7 +32,7 @@ const WHOLE_BYTES = 4096;
 /**
  * Opens a log with one JSON line per event (pino). Lines for a file descriptor are buffered and written together, the
  * last ones when the process ends. If the reader closes the pipe (EPIPE), logging ends but the service continues. If
- * the disk is full, logging resumes when it has space again.
+ * the disk is full, logging resumes when the disk has space again.
  */
 export async function openLog(to: LogDestination, options: LogOptions = {}): Promise<OpenedLog> {
   const settings = {

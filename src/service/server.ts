@@ -173,8 +173,8 @@ async function readImport(
 }
 
 /**
- * Returns whether the directory contains files, because most starts import nothing and need not load the import code.
- * Also returns true if the directory cannot be read.
+ * Returns whether the directory contains files. Most starts import nothing, so they need not load the import code. Also
+ * returns true if the directory cannot be read.
  */
 async function holdsFiles(directory: string): Promise<boolean> {
   const names = await readdir(directory).catch((error) =>
@@ -184,7 +184,7 @@ async function holdsFiles(directory: string): Promise<boolean> {
 }
 
 /**
- * Resolves when a service must close its listeners, with the processes that continue to accept connections. Resolves
+ * Waits until the service must close its listeners. Returns which processes continue to accept connections. Returns
  * immediately if the service was never ready.
  */
 async function leave(settings: Settings, health: Health, worker: WorkerLink | undefined): Promise<Remaining> {

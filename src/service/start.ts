@@ -73,8 +73,8 @@ export async function startService(settings: Settings, options: ServeOptions = {
 }
 
 /**
- * Checks that this process may run the service. On a container platform, only the container may do so, in which an
- * environment variable names the database.
+ * Checks that this process may run the service. The service of a container platform runs only in its container, where
+ * an environment variable names the database.
  *
  * @throws IDKIT_SETTING
  */

@@ -50,7 +50,7 @@ function pathWith(dir: string, programs: readonly string[]): string {
   return bin;
 }
 
-test('if no engine is installed, exits with 14 and explains how to install one', async (t) => {
+test('if no engine is installed, idkit exits with 14 and explains how to install one', async (t) => {
   const dir = await makePlatform(t);
   const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], {
     cwd: dir,
@@ -64,7 +64,7 @@ test('if no engine is installed, exits with 14 and explains how to install one',
   );
 });
 
-test('exits with 14 and names the engine if idkit.yaml requires one that is not installed', async (t) => {
+test('idkit exits with 14 if idkit.yaml requires an engine that is not installed', async (t) => {
   const dir = await makePlatform(t);
   appendFileSync(join(dir, 'idkit/idkit.yaml'), 'compose: { engine: nerdctl }\n');
   const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir });
@@ -143,7 +143,7 @@ test('reports why Podman does not work (exit code 15)', async (t) => {
   assert.match(ended.stderr, /hint: podman info shows more/);
 });
 
-test('if the engine has no compose program, exits with 14 and names the package to install', async (t) => {
+test('if the engine has no compose program, idkit exits with 14 and names the package to install', async (t) => {
   const missing = missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -163,7 +163,7 @@ test('serve on a container platform exits with 2 and refers to idkit up, unless 
   assert.match(ended.stderr, /idkit\.yaml says runtime: compose.*\nhint: idkit up starts it/);
 });
 
-test('exits with 2 if compose.yaml is missing, or lacks a service that idkit.yaml names', async (t) => {
+test('idkit exits with 2 if compose.yaml is missing, or lacks a service that idkit.yaml names', async (t) => {
   const dir = await makePlatform(t);
   const compose = join(dir, 'idkit/compose.yaml');
   renameSync(compose, `${compose}.away`);
@@ -179,7 +179,7 @@ test('exits with 2 if compose.yaml is missing, or lacks a service that idkit.yam
   assert.match(other.stderr, /no service "idkit", which is the service that idkit\.yaml names/);
 });
 
-test('exits with 2 if the compose project belongs to another platform directory', async (t) => {
+test('idkit exits with 2 if the compose project belongs to another platform directory', async (t) => {
   const missing = missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);

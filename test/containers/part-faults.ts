@@ -148,7 +148,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     }
   });
 
-  it('exits with 15 if the compose project has no containers, and lists the projects that have some', async () => {
+  it('idkit exits with 15 if the compose project has no containers, and lists the projects that have some', async () => {
     place.platform.edit('idkit.yaml', place.platform.project, 'elsewhere');
     const ended = await place.platform.run(['backup'], PASSPHRASE);
     place.platform.edit('idkit.yaml', 'elsewhere', place.platform.project);
@@ -234,7 +234,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       await ok(['backup', '--quiet'], PASSPHRASE);
     });
 
-  it('exits with 15 if a container is paused, and explains how to resume it', async () => {
+  it('idkit exits with 15 if a container is paused, and explains how to resume it', async () => {
     for (const service of ['database', 'idkit']) {
       const id = await idOf(service);
       await place.engine.call(['pause', id]);

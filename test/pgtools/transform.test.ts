@@ -61,7 +61,7 @@ test('removes a setting of Postgres 17 for an older server, but only at the star
   assert.equal(count(await fit(sql, NEW_PSQL)), 2);
 });
 
-test('changes nothing else in a dump, however it is split and whichever bytes it contains', async () => {
+test('keeps all other bytes of a dump unchanged, however it is split into chunks', async () => {
   const rows = fc.array(
     fc.string({ unit: 'binary' }).map((text) => text.replaceAll(/[\n\\]/g, 'é')),
     { maxLength: 400 },

@@ -68,7 +68,7 @@ test('workers share the port, and every connection gets a response', { skip }, a
   }
 });
 
-test('the lock file names the process that started the workers, and status finds the service with its help', {
+test('the lock file names the process that started the workers, and status uses it to find the service', {
   skip,
 }, async () => {
   const status = (await service.run(['status', '--json'])).result();

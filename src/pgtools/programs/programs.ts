@@ -10,7 +10,7 @@ export type ProgramName = 'psql' | 'pg_dump';
  */
 export interface ProgramTarget {
   address: PostgresAddress;
-  /** Takes precedence over the address's own password and the password file. */
+  /** The password. It takes precedence over those in the address and in the password file. */
   password: Secret | undefined;
   /** The name that the server shows in `pg_stat_activity`. */
   applicationName: string;

@@ -51,7 +51,7 @@ export function parseCommandWords(text: string, setting: string): readonly [stri
   return [program, ...rest];
 }
 
-/** Returns the text between the quote at `start` and the closing quote, and the position `end` of the latter. */
+/** Returns the text between the quote at `start` and the closing quote, whose position is `end`. */
 function readQuoted(text: string, start: number): { value: string; end: number } | undefined {
   const quote = text.charAt(start);
   let value = '';

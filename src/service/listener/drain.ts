@@ -10,8 +10,8 @@ export const LINGER_MS = 500;
 
 /**
  * Which processes accept connections after this one stops. With `others`, they accept the connections in the queue.
- * With `none`, those connections would be lost. With `no-client`, the queue can only be empty, because no client uses
- * the service.
+ * With `none`, those connections would be lost, so this process accepts them before it stops. With `no-client`, the
+ * queue can only be empty, because no client uses the service.
  */
 export type Remaining = 'none' | 'others' | 'no-client';
 

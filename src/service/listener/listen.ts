@@ -38,8 +38,8 @@ export interface ReservedPort extends SharedPort {
 
 /**
  * Reserves a port for several processes; 0 chooses a free one. The processes share one socket, and an idle one accepts
- * the next connection. Before Node.js 26.4, which can hold a port, they use SO_REUSEPORT instead, and each process has
- * its own queue.
+ * the next connection. Node.js before 26.4 cannot hold a port. The processes then use SO_REUSEPORT, and each of them
+ * has its own queue.
  *
  * @throws the errors of `listen`
  */

@@ -24,7 +24,7 @@ import {
 
 const skip = missingPostgres() ?? false;
 
-test('exits with 12 for a wrong password, with 10 for a missing database and with 15 for a missing server', {
+test('reports a wrong password with exit code 12, a missing database with 10 and a missing server with 15', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -48,7 +48,7 @@ test('exits with 12 for a wrong password, with 10 for a missing database and wit
   assert.deepEqual((await dumpOf(other)).summary.realms, KEYCLOAK_REALMS);
 });
 
-test('exits with 15 if the server has no free connection, and works with a role that is read-only by default', {
+test('reports a server without a free connection with exit code 15, and works with a role that is read-only by default', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, {
@@ -203,7 +203,9 @@ test('sets the restored password even if the server requests none, as Postgres i
   await dumpOf(server.open());
 });
 
-test('exits with 19 if the server’s disk is full, and keeps the live database', { skip }, async (t) => {
+test('reports a full disk of the server with exit code 19, and keeps the live database', {
+  skip,
+}, async (t) => {
   await onSmallDisk(t, '48m', async (disk) => {
     const server = await startKeycloakServer(t);
     const owner = execFileSync('id', ['-u', 'postgres'], { encoding: 'utf8' }).trim();

@@ -185,7 +185,7 @@ test('before the load, reports missing roles together with the missing right to 
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
-test('a dump exits with 15 if another session keeps a table locked, and leaves no waiting session behind', {
+test('a dump fails with exit code 15 if another session keeps a table locked, and leaves no waiting session behind', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -236,7 +236,7 @@ test('a dump fails if pg_dump or its server process is killed', { skip }, async 
   }
 });
 
-test('a dump exits with 15 if the server stops sending, and its session ends when the server continues', {
+test('a dump fails with exit code 15 if the server stops sending, and its session ends when the server continues', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -262,7 +262,7 @@ test('a dump exits with 15 if the server stops sending, and its session ends whe
   await checkNobodyLeft(server);
 });
 
-test('dump and load exit with 15 if the server stops meanwhile, and the previous state remains', {
+test('dump and load fail with exit code 15 if the server stops meanwhile, and the previous state remains', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
