@@ -32,7 +32,7 @@ export interface LoadResult {
   p50: number;
   p99: number;
   p999: number;
-  /** The tokens that are valid afterwards. */
+  /** The refresh tokens that are valid after the load. */
   tokens?: string[];
 }
 

@@ -81,7 +81,10 @@ export function missingPlugin(): string | undefined {
 /** The token service that the images contain. */
 export type TestedService = 'idkit' | 'keycloak';
 
-/** Starts an engine with the images of a platform. The engine and everything it creates end with the test. */
+/**
+ * Starts an engine with the images of a platform. The engine and everything that it creates are removed when the test
+ * ends.
+ */
 export async function startEngine(
   t: TestContext,
   kind: EngineKind,

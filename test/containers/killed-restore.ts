@@ -9,7 +9,7 @@ import type { TestEngine } from './engines.ts';
 import type { Place } from './place.ts';
 import type { ContainerPlatform } from './platform.ts';
 
-// Helpers for tests that kill a restore on containers.
+// Helpers for tests that kill a restore of a container platform.
 
 const RUN_PROCEDURE = join(import.meta.dirname, '../procedures/run-procedure.ts');
 

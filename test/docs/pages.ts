@@ -41,11 +41,11 @@ export function anchorsOf(markdown: string): ReadonlySet<string> {
 export interface Section {
   file: string;
   heading: string;
-  /** Without the heading and the empty lines around it. */
+  /** The text of the section, without its heading and the empty lines around it. */
   text: string;
 }
 
-/** The sections of a page in order, with the text of each up to the next heading of any level. */
+/** Returns the sections of a page in order. Each section ends at the next heading of any level. */
 export function sectionsOf({ file, text }: Page): readonly Section[] {
   const sections: { heading: string; lines: string[] }[] = [];
   let isCode = false;

@@ -54,7 +54,7 @@ export function listTexts(): readonly Text[] {
     .filter(({ text }) => !WRITTEN.test(text));
 }
 
-/** Joins the lines of comments and paragraphs, so that a phrase over two lines is found. */
+/** Joins the lines of comments and paragraphs, so that a phrase that spans two lines is found. */
 export function prose(text: string): string {
   return text
     .replace(/\n[ \t]*(?:\/\/|\*(?!\/)|>)?[ \t]*/g, ' ')

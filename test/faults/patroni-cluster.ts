@@ -21,7 +21,7 @@ import { waitUntil } from '../wait-until.ts';
 const PATIENCE = 90_000;
 const PASSWORD = 'Postgres-Test-1';
 
-/** One Postgres server and the Patroni that watches it. */
+/** A Postgres server with the Patroni process that manages it. */
 export interface Node {
   host: string;
   port: number;

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Engine } from '../../../src/platform/compose/engine.ts';
 import { whileTunnelled } from '../../../src/platform/compose/tunnel.ts';
 
-/** The engine is never called, because nothing connects. */
+/** The test never calls the engine, because nothing connects to the tunnel. */
 const engine: Engine = {
   kind: 'docker',
   program: 'docker',

@@ -186,11 +186,11 @@ test('a restore in place keeps the properties of the live database, even if an e
     );
   const load = () =>
     database.load(inPieces(sql), { id: 'x', masterKey: undefined, signal: never, inPlace: true });
-  // Interrupted when the empty database did not have the properties of the live one yet.
+  // An attempt was interrupted before the empty database got the properties of the live one.
   server.sql('postgres', 'CREATE DATABASE keycloak_restore_x OWNER keycloak TEMPLATE template0');
   await load();
   assert.equal(settings(), '{work_mem=12MB}');
-  // Interrupted when the empty database was complete and the live one dropped.
+  // An attempt was interrupted after the live database was dropped.
   server.sql('postgres', 'ALTER DATABASE keycloak RENAME TO keycloak_restore_x');
   server.sql('keycloak_restore_x', 'DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION keycloak');
   await load();
