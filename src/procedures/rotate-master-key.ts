@@ -13,7 +13,7 @@ export const ROTATE_STEPS = [
   {
     id: 'write',
     title: 'Write the new key into .env and keep the old one there',
-    why: 'with both keys an interrupted change loses no secret',
+    why: 'with both keys, an interrupted rotation loses no secret',
   },
   {
     id: 'seal',

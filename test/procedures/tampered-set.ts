@@ -17,7 +17,6 @@ import { MIGRATIONS } from '../../src/store/migrations/index.ts';
 import { dumpSqlite } from '../../src/store/open.ts';
 import { PASSPHRASE } from './platform.ts';
 
-/** A set on the disk. */
 interface Place {
   dir: string;
 }

@@ -51,7 +51,7 @@ export async function isolate(
     const platform = join(dir, 'platform');
     await mkdir(platform, { mode: 0o700 });
     const env: NodeJS.ProcessEnv = Object.fromEntries(SECRETS.map((name) => [name, environment[name]]));
-    // The .env of the set may name a password file that this machine does not have. The scratch server needs none.
+    // The .env of the set may name a password file that this machine does not have. The scratch server does not need one.
     env['IDKIT_DATABASE_PASSWORD_FILE'] = '/dev/null';
     const empty = { ...(await loadSettings({ dir: platform, env })), service: options.service };
     const scratch = await options.openScratch(dir);

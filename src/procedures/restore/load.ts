@@ -63,7 +63,7 @@ export function compareCounts(
   expected: readonly RealmCount[],
   actual: readonly RealmCount[],
 ): readonly string[] {
-  // A set without a manifest, and without counts in its dump, has no expectation.
+  // A set without a manifest and without user counts in its dump has no expected counts.
   if (expected.length === 0) return [];
   const differences: string[] = [];
   for (const { realm, users } of expected) {

@@ -40,7 +40,7 @@ export async function readIssuer(service: ServiceUnderTest, realm: string): Prom
   return issuer;
 }
 
-/** Compares the user count of each realm with the expectation. */
+/** Compares the user count of each realm with the expected count. */
 export async function checkUsers(service: ServiceUnderTest): Promise<SmokeCheck[]> {
   const { expectation, signal } = service.options;
   const row = { id: 'user-count', title: 'the realm has as many users as expected', signal };

@@ -10,7 +10,7 @@ import { hasProgram } from '../../interop/system-program.ts';
 import { makeDirectory, makePlatform, PASSPHRASE, procedureOptions } from '../platform.ts';
 
 describe('the mirror', () => {
-  it('receives every set with its checksums last, and is never pruned', async (t) => {
+  it('the mirror receives every set with its checksums last, and is never pruned', async (t) => {
     if (!hasProgram(t, 'sha256sum')) return;
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
@@ -101,7 +101,7 @@ describe('the mirror', () => {
     assert.doesNotMatch(seen, /^IDKIT_/m, 'ssh sees no secret of idkit');
   });
 
-  it('copies no foreign file from the versions, and no directory behind a link', async (t) => {
+  it('copies no foreign file next to the versions, and no directory behind a link', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const settings = await platform.load();

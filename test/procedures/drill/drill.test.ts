@@ -44,7 +44,7 @@ describe('drill', () => {
     }
   });
 
-  it('does not need the password file that .env names', async (t) => {
+  it('a drill does not need the password file that .env names', async (t) => {
     const { platform } = await changedSinceBackup(t);
     await appendFile(join(platform.dir, '.env'), 'IDKIT_DATABASE_PASSWORD_FILE=data/db-password\n');
     await writeFile(join(platform.dir, 'data/db-password'), 'of the live one');

@@ -186,7 +186,7 @@ describe('restore on a full disk (exit code 19)', () => {
 });
 
 describe('--resume and --abort', () => {
-  it('require a stopped service like any restore (exit code 11), and change nothing', async (t) => {
+  it('--resume and --abort require a stopped service like any restore (exit code 11), and change nothing', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'swap'];
     assert.equal((await spawnProcedure(args)).signal, 'SIGKILL');

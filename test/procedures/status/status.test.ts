@@ -22,7 +22,7 @@ describe('status', () => {
     assert.equal(report.lastBackup, undefined);
   });
 
-  it('names the settings of a realm that idkit does not enforce, with and without the service', async (t) => {
+  it('names the settings of a realm that idkit does not enforce, with and without a running service', async (t) => {
     const platform = await makePlatform(t);
     const realm = {
       realm: 'federated',
