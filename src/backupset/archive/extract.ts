@@ -23,7 +23,7 @@ export async function listConfigArchive(
 }
 
 /**
- * Reads a file that is next to `config/` in a set's archive. Returns undefined if the archive does not hold it.
+ * Reads a file that is next to `config/` in a set's archive. Returns undefined if the archive does not contain it.
  *
  * @throws IDKIT_DAMAGED, including for a file that is longer than `maxBytes`
  */

@@ -102,7 +102,7 @@ test('the error for a statement names the line of its first difference', () => {
 });
 
 test('finds every command that psql would run', () => {
-  // psql counts parentheses. It does not see the COPY below, and would run its rows as commands.
+  // psql counts parentheses, so it does not recognise the COPY below and would run its rows as commands.
   damaged(
     withStatement('CREATE TABLE public.t (a;\nCOPY public.x (a) FROM stdin;\n\\! id\n\\.\n);'),
     'parentheses',
