@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { listPages, root, type Section, sectionsOf } from './pages.ts';
 
-// Checks the pages whose sections contain rules. Each section ends with a paragraph "Decided in:", which names the files
-// in which a maintainer can change these rules.
+// Checks the pages whose sections contain rules. Each section ends with the files in which a maintainer can change these
+// rules: with the line "Decided in:" for one file, or with a table that has a row for each rule.
 
 const HOLDS_RULES = /^docs\/(?:keycloak\/|reference\/(?!index\.md))/;
 
@@ -13,27 +13,45 @@ const sections = listPages()
   .filter(({ file }) => HOLDS_RULES.test(file))
   .flatMap((page) => sectionsOf(page));
 
-/** Returns the last paragraph of a section if it begins with "Decided in:". */
-function decidedIn({ text }: Section): string | undefined {
-  return /(?:^|\n\n)(Decided in: [\s\S]*)$/.exec(text)?.[1];
+const LINE = /^Decided in: (.+)\.$/;
+const HEAD = '| rule | decided in |\n|---|---|\n';
+const MOST_WORDS_OF_LINE = 11;
+
+/** Returns the last paragraph of a section, without the paragraphs before it. */
+const lastParagraph = ({ text }: Section): string => text.slice(text.lastIndexOf('\n\n') + 1).trim();
+
+const pathsIn = (text: string): readonly string[] =>
+  [...text.matchAll(/`((?:src|test)\/[^`]*)`/g)].map(([, path]) => path!);
+
+/** Returns the fault of a line "Decided in:" or of a table, or undefined if it has the right form. */
+function findFault(end: string): string | undefined {
+  const [, named] = LINE.exec(end) ?? [];
+  if (named !== undefined) {
+    if (pathsIn(named).length !== 1) return 'the line names several files or none; write a table';
+    return end.split(' ').length > MOST_WORDS_OF_LINE ? 'the line is too long; write a table' : undefined;
+  }
+  if (!end.startsWith(HEAD)) return 'no line "Decided in:" and no table "rule, decided in"';
+  const rows = end.slice(HEAD.length).split('\n');
+  if (rows.length < 2) return 'the table has one row; write a line';
+  if (pathsIn(end).length === 0) return 'the table names no file';
+  const broken = rows.find((row) => !/^\| [^|]+ \| [^|]+ \|$/.test(row));
+  return broken === undefined ? undefined : `not a row with two cells: ${broken}`;
 }
 
-test('every section with rules ends with the files that decide them', () => {
-  const missing = sections
+test('every section with rules ends with the line "Decided in:" for one file, or with a table for several', () => {
+  const faults = sections
     .filter(({ text }) => text !== '')
-    .filter((section) => !/^Decided in: [^\n]+(?:\n[^\n]+)*\.$/.test(decidedIn(section) ?? ''))
-    .map(({ file, heading }) => `${file}: ${heading}`);
-  assert.deepEqual(missing, []);
+    .map((section) => ({ ...section, fault: findFault(lastParagraph(section)) }))
+    .filter(({ fault }) => fault !== undefined)
+    .map(({ file, heading, fault }) => `${file}, ${heading}: ${fault}`);
+  assert.deepEqual(faults, []);
 });
 
-test('every paragraph "Decided in:" names a file, and all files that it names exist', () => {
-  const faults = sections.flatMap((section) => {
-    const line = decidedIn(section);
-    if (line === undefined) return [];
-    const paths = [...line.matchAll(/`((?:src|test)\/[^`]*)`/g)].map(([, path]) => path!);
-    const broken = paths.filter((path) => !existsSync(join(root, path)));
-    if (paths.length === 0) broken.push('no file');
-    return broken.map((path) => `${section.file}, ${section.heading}: ${path}`);
-  });
-  assert.deepEqual(faults, []);
+test('every file that the end of a section names exists', () => {
+  const missing = sections.flatMap((section) =>
+    pathsIn(lastParagraph(section))
+      .filter((path) => !existsSync(join(root, path)))
+      .map((path) => `${section.file}, ${section.heading}: ${path}`),
+  );
+  assert.deepEqual(missing, []);
 });

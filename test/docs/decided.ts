@@ -11,7 +11,7 @@ import { userRows } from '../../src/http/admin/user-routes.ts';
 import { accountRoutes, loginRoutes, resourceRoutes, sessionRoutes } from '../../src/http/browser/index.ts';
 import { consoleRoutes } from '../../src/http/console/console-routes.ts';
 import { metadataRoutes, notImplementedRoutes, tokenRoutes } from '../../src/http/oidc/index.ts';
-import { code } from './markdown.ts';
+import { code, head, row } from './markdown.ts';
 
 // Names the source files that decide the rules in the generated parts of the pages. In the texts below, `~cli/exit.ts`
 // stands for `src/cli/exit.ts`. A command, setting, error or route for which this file names no source file makes the
@@ -21,60 +21,126 @@ import { code } from './markdown.ts';
 export const paths = (text: string): string =>
   text.replaceAll(/~([\w./-]+\.ts)/g, (_, path: string) => code(`src/${path}`));
 
-/** Returns the lines of the paragraph "Decided in:", wrapped at 120 characters. */
-export function decidedIn(text: string): readonly string[] {
-  const lines = [''];
-  for (const word of `Decided in: ${paths(text)}.`.split(' ')) {
-    const line = lines.at(-1)!;
-    if (line === '') lines.splice(-1, 1, word);
-    else if (line.length + 1 + word.length > 120) lines.push(word);
-    else lines.splice(-1, 1, `${line} ${word}`);
-  }
-  return lines;
+/** One rule, and the files that decide it. */
+type Decision = readonly [rule: string, files: string];
+
+/** The end of a section: one file, which may have a noun phrase in parentheses, or one row for each rule. */
+export type Decisions = string | readonly Decision[];
+
+/** Returns the end of a section: the line "Decided in:" for one file, or a table for several rules. */
+export const decidedIn = (decisions: Decisions): readonly string[] =>
+  typeof decisions === 'string'
+    ? [`Decided in: ${paths(decisions)}.`]
+    : [...head('rule', 'decided in'), ...decisions.map(([rule, files]) => row(rule, paths(files)))];
+
+function found<T>(files: Readonly<Record<string, T>>, kind: string, name: string): T {
+  const decisions = files[name];
+  if (decisions === undefined) throw new Error(`the ${kind} ${name} names no file in test/docs/decided.ts`);
+  return decisions;
 }
 
-const found = (files: Readonly<Record<string, string>>, kind: string, name: string): string => {
-  const text = files[name];
-  if (text === undefined) throw new Error(`the ${kind} ${name} names no file in test/docs/decided.ts`);
-  return text;
-};
+const command = (file: string): Decision => [
+  'the command with its flags and examples',
+  `~cli/commands/${file}`,
+];
 
-const SETTING = 'the flags of settings in ~config/settings/table.ts';
-const ADMIN =
-  '`--base-url` and `--realm` in ~cli/commands/admin/connect.ts; the response of the service in the file of its section of [Administrative API](../keycloak/admin-api.md)';
+const SETTING_FLAGS: Decision = ['the flags that correspond to settings', '~config/settings/table.ts'];
 
-const COMMANDS: Readonly<Record<string, string>> = {
-  init: '~cli/commands/init.ts; which files it writes in ~config/init.ts',
-  serve: `~cli/commands/serve.ts; ${SETTING}; the management port in ~service/listener/listen.ts; what several workers share in ~service/workers/workers.ts; \`--new-secrets\` in ~admin/representation/missing-secrets.ts`,
-  up: '~cli/commands/up-down.ts; the order in ~procedures/up-down.ts; each container in ~platform/compose/start.ts',
-  down: '~cli/commands/up-down.ts; the order in ~procedures/up-down.ts; what is removed in ~platform/compose/service.ts',
-  backup: `~cli/commands/backup.ts; ${SETTING}; \`--only\` in ~procedures/backup/options.ts; the order of the steps in ~procedures/backup/runbook.ts`,
-  verify: `~cli/commands/verify.ts; ${SETTING}; which sets in ~procedures/verify/find-sets.ts; age in ~procedures/verify/runbook.ts, the form of a duration in ~config/duration.ts`,
-  restore:
-    '~cli/commands/restore.ts; the order of the steps in ~procedures/restore/steps.ts; `--dry-run` and `--resume` in ~procedures/restore/runbook.ts, `--abort` in ~procedures/restore/abort.ts; `--keep-env` and `--trust-unsealed` in ~procedures/restore/verified-set.ts; `--keep-config` in ~procedures/restore/stage.ts; `--in-place` and `--confirm` in ~procedures/restore/preflight.ts',
-  drill:
-    '~cli/commands/drill.ts; the steps, `--keep` and `--trust-unsealed` in ~procedures/drill/runbook.ts; the newest set in ~procedures/verify/find-sets.ts',
-  smoke:
-    '~cli/commands/smoke.ts; the list of checks in ~procedures/smoke/runbook.ts; `--base-url` and `--realm` in ~procedures/smoke/service.ts; `--deep` in ~procedures/smoke/check-administrator.ts; `--junit` in ~procedures/smoke/junit.ts',
-  'admin realm': `~cli/commands/admin/realm.ts; ${ADMIN}`,
-  'admin user': `~cli/commands/admin/user.ts; ${ADMIN}`,
-  'admin client': `~cli/commands/admin/client.ts; ${ADMIN}`,
-  'admin session': `~cli/commands/admin/session.ts; ${ADMIN}`,
-  'admin token': '~cli/commands/admin/token.ts; `--base-url` in ~cli/commands/admin/connect.ts',
-  'backups list': `~cli/commands/backups.ts; ${SETTING}; what it lists in ~procedures/backups/list.ts`,
-  'backups prune': `~cli/commands/backups.ts; ${SETTING}; the retention rule in ~backupset/retention/prune.ts; \`--dry-run\` in ~procedures/backups/prune.ts`,
-  'master-key rotate': '~cli/commands/master-key.ts; the steps in ~procedures/rotate-master-key.ts',
-  'recover-admin':
-    '~cli/commands/recover-admin.ts; the steps in ~procedures/recover-admin.ts; the change in the store in ~admin/master/recover-administrator.ts',
-  schedule: '~cli/commands/schedule.ts; timers, lines and units in ~procedures/schedule.ts',
-  status: '~cli/commands/status.ts; what it reports in ~procedures/status/status.ts',
-  'config show': '~cli/commands/config.ts; sources and hidden secrets in ~config/settings/show.ts',
+const ADMIN: readonly Decision[] = [
+  ['`--base-url` and `--realm`', '~cli/commands/admin/connect.ts'],
+  [
+    'the response of the service',
+    'the files that [Administrative API](../keycloak/admin-api.md) names for the operation',
+  ],
+];
+
+const COMMANDS: Readonly<Record<string, Decisions>> = {
+  init: [command('init.ts'), ['the files that the command writes', '~config/init.ts']],
+  serve: [
+    command('serve.ts'),
+    SETTING_FLAGS,
+    ['the management port', '~service/listener/listen.ts'],
+    ['what several workers share', '~service/workers/workers.ts'],
+    ['`--new-secrets`', '~admin/representation/missing-secrets.ts'],
+  ],
+  up: [
+    command('up-down.ts'),
+    ['the order of the containers', '~procedures/up-down.ts'],
+    ['the start of one container', '~platform/compose/start.ts'],
+  ],
+  down: [
+    command('up-down.ts'),
+    ['the order of the containers', '~procedures/up-down.ts'],
+    ['what `down` removes', '~platform/compose/service.ts'],
+  ],
+  backup: [
+    command('backup.ts'),
+    SETTING_FLAGS,
+    ['`--only`', '~procedures/backup/options.ts'],
+    ['the order of the steps', '~procedures/backup/runbook.ts'],
+  ],
+  verify: [
+    command('verify.ts'),
+    SETTING_FLAGS,
+    ['which sets are verified', '~procedures/verify/find-sets.ts'],
+    ['the age of a set', '~procedures/verify/runbook.ts'],
+    ['the form of a duration', '~config/duration.ts'],
+  ],
+  restore: [
+    command('restore.ts'),
+    ['the order of the steps', '~procedures/restore/steps.ts'],
+    ['`--dry-run` and `--resume`', '~procedures/restore/runbook.ts'],
+    ['`--abort`', '~procedures/restore/abort.ts'],
+    ['`--keep-env` and `--trust-unsealed`', '~procedures/restore/verified-set.ts'],
+    ['`--keep-config`', '~procedures/restore/stage.ts'],
+    ['`--in-place` and `--confirm`', '~procedures/restore/preflight.ts'],
+  ],
+  drill: [
+    command('drill.ts'),
+    ['the steps, `--keep` and `--trust-unsealed`', '~procedures/drill/runbook.ts'],
+    ['which set is the newest', '~procedures/verify/find-sets.ts'],
+  ],
+  smoke: [
+    command('smoke.ts'),
+    ['the list of checks', '~procedures/smoke/runbook.ts'],
+    ['`--base-url` and `--realm`', '~procedures/smoke/service.ts'],
+    ['`--deep`', '~procedures/smoke/check-administrator.ts'],
+    ['`--junit`', '~procedures/smoke/junit.ts'],
+  ],
+  'admin realm': [command('admin/realm.ts'), ...ADMIN],
+  'admin user': [command('admin/user.ts'), ...ADMIN],
+  'admin client': [command('admin/client.ts'), ...ADMIN],
+  'admin session': [command('admin/session.ts'), ...ADMIN],
+  'admin token': [command('admin/token.ts'), ['`--base-url`', '~cli/commands/admin/connect.ts']],
+  'backups list': [
+    command('backups.ts'),
+    SETTING_FLAGS,
+    ['what the command lists', '~procedures/backups/list.ts'],
+  ],
+  'backups prune': [
+    command('backups.ts'),
+    SETTING_FLAGS,
+    ['the retention rule', '~backupset/retention/prune.ts'],
+    ['`--dry-run`', '~procedures/backups/prune.ts'],
+  ],
+  'master-key rotate': [command('master-key.ts'), ['the steps', '~procedures/rotate-master-key.ts']],
+  'recover-admin': [
+    command('recover-admin.ts'),
+    ['the steps', '~procedures/recover-admin.ts'],
+    ['the change in the database', '~admin/master/recover-administrator.ts'],
+  ],
+  schedule: [command('schedule.ts'), ['the timers, cron lines and units', '~procedures/schedule.ts']],
+  status: [command('status.ts'), ['what the command reports', '~procedures/status/status.ts']],
+  'config show': [
+    command('config.ts'),
+    ['the origin of a value, and hidden secrets', '~config/settings/show.ts'],
+  ],
   completion: '~cli/commands/completion.ts',
-  help: '~cli/commands/help.ts; the reference in ~cli/reference/text.ts',
+  help: [command('help.ts'), ['the reference of all commands', '~cli/reference/text.ts']],
 };
 
 /** Returns the files that decide about a command, such as `admin realm list`. */
-export function filesOfCommand(path: string): string {
+export function filesOfCommand(path: string): Decisions {
   const words = path.split(' ');
   const [first = ''] = words;
   const group = words.slice(0, 2).join(' ');
@@ -86,12 +152,25 @@ export function filesOfCommand(path: string): string {
 }
 
 /** Maps those sections of the command reference that belong to no command to their files. */
-export const FILES_OF_PROGRAM: Readonly<Record<string, string>> = {
-  'Commands and their flags':
-    '~cli/commands/table.ts (which commands, in which order), their purpose in the file of the command; what `idkit help --all` prints in ~cli/reference/text.ts, the manual in ~cli/reference/man.ts',
-  'Flags of every command':
-    '~cli/program.ts; what `--json`, `--quiet`, `--no-color` and `--no-progress` do in ~cli/output/output.ts, `--timeout` in ~cli/context.ts, `--dir` in ~config/paths.ts; a stack trace in ~cli/output/text-output.ts; `--yes` in the commands that ask, for example ~cli/commands/restore.ts',
-  'Exit codes': '~core/catalogue.ts; which one ends a command in ~cli/exit.ts',
+export const FILES_OF_PROGRAM: Readonly<Record<string, Decisions>> = {
+  'Commands and their flags': [
+    ['which commands exist, and their order', '~cli/commands/table.ts'],
+    ['the purpose of a command', 'the file of the command'],
+    ['the output of `idkit help --all`', '~cli/reference/text.ts'],
+    ['the manual pages', '~cli/reference/man.ts'],
+  ],
+  'Flags of every command': [
+    ['the list of these flags', '~cli/program.ts'],
+    ['the effect of `--json`, `--quiet`, `--no-color` and `--no-progress`', '~cli/output/output.ts'],
+    ['`--timeout`', '~cli/context.ts'],
+    ['`--dir`', '~config/paths.ts'],
+    ['a stack trace', '~cli/output/text-output.ts'],
+    ['`--yes`', 'the file of each command that asks for confirmation, for example ~cli/commands/restore.ts'],
+  ],
+  'Exit codes': [
+    ['the list of exit codes', '~core/catalogue.ts'],
+    ['which exit code ends a command', '~cli/exit.ts'],
+  ],
 };
 
 const SETTINGS: Readonly<Record<SettingName, string>> = {
@@ -110,7 +189,7 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   'admin.protectAdministrators': '~admin/access/administrators.ts',
   'realmFiles.remove': '~service/realm-directory.ts',
   'outbound.privateAddresses': '~service/post-form.ts',
-  realms: '~procedures/backup/fetch-realms.ts ~procedures/smoke/service.ts',
+  realms: '~procedures/backup/fetch-realms.ts, ~procedures/smoke/service.ts',
   'backup.root': '~procedures/platform.ts',
   'backup.keepDays': '~backupset/retention/prune.ts',
   'backup.keepVersions': '~backupset/retention/versions.ts',
@@ -141,42 +220,43 @@ export function filesOfSetting(name: string): string {
 }
 
 const ERRORS: Readonly<Record<ErrorCode, string>> = {
-  IDKIT_USAGE: 'reported by ~cli/run-cli.ts, ~cli/flags.ts and the command itself',
-  IDKIT_SETTING: 'reported by ~config/settings/load.ts, ~config/yaml/file.ts and ~config/environment/file.ts',
-  IDKIT_DIRECTORY_MISSING: 'reported by ~config/paths.ts and ~cli/context.ts',
-  IDKIT_DIRECTORY_NOT_WRITABLE: 'reported by ~files/system-errors.ts',
-  IDKIT_ENV_READABLE: 'reported by ~config/environment/file.ts',
-  IDKIT_MASTER_KEY_MISSING: 'reported by ~config/master-key.ts',
-  IDKIT_MASTER_KEY_INVALID: 'reported by ~config/master-key.ts',
-  IDKIT_MASTER_KEY_WRONG: 'reported by ~store/sealing/proofs.ts and ~store/sealing/seal.ts',
-  IDKIT_IMPORT: 'reported by ~admin/import/import-realm.ts and ~admin/import/realm-files.ts',
-  IDKIT_PORT_TAKEN: 'reported by ~service/listener/listen.ts',
-  IDKIT_FAILED: 'reported by the operation that fails',
-  IDKIT_NOT_FOUND: 'reported by ~backupset/set/handle.ts and ~client/admin/admin-client.ts',
-  IDKIT_LOCKED: 'reported by ~config/lock/lock.ts',
-  IDKIT_SERVICE_RUNNING: 'reported by ~service/lock.ts and ~platform/find-service.ts',
-  IDKIT_CREDENTIALS:
-    'reported by ~backupset/openpgp/environment.ts, ~client/admin/login.ts and ~postgres/faults.ts',
-  IDKIT_PASSWORD_METHOD: 'reported by ~postgres/guarded-client.ts',
-  IDKIT_DAMAGED: 'reported by ~backupset/faults.ts for the files of `src/backupset/`',
-  IDKIT_DATABASE_DAMAGED: 'reported by ~store/sqlite/file.ts',
+  IDKIT_USAGE: '~cli/run-cli.ts, ~cli/flags.ts and the file of the command',
+  IDKIT_SETTING: '~config/settings/load.ts, ~config/yaml/file.ts and ~config/environment/file.ts',
+  IDKIT_DIRECTORY_MISSING: '~config/paths.ts and ~cli/context.ts',
+  IDKIT_DIRECTORY_NOT_WRITABLE: '~files/system-errors.ts',
+  IDKIT_ENV_READABLE: '~config/environment/file.ts',
+  IDKIT_MASTER_KEY_MISSING: '~config/master-key.ts',
+  IDKIT_MASTER_KEY_INVALID: '~config/master-key.ts',
+  IDKIT_MASTER_KEY_WRONG: '~store/sealing/proofs.ts and ~store/sealing/seal.ts',
+  IDKIT_IMPORT: '~admin/import/import-realm.ts and ~admin/import/realm-files.ts',
+  IDKIT_PORT_TAKEN: '~service/listener/listen.ts',
+  IDKIT_FAILED: 'the file of the operation that fails',
+  IDKIT_NOT_FOUND: '~backupset/set/handle.ts and ~client/admin/admin-client.ts',
+  IDKIT_LOCKED: '~config/lock/lock.ts',
+  IDKIT_SERVICE_RUNNING: '~service/lock.ts and ~platform/find-service.ts',
+  IDKIT_CREDENTIALS: '~backupset/openpgp/environment.ts, ~client/admin/login.ts and ~postgres/faults.ts',
+  IDKIT_PASSWORD_METHOD: '~postgres/guarded-client.ts',
+  IDKIT_DAMAGED: '~backupset/faults.ts, for all files of `src/backupset/`',
+  IDKIT_DATABASE_DAMAGED: '~store/sqlite/file.ts',
   IDKIT_VERSION:
-    'reported by ~store/sqlite/schema-state.ts, ~store/postgres/schema-state.ts and ~backupset/set/manifest.ts',
-  IDKIT_UNREACHABLE:
-    'reported by ~client/admin/call-service.ts, ~postgres/faults.ts and ~procedures/smoke/call.ts',
-  IDKIT_RESTORE_UNDONE: 'reported by ~procedures/restore/failure.ts',
-  IDKIT_RESTORE_BROKEN: 'reported by ~procedures/restore/failure.ts and ~procedures/restore/leftovers.ts',
-  IDKIT_NO_SPACE: 'reported by ~procedures/restore/disk-space.ts and ~files/system-errors.ts',
-  IDKIT_CHANGED: 'reported by ~core/until-applied.ts',
-  IDKIT_INTERRUPTED: 'reported by ~cli/main.ts',
-  IDKIT_TERMINATED: 'reported by ~cli/main.ts',
-  IDKIT_UNSEALED: 'reported by ~procedures/restore/verified-set.ts',
-  IDKIT_BUG: 'reported by ~cli/exit.ts',
+    '~store/sqlite/schema-state.ts, ~store/postgres/schema-state.ts and ~backupset/set/manifest.ts',
+  IDKIT_UNREACHABLE: '~client/admin/call-service.ts, ~postgres/faults.ts and ~procedures/smoke/call.ts',
+  IDKIT_RESTORE_UNDONE: '~procedures/restore/failure.ts',
+  IDKIT_RESTORE_BROKEN: '~procedures/restore/failure.ts and ~procedures/restore/leftovers.ts',
+  IDKIT_NO_SPACE: '~procedures/restore/disk-space.ts and ~files/system-errors.ts',
+  IDKIT_CHANGED: '~core/until-applied.ts',
+  IDKIT_INTERRUPTED: '~cli/main.ts',
+  IDKIT_TERMINATED: '~cli/main.ts',
+  IDKIT_UNSEALED: '~procedures/restore/verified-set.ts',
+  IDKIT_BUG: '~cli/exit.ts',
 };
 
 /** Returns the file that defines an error, and the files that report it. */
-export function filesOfError(name: string): string {
-  return `~core/catalogue.ts; ${found(ERRORS, 'error', name)}`;
+export function filesOfError(name: string): Decisions {
+  return [
+    ['the meaning, the exit code and the advice', '~core/catalogue.ts'],
+    ['when the error is reported', found(ERRORS, 'error', name)],
+  ];
 }
 
 /** A route, or a row of a route table. Its method and its URL or path identify it. */
@@ -217,5 +297,5 @@ const ROUTE_FILES: ReadonlyMap<string, string> = new Map(
 /** Returns the files that define these routes. */
 export function filesOfRoutes(routes: readonly Named[]): string {
   const files = routes.map((route) => found(Object.fromEntries(ROUTE_FILES), 'route', nameOf(route)));
-  return [...new Set(files)].join(' ');
+  return [...new Set(files)].join(', ');
 }
