@@ -230,7 +230,8 @@ export class Connections {
       (lane, made) => this.#makePool(made, found, lane),
       (quiet) => this.#checkWhetherAlive(quiet),
     );
-    if (this.#closed) void primary.end();
+    // `close` waits for the same promise and reports its error.
+    if (this.#closed) primary.end().catch(() => {});
     this.#primary = primary;
     if (this.#wasFound) this.#foundAgain = performance.now();
     this.#wasFound = true;

@@ -44,6 +44,7 @@ export class Primary {
   #bytes = 0;
   #changedAt = 0;
   #timer: NodeJS.Timeout | undefined;
+  #ended: Promise<void> | undefined;
 
   constructor(
     { host, tls, identity }: { host: PostgresHost; tls: boolean; identity: ServerIdentity },
@@ -117,9 +118,14 @@ export class Primary {
 
   /**
    * Waits until no connection is in use, and closes them. If the server does not close idle connections in time, their
-   * sockets are destroyed.
+   * sockets are destroyed. Every call returns the same promise.
    */
-  async end(): Promise<void> {
+  end(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  async #end(): Promise<void> {
     const cut = setInterval(() => {
       if (this.#waiting.size === 0) this.giveUp();
     }, FAREWELL_MS);

@@ -164,3 +164,12 @@ onPostgres(
     assert.ok(unanswered! > 0 && unanswered! <= 30_000, 'of one with something to send');
   },
 );
+
+onPostgres('can be closed while it connects to the server, and again afterwards', async (_, pg) => {
+  const { url } = await makeDatabase(pg);
+  const connections = connectionsTo({ url, password: new Secret(pg.password) }, { holdsLock: false });
+  const used = connections.use(async (client) => client.query('SELECT 1')).catch((error: Error) => error);
+  await connections.close();
+  assert.ok((await used) instanceof Error);
+  await connections.close();
+});
