@@ -58,6 +58,7 @@ const COMMANDS: Readonly<Record<string, Decisions>> = {
   init: [command('init.ts'), ['the files that the command writes', '~config/init.ts']],
   serve: [
     command('serve.ts'),
+    ['the order of a start, and the base URL', '~service/server.ts'],
     SETTING_FLAGS,
     ['the management port', '~service/listener/listen.ts'],
     ['what several workers share', '~service/workers/workers.ts'],
@@ -89,6 +90,7 @@ const COMMANDS: Readonly<Record<string, Decisions>> = {
   restore: [
     command('restore.ts'),
     ['the order of the steps', '~procedures/restore/steps.ts'],
+    ['when a failure causes a rollback', '~procedures/restore/failure.ts'],
     ['`--dry-run` and `--resume`', '~procedures/restore/runbook.ts'],
     ['`--abort`', '~procedures/restore/abort.ts'],
     ['`--keep-env` and `--trust-unsealed`', '~procedures/restore/verified-set.ts'],
@@ -161,10 +163,11 @@ export const FILES_OF_PROGRAM: Readonly<Record<string, Decisions>> = {
   ],
   'Flags of every command': [
     ['the list of these flags', '~cli/program.ts'],
-    ['the effect of `--json`, `--quiet`, `--no-color` and `--no-progress`', '~cli/output/output.ts'],
+    ['the effect of `--json`, `--no-color` and `--no-progress`', '~cli/run-cli.ts'],
+    ['what `--quiet` hides', '~cli/output/text-output.ts, ~cli/output/json-output.ts'],
     ['`--timeout`', '~cli/context.ts'],
     ['`--dir`', '~config/paths.ts'],
-    ['a stack trace', '~cli/output/text-output.ts'],
+    ['a stack trace', '~cli/output/output.ts'],
     ['`--yes`', 'the file of each command that asks for confirmation, for example ~cli/commands/restore.ts'],
   ],
   'Exit codes': [
