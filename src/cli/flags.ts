@@ -31,7 +31,7 @@ export function checkName(value: string, what: string): string {
   ) {
     throw new IdkitError(
       'IDKIT_USAGE',
-      `${what} must be a name without slashes and control characters, not ${JSON.stringify(value)}`,
+      `${what} must be a name without slashes or control characters, not ${JSON.stringify(value)}`,
     );
   }
   return value;

@@ -23,7 +23,8 @@ export interface ExistingDatabase {
 
 /**
  * Marks a database that a restore created where none existed. A database's comment then consists of this prefix, the id
- * of the restore, a line break and the original comment. The restore removes the mark after it has proven the database.
+ * of the restore, a line break and the original comment. The restore removes the mark after the database has
+ * passed its checks.
  */
 export const RESTORED = 'idkit restore ';
 

@@ -15,7 +15,7 @@ export const ADMINISTRATOR = 'idkit_administrator';
 
 /**
  * Creates the role of `url`, which loads and serves a set. The role can log in, but it cannot create roles or
- * databases, and it has no access to the server's files and programs.
+ * databases, and it has no access to the server's files or programs.
  */
 export async function makeScratchRole(
   { url, password, administrator }: { url: string; password: Secret; administrator: ScratchAdministrator },

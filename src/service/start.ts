@@ -64,7 +64,7 @@ export async function startService(settings: Settings, options: ServeOptions = {
   if (settings.service === 'keycloak')
     throw new IdkitError(
       'IDKIT_SETTING',
-      'idkit.yaml says service: keycloak, and serve runs idkit’s own service',
+      'idkit.yaml says service: keycloak, but serve runs only idkit’s own service',
       { hints: ['start Keycloak as you usually do, or serve another platform directory'] },
     );
   checkServedHere(settings);

@@ -10,7 +10,7 @@ import { changedSinceBackup } from './restored-state.ts';
 const code = (name: string) => (error: unknown) => (error as { code?: string }).code === name;
 const readEnv = (platform: TestPlatform) => readFile(join(platform.dir, '.env'), 'utf8');
 
-/** Checks that the platform serves, its secrets can be decrypted and the credentials of `.env` work. */
+/** Checks that the service starts, its secrets can be decrypted and the credentials of `.env` work. */
 async function checkWell(platform: TestPlatform): Promise<void> {
   const service = await platform.serve();
   const result = await smoke(await platform.load(), procedureOptions());
@@ -33,7 +33,7 @@ describe('master-key rotate', () => {
   });
 
   for (const { id } of ROTATE_STEPS) {
-    it(`a rotation that is interrupted after "${id}" can be completed by a second run, and the platform serves`, async (t) => {
+    it(`a second run completes a rotation that was interrupted after "${id}", and the platform works afterwards`, async (t) => {
       const { platform } = await changedSinceBackup(t);
       const old = (await platform.load()).masterKey!.reveal();
       const options: ProcedureOptions = {

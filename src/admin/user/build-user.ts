@@ -38,7 +38,7 @@ export interface UserPlace {
 }
 
 /**
- * Builds a user from its representation, without roles and groups. Converts username and email to lower case.
+ * Builds a user from its representation, without roles or groups. Converts username and email to lower case.
  *
  * @throws RepresentationFault without a username
  */

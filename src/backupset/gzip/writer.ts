@@ -8,7 +8,7 @@ const BLOCK_BYTES = 512 * 1024;
  * writes 1 to 2 % more bytes.
  */
 const LEVEL = 3;
-/** The header of a member without name and time (RFC 1952 §2.3), so that equal input results in equal bytes. */
+/** The header of a member without a name or time (RFC 1952 §2.3), so that equal input results in equal bytes. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3);
 /** An empty block that is marked as the last one. */
 const LAST_BLOCK = Uint8Array.of(0x03, 0x00);

@@ -33,7 +33,7 @@ export async function encryptMessage(
 
 /**
  * Decrypts a message of `encryptMessage` or `gpg --symmetric`. Returns bytes only if the integrity of the whole message
- * is proven. If a message has several passphrases, each of them works.
+ * is verified. If a message has several passphrases, each of them works.
  *
  * @param file the name of the message's file, for errors
  * @param maxBytes the limit of the decompressed content

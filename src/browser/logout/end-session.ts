@@ -145,7 +145,7 @@ async function endAndLog(
 }
 
 /**
- * Shows the clients' frames first, then redirects. Without frames and redirect URI, shows a page that confirms the
+ * Shows the clients' frames first, then redirects. Without frames or a redirect URI, shows a page that confirms the
  * logout.
  */
 function finishLogout(

@@ -20,7 +20,7 @@ export function addBackups(program: CliCommand, run: Runner): void {
     .command('list')
     .description('list the sets of the backup root with age, size and last verification')
     .settingFlags('backups list')
-    .examples([['idkit backups list --json', 'as JSON, for a program']])
+    .examples([['idkit backups list --json', 'as JSON for scripts']])
     .action(run(listSets));
   backups
     .command('prune')

@@ -12,7 +12,7 @@ export function addHelp(program: CliCommand, run: Runner): void {
     .examples([
       ['idkit help restore', 'one command'],
       ['idkit help --all', 'all commands'],
-      ['idkit help --all --json', 'all commands, for a program'],
+      ['idkit help --all --json', 'all commands, as JSON for scripts'],
     ])
     .action(
       run(async (_context, flags, [words]) => showHelp(program, flags, (words ?? []) as readonly string[])),

@@ -165,7 +165,7 @@ export const SETTINGS = [
     kind: path('the path of a directory'),
     default: 'backups',
     reason: 'works without configuration; a directory on another disk is safer',
-    doc: 'the backup root; relative to the platform directory in idkit.yaml, to the working directory as a flag',
+    doc: 'the backup root; a relative path in idkit.yaml starts at the platform directory, and one in a flag at the working directory',
   },
   {
     name: 'backup.keepDays',
@@ -288,7 +288,7 @@ export const SETTINGS = [
     default: 'admin',
     initial: { value: () => 'admin' },
     reason: 'the usual username in Keycloak',
-    doc: 'the administrator of the realm master, whom serve creates at its first start; with Keycloak also KC_BOOTSTRAP_ADMIN_USERNAME',
+    doc: 'the administrator of the realm master, whom serve creates at its first start; with service: keycloak, idkit also reads KC_BOOTSTRAP_ADMIN_USERNAME',
   },
   {
     name: 'IDKIT_ADMIN_PASSWORD',
@@ -299,7 +299,7 @@ export const SETTINGS = [
     default: undefined,
     initial: { value: randomText(18), generated: true },
     reason: 'init generates one',
-    doc: 'the password of a new administrator; it does not change an existing password; with Keycloak also KC_BOOTSTRAP_ADMIN_PASSWORD',
+    doc: 'the password of a new administrator; it does not change an existing password; with service: keycloak, idkit also reads KC_BOOTSTRAP_ADMIN_PASSWORD',
   },
   {
     name: 'IDKIT_MASTER_KEY',
@@ -340,7 +340,7 @@ export const SETTINGS = [
     default: undefined,
     initial: { value: randomText(24), generated: true, runtime: 'compose' },
     reason: 'SQLite needs no password',
-    doc: 'the Postgres password; IDKIT_DATABASE_PASSWORD_FILE names a file that contains it; with Keycloak also KC_DB_PASSWORD',
+    doc: 'the Postgres password; IDKIT_DATABASE_PASSWORD_FILE names a file that contains it; with service: keycloak, idkit also reads KC_DB_PASSWORD',
   },
 ] as const satisfies readonly SettingRow[];
 

@@ -29,7 +29,7 @@ dd { min-width: 0; margin: 0; }
 `;
 
 /**
- * The stylesheet of all pages: light and dark, for widths from 280 px, without fonts and images. Every text has a
+ * The stylesheet of all pages: light and dark, for widths from 280 px, without fonts or images. Every text has a
  * contrast of at least 4.5:1 to its background. Every edge and focus ring of a control has at least 3:1 (WCAG 2.2
  * §1.4.3, §1.4.11). test/http/pages/browser.test.ts measures that with axe. The submit button ignores a second click,
  * because a double click would send the form twice and the second request would be outdated.

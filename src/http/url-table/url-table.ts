@@ -154,8 +154,8 @@ export function joinRoutes(...lists: readonly (readonly Route[])[]): readonly Ur
 }
 
 /**
- * Creates the handler of a method: its route, or 405 if the URL does not have one. In the administrative API, only
- * authorized callers get 405.
+ * Creates the handler of a method: its route, or 405 if the URL does not support the method. In the administrative
+ * API, only authorized callers get 405.
  */
 export function serveMethod(
   { url, routes }: UrlEntry,

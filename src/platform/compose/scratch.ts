@@ -34,7 +34,7 @@ export interface ScratchContainer extends ScratchPlace {
  * project, so no statement can reach the live database.
  *
  * @throws IDKIT_VERSION, IDKIT_UNREACHABLE without an engine, IDKIT_SETTING without a definition, IDKIT_FAILED if the
- *   container does not start. It is removed then.
+ *   container does not start (it is then removed)
  */
 export async function openScratchContainer(settings: Settings, random: Random): Promise<ScratchContainer> {
   const engine = await findOwnEngine(settings);

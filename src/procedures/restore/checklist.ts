@@ -21,7 +21,10 @@ const ROWS: readonly Row[] = [
     title: 'the database and service containers are healthy',
     provenBy: [],
     provenByParts: ['database', 'service'],
-    absentOn: { embedded: 'the embedded platform has no containers; readiness covers service and database' },
+    absentOn: {
+      embedded:
+        'the embedded platform has no containers; the readiness check covers the service and the database',
+    },
   },
   { id: 'readiness', title: 'readiness reports status UP', provenBy: ['readiness'] },
   {

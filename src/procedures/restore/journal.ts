@@ -11,7 +11,7 @@ import { replaceFile, syncDirectory } from '../../files/index.ts';
  * `swapped`: the restored state is in place, and its checks have not ended.
  * `kept`: the restored state stays in place, but a late check failed, so the previous state is kept as well.
  * `undoing`: a rollback is running. It can only be repeated, and the restore cannot be resumed.
- * `done`: the restored state is in place and proven. The previous state is being removed.
+ * `done`: the restored state is in place and has passed its checks. The previous state is being removed.
  */
 export type JournalState = 'staging' | 'swapping' | 'swapped' | 'kept' | 'undoing' | 'done';
 

@@ -17,7 +17,7 @@ export async function loadDump(restore: Restore): Promise<undefined> {
     // load itself verifies it once more.
     await readToEnd(set.stream(SET_FILES.dump, { signal }));
     await record(restore, { state: 'swapping' });
-    reporter.note(`the database ${inPlace} is emptied now; its previous content cannot be recovered`);
+    reporter.note(`the database ${inPlace} is being emptied; its previous content cannot be recovered`);
   }
   const { notes = [] } = await next.platform.database.load(readDump(set, { signal }), {
     id: restore.journal.id,

@@ -78,8 +78,8 @@ export async function rollBackFiles({ dir, dataDir, journal }: OldState): Promis
 }
 
 /**
- * Removes the previous state. The journal first records that the restored state is proven, so an interrupted removal
- * cannot lead to a rollback to an incomplete state.
+ * Removes the previous state. The journal first records that the restored state has passed its checks, so an
+ * interrupted removal cannot lead to a rollback to an incomplete state.
  */
 export async function discardOldState(
   { dir, dataDir, journal, platform }: OldState,

@@ -15,7 +15,7 @@ import { type Places, previousPath, stagingDirectory } from './files-in-place.ts
 /** Maximum size of an idkit.yaml in bytes. */
 const LONGEST_YAML = 1024 * 1024;
 
-/** Files that the restore will put into the target. The target keeps its own file for each absent one. */
+/** Files that the restore will put into the target. If one is undefined, the target keeps its own file. */
 export interface NextFiles {
   env?: GivenContent;
   yaml?: GivenContent;

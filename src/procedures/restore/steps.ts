@@ -56,7 +56,7 @@ export const RESTORE_STEPS: readonly RestoreStep[] = [
   {
     id: 'load',
     title: 'Load the dump into a staged database',
-    why: 'the live database does not change until the staged one is proven',
+    why: 'the live database does not change until the staged one has passed its checks',
     run: loadDump,
     undo: 'roll back',
     pointOfNoReturn: 'with --in-place',

@@ -84,7 +84,9 @@ export function rowType(name: string, sql: string): string {
       }
       const type = EXPRESSIONS[key];
       if (type === undefined)
-        throw new Error(`the column ${key} of ${name} does not belong to a table: name its type`);
+        throw new Error(
+          `the column ${key} of ${name} does not belong to a table: add its type to EXPRESSIONS`,
+        );
       return { name: key, type };
     }),
   );

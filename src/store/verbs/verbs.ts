@@ -137,7 +137,7 @@ const STEPS: { readonly [V in Verb]: (input: Verbs[V]['in']) => Steps<Verbs[V]['
   run: ({ query, values }) => run(query, values),
 };
 
-/** Returns the steps of a verb. They throw `Refused` if the verb must be rolled back and has a result. */
+/** Returns the steps of a verb. If the verb must be rolled back, they throw `Refused` with its result. */
 export function stepsOf<V extends Verb>(verb: V, input: Verbs[V]['in']): Steps<Verbs[V]['out']> {
   return STEPS[verb](input);
 }

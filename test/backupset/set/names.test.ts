@@ -97,7 +97,7 @@ test('names a new set after the current time if that name is free', () => {
   });
 });
 
-test('waits for the next second if the newest set has the current one', () => {
+test('waits for the next second if the newest set is named after the current one', () => {
   assert.deepEqual(planSetName(listed(NOON), NOON + 250), {
     name: '20261101_120001',
     startedAt: NOON + 1000,

@@ -164,7 +164,7 @@ describe('the scope of a refresh (docs/keycloak/tokens.md#refresh)', () => {
     assert.equal((await refusalOf(own.refresh(refresh_token))).case, 'offline-not-allowed');
   });
 
-  it('issues offline tokens to a client without full scope, because the scope includes the role', async () => {
+  it('issues offline tokens to a client without full scope, because the scope offline_access includes the role', async () => {
     const { own, client } = await ownRealm();
     await own.put({ do: 'put', client: { ...client, fullScopeAllowed: false } });
     const { refresh_token } = await own.login('alice', { scope: 'offline_access' });
