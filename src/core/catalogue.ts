@@ -155,7 +155,7 @@ export const ERROR_CATALOGUE = {
     exit: 19,
     meaning: 'no space left on the disk',
     when: 'the disk or the quota is full, or has less free space than a procedure needs',
-    advice: 'free space on the file system of the path in the message, then run the command again',
+    advice: 'free up space on the file system of the path in the message, then run the command again',
   },
   IDKIT_CHANGED: {
     exit: 1,

@@ -23,7 +23,7 @@ const KNOWN: readonly Known[] = [
   {
     pattern: /\b53100\b|No space left on device|could not extend file|could not write (to )?file/i,
     code: 'IDKIT_NO_SPACE',
-    hints: ['free space on the disk of the database server'],
+    hints: ['free up space on the disk of the database server'],
   },
   {
     pattern: /\b53300\b|too many (clients|connections)|remaining connection slots/i,

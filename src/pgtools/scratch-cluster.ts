@@ -137,7 +137,7 @@ function noServer(report: string, home: string): IdkitError {
     `the temporary Postgres server of the drill did not start: ${report.trim().slice(-2000)}`,
     {
       hints: isFull
-        ? [`free space on the disk of ${home}, or set TMPDIR to a directory on another disk`]
+        ? [`free up space on the disk that holds ${home}, or set TMPDIR to a directory on another disk`]
         : [],
     },
   );

@@ -121,11 +121,11 @@ export interface PlatformService {
   info(): ServiceInfo;
   /** Returns the version that a running Keycloak reports, or undefined if the service does not report one. */
   readVersion(): Promise<string | undefined>;
-  /** Returns the URL at which this machine reaches the service, or undefined if the service does not run. */
+  /** Returns the URL at which this machine reaches the service, or undefined if the service is not running. */
   baseUrl(): Promise<string | undefined>;
   /** Returns the URL of health and metrics if they have their own port. */
   managementUrl(): Promise<string | undefined>;
-  /** Returns false if the service does not run and only the operator can start it. */
+  /** Returns false if the service is not running and only the operator can start it. */
   canStart(): Promise<boolean>;
   /** Starts the service. An embedded service runs inside this process and listens on a random loopback port. */
   start(signal?: AbortSignal): Promise<void>;

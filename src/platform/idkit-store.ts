@@ -87,7 +87,7 @@ export class IdkitStore implements StoreAccess {
     return openStore({ ...at, masterKey: checkMasterKey(masterKey), masterKeyOld, mode, create: false });
   }
 
-  /** Returns the results of `read` for all realms. The service may run in the meantime. */
+  /** Returns the results of `read` for all realms. The service may be running in the meantime. */
   async #readRealms<T>(
     read: (store: Store, configuration: RealmConfiguration) => Promise<readonly T[]>,
   ): Promise<readonly T[]> {

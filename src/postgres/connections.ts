@@ -270,8 +270,8 @@ export class Connections {
   }
 
   /**
-   * Opens a new connection to find out whether a silent server still runs, and tries the other hosts too. The server is
-   * abandoned if another one accepts writes, or if it does not respond to a second attempt either.
+   * Opens a new connection to find out whether a silent server is still running, and tries the other hosts too. The
+   * server is abandoned if another one accepts writes, or if it does not respond to a second attempt either.
    */
   async #checkWhetherAlive(quiet: Primary): Promise<void> {
     const others = this.#settings.address.hosts.filter((host) => host !== quiet.host);

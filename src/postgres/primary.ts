@@ -6,7 +6,7 @@ import type { PostgresHost } from '../config/index.ts';
 export type Lane = 'requests' | 'reads';
 export const LANES: readonly Lane[] = ['requests', 'reads'];
 
-/** If the server sends nothing for this many milliseconds, a new connection checks whether it still runs. */
+/** If the server sends nothing for this many milliseconds, a new connection checks whether it is still running. */
 const QUIET_MS = 1_000;
 /** Pause in milliseconds between two checks for received bytes. */
 const LOOK_MS = 250;

@@ -22,7 +22,7 @@ export interface ServeOptions {
    * false.
    */
   newSecrets?: boolean;
-  /** Receives a readable line about the progress a few times a minute while realm files are imported. */
+  /** Receives a readable line about the progress a few times a minute while realm files are being imported. */
   progress?: (message: string) => void;
   /** Set if this process is one of several that share a port and form one service. */
   worker?: WorkerLink;

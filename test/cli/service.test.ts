@@ -65,7 +65,7 @@ test('smoke reports a failed check as a finding on stderr and exits with 3, and 
   assert.equal(code, 3);
   assert.match(
     stderr,
-    /^finding: SMOKE_FAILED: .*\(nowhere\): the service responded 404 to the discovery document\n$/,
+    /^finding: SMOKE_FAILED: .*\(nowhere\): the request for the discovery document returned 404\n$/,
   );
   assert.match(stdout, /^FAILED +the discovery document .* nowhere /m);
   assert.match(readFileSync(junit, 'utf8'), /<testsuites? [^>]*failures="1"/);
@@ -77,7 +77,7 @@ test('smoke reports a failed check as a finding on stderr and exits with 3, and 
   );
 });
 
-test('smoke exits with 15 if no service runs, and --quiet still prints the error and the hints', async () => {
+test('smoke exits with 15 if no service is running, and --quiet still prints the error and the hints', async () => {
   const { code, stdout, stderr } = await run(['smoke', '--quiet', '--base-url', NOBODY], {
     cwd: platform.cwd,
   });

@@ -72,7 +72,7 @@ test('idkit exits with 14 if idkit.yaml requires an engine that is not installed
   assert.match(ended.stderr, /nerdctl is not installed/);
 });
 
-test('reports Docker as unreachable if its daemon does not run (exit code 15)', async (t) => {
+test('reports Docker as unreachable if its daemon is not running (exit code 15)', async (t) => {
   const missing = missingEngine('docker');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -86,7 +86,7 @@ test('reports Docker as unreachable if its daemon does not run (exit code 15)', 
   assert.match(status.stderr, /finding: PARTS_UNKNOWN|the Docker daemon does not respond/);
 });
 
-test('does not use Podman for a platform that was started with Docker, even if the daemon does not run (exit code 15)', async (t) => {
+test('does not use Podman for a platform that was started with Docker, even if the daemon is not running (exit code 15)', async (t) => {
   const missing = missingEngine('docker') ?? missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);

@@ -86,14 +86,14 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
   });
 
   if (kind === 'docker')
-    it('up exits with 14 and reports what is wrong with a new definition, even if the previous container still runs', async () => {
+    it('up exits with 14 and reports what is wrong with a new definition, even if the previous container is still running', async () => {
       await ok(['up', '--quiet']);
       const before = await idOf('hello');
       const ended = await place.platform.run(['up'], { APPLICATION_IMAGE: 'localhost/idkit-test/none:1' });
       assert.equal(ended.code, 14, ended.stderr);
       assert.match(
         ended.stderr,
-        /error IDKIT_VERSION: hello still runs with its previous definition, because its image is unavailable/,
+        /error IDKIT_VERSION: hello is still running with its previous definition, because its image is unavailable/,
       );
       assert.equal(await idOf('hello'), before);
       await ok(['up', '--quiet']);

@@ -47,7 +47,7 @@ test('during a rolling restart, none of 10,000 requests through nginx, haproxy o
   }
 });
 
-test('no request fails while workers receive SIGTERM and are replaced one by one', {
+test('no request fails while workers receive SIGTERM and are being replaced one by one', {
   skip: missingPostgres() ?? missingProxy('nginx'),
 }, async (t) => {
   const server = await startPostgres(t);

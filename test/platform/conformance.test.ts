@@ -174,7 +174,7 @@ test('serves the contents of a dump after load, check and swap, and the swap can
   }
 });
 
-test('rejects a swap, a recovery and a new master key while the service runs (IDKIT_SERVICE_RUNNING)', async () => {
+test('rejects a swap, a recovery and a new master key while the service is running (IDKIT_SERVICE_RUNNING)', async () => {
   const { platform, opened } = await servedPlatform();
   const { chunks } = await dump(opened);
   await opened.database.load(feed(chunks), { id: 'r1', masterKey, signal });

@@ -53,7 +53,7 @@ onPostgres('if no password is set, the hint says where to set it', async (t, pg)
   assert.match(error.hints.join(), /pgpass/);
 });
 
-onPostgres('reports a server that does not run as unreachable (exit code 15)', async () => {
+onPostgres('reports a server that is not running as unreachable (exit code 15)', async () => {
   const port = await freePort();
   const error = await refusal({ url: `postgres://idkit@127.0.0.1:${port}/idkit?connect_timeout=1` });
   assert.equal(error.code, 'IDKIT_UNREACHABLE');

@@ -205,7 +205,7 @@ describe('links to a backup root', () => {
   });
 });
 
-/** Every procedure creates and removes locks. */
+/** Returns whether a path is a lock file. Fingerprints omit these, because every procedure creates and removes them. */
 function lockFiles(path: string): boolean {
   return path.includes('.lock');
 }

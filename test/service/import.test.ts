@@ -125,7 +125,7 @@ test('rejects a masked secret, but generates and reports a new one with --new-se
   }
 });
 
-test('responds with 503 while realm files are imported, and health reports the reason', async () => {
+test('responds with 503 while realm files are being imported, and health reports the reason', async () => {
   const platform = makePlatform();
   try {
     const users = Array.from({ length: 6000 }, (_, index) => ({ username: `user-${index}`, enabled: true }));

@@ -37,7 +37,7 @@ test('the management listener uses loopback port 9000, and if that is in use, se
   t.after(() => service.close());
   assert.equal(service.managementUrl, undefined);
   assert.deepEqual(service.notes, [
-    'another program listens on 127.0.0.1:9000, so this service has no metrics and no detailed health; choose another port with --management-port',
+    'another program is already listening on 127.0.0.1:9000, so this service has no metrics and no detailed health; choose another port with --management-port',
   ]);
   assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
   assert.equal((await fetch(`${service.address}/metrics`)).status, 404);
@@ -49,7 +49,7 @@ test('if port 9000 is in use, serve prints a note to stderr and serves', async (
   const cwd = makePlace(t);
   const service = await startIdkit(t, { cwd, managementPort: 'default' });
   await service.printed(
-    /^note: another program listens on 127\.0\.0\.1:9000, so this service has no metrics/m,
+    /^note: another program is already listening on 127\.0\.0\.1:9000, so this service has no metrics/m,
   );
   assert.equal((await fetch(`${service.address}/health`)).status, 200);
   assert.equal(service.managementUrl, undefined);
@@ -59,7 +59,7 @@ test('reports a management port in use as IDKIT_PORT_TAKEN if a flag or idkit.ya
   const port = await occupy(t, 0);
   await assert.rejects(startService(await settingsOf(t, { 'listen.managementPort': String(port) })), {
     code: 'IDKIT_PORT_TAKEN',
-    message: `another program listens on 127.0.0.1:${port}`,
+    message: `another program is already listening on 127.0.0.1:${port}`,
     hints: ['choose another port with --management-port, or stop that program'],
   });
   const ended = await runIdkit(['serve', '--port', '0', '--management-port', String(port)], {

@@ -1,6 +1,6 @@
 import type { Json } from '../representation/json.ts';
 
-/** A list that is read from the store page by page while it is sent. */
+/** A list that is read from the store page by page while it is being sent. */
 export class Pages {
   /** Every page has at least one entry. */
   readonly pages: AsyncIterable<readonly Json[]>;

@@ -18,7 +18,7 @@ const CHUNK_BYTES = 256 * 1024;
 /**
  * Writes `config.tar.gz` to the sink. The archive is ustar with pax headers, sorted and owned by 0:0, so that equal
  * content and times result in equal bytes. Hard links are stored as copies. The report lists the files that were not
- * archived. A file that changes while it is read does not damage the others.
+ * archived. A file that changes while it is being read does not damage the others.
  *
  * @throws IDKIT_FAILED if the archive would exceed the limits of a set, and any error of the sink
  */

@@ -126,7 +126,7 @@ async function copyVersion(from: string, to: string, sha256: string): Promise<vo
   }
   if ((await hashOf(draft)) !== sha256) {
     await rm(draft, { force: true });
-    throw damaged(from, 'it is no longer the file that was written: something has changed it since');
+    throw damaged(from, 'it has changed since it was written');
   }
   replaceFile(`${to}.sha256`, renderChecksums([{ name: basename(to), sha256 }]));
   await rename(draft, to);

@@ -98,8 +98,6 @@ function checkHash(name: string, actual: string, listed: string | undefined): vo
   if (actual === listed) return;
   throw damaged(
     name,
-    listed === undefined
-      ? `${SET_FILES.checksums} does not list it`
-      : 'it is no longer the file that was verified: something has changed it since',
+    listed === undefined ? `${SET_FILES.checksums} does not list it` : 'it has changed since it was verified',
   );
 }

@@ -79,7 +79,7 @@ function isPartialName(name: string): boolean {
   return /^\.partial-\d{8}_\d{6}-\d+$/.test(name);
 }
 
-/** Returns `.trash-NAME`, the name of a set while it is deleted. */
+/** Returns `.trash-NAME`, the name of a set while it is being deleted. */
 export function trashName(name: string): string {
   return `.trash-${name}`;
 }

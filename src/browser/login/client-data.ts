@@ -29,7 +29,7 @@ const MOST_BYTES = 3000;
  * servers, idkit rejects much longer URLs.
  */
 const MOST_OF_AN_ANSWER = 6000;
-/** Maximum length of a text to parse, in characters. */
+/** Maximum length in characters of a received `client_data`. A longer one is ignored. */
 const MOST_READ = 16_384;
 const KEYCLOAKS = ['ru', 'rt', 'rm', 'st'] as const;
 

@@ -18,8 +18,8 @@ export interface KeySource {
 }
 
 /**
- * The errors of jose that the token causes: its header names no published key, several of them, or an unsupported
- * algorithm.
+ * The errors of jose for a faulty token: its header matches no published key or several of them, or names an
+ * unsupported algorithm.
  */
 const TOKEN_FAULTS = [
   'ERR_JWKS_NO_MATCHING_KEY',

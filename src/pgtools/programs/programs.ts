@@ -26,7 +26,7 @@ export interface PostgresPrograms {
    * undefined.
    *
    * @throws IDKIT_VERSION with the name of the Debian package if the program is missing, or if `pg_dump` is older
-   *   than the server; IDKIT_UNREACHABLE if the database's container does not run
+   *   than the server; IDKIT_UNREACHABLE if the database's container is not running
    */
   find(program: ProgramName, server?: number): Promise<FoundProgram>;
   /**

@@ -36,7 +36,7 @@ export function composeFault(
   const own = container?.error ?? '';
   const what =
     container?.state === 'running'
-      ? `${name} still runs with its previous definition`
+      ? `${name} is still running with its previous definition`
       : `${name} did not start`;
   const lines = findLines(`${called.stdout}\n${called.stderr}`);
   const taken = [...lines, own].findLast((line) => PORT_TAKEN.test(line));
@@ -50,7 +50,7 @@ export function composeFault(
   const full = [...lines, own].findLast((line) => NO_ROOM.test(line));
   if (full !== undefined) {
     return new IdkitError('IDKIT_NO_SPACE', `${what}, because a disk is full: ${full}`, {
-      hints: ['free space where the container engine keeps images, containers and volumes'],
+      hints: ['free up space where the container engine keeps images, containers and volumes'],
     });
   }
   // If the engine stored an error with the container, the start failed after the image was found.

@@ -37,7 +37,7 @@ const UP: Health = { health: 'UP' };
 
 /**
  * Checks a component from outside, depending on its role. The engine's own health checks are not enough, because Podman
- * without systemd never runs them. A component that does not run counts as DOWN.
+ * without systemd never runs them. A component that is not running counts as DOWN.
  */
 export async function checkHealth(check: HealthCheck): Promise<Health> {
   const { container, role } = check;
@@ -165,7 +165,7 @@ function explain(error: Error): string {
   return systemErrorCode(error) ?? error.message;
 }
 
-/** Describes the state of a container that does not run, for a message. */
+/** Describes the state of a container that is not running, for a message. */
 export function stateText({ state, exitCode, error }: Container): string {
   if (state === 'exited' || state === 'dead')
     return `it ended with exit code ${exitCode}${error === '' ? '' : `: ${error}`}`;

@@ -15,7 +15,7 @@ export interface OperatorCommand {
    * if the program does not exist.
    */
   ended: Promise<void>;
-  /** Allows this process to end while the command still runs. */
+  /** Allows this process to end while the command is still running. */
   release(): void;
   /** Ends the command and its process group. */
   kill(): void;

@@ -53,7 +53,7 @@ export async function writeContents(work: BackupWork): Promise<BackupContents> {
   return contents;
 }
 
-/** Dumps one consistent snapshot. The SQL is compressed and hashed while it is written. */
+/** Dumps one consistent snapshot. The SQL is compressed and hashed while it is being written. */
 async function dumpDatabase({ platform, writer, options, run }: BackupWork): Promise<DumpSummary> {
   const file = await writer.createFile(SET_FILES.dump);
   const gzip = createGzipWriter((chunk) => file.write(chunk), { signal: options.signal });
@@ -132,7 +132,7 @@ const REASONS: Readonly<Record<LeftOut['why'], string>> = {
   device: 'it is a device',
   'environment name': 'files named .env* contain secrets',
   'name is not UTF-8': 'its name is not UTF-8',
-  'vanished while read': 'it vanished while it was read',
-  'changed while read': 'it changed while it was read',
+  'vanished while read': 'it vanished while it was being read',
+  'changed while read': 'it changed while it was being read',
   unreadable: 'it is unreadable',
 };

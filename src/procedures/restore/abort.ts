@@ -55,7 +55,7 @@ async function getAbortable(dataDir: string): Promise<Journal> {
   throw new IdkitError('IDKIT_NOT_FOUND', `there is no restore to abort in ${dataDir}`);
 }
 
-/** A deleted set is still identified by its name. */
+/** Resolves the links in the path of a set. Returns the path unchanged if the set was deleted. */
 async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -70,7 +70,7 @@ export async function checkDiskSpace(
     {
       hints: [
         'nothing was touched',
-        `free space on the disk of ${place}`,
+        `free up space on the disk of ${place}`,
         ...(database.here ? [] : ['or use --in-place --confirm NAME, which empties the live database first']),
       ],
     },
@@ -88,7 +88,11 @@ async function stagedBytes({ set, options, settings }: Restore): Promise<number>
   return entries.reduce((sum, { size }) => sum + Math.ceil(size / FILE_BLOCK + 1) * FILE_BLOCK, FILE_BLOCK);
 }
 
-/** `spaces` has one entry for each device. */
+/**
+ * Returns the space of the file system that contains the path.
+ *
+ * @param spaces the known file systems by their device numbers; a new one is added
+ */
 async function spaceOf(spaces: Map<number, DiskSpace>, path: string): Promise<DiskSpace> {
   const place = nearestDirectory(path);
   const { dev } = await stat(place);

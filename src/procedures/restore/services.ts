@@ -5,7 +5,10 @@ import { stagingDirectory } from './files-in-place.ts';
 import { loadSettingsAfter } from './settings-after.ts';
 import { type Restore, record } from './work.ts';
 
-/** Roles that must be stopped while the database is replaced, in the order in which they stop. Applications keep running. */
+/**
+ * Roles that must be stopped while the database is being replaced, in the order in which they stop. Applications keep
+ * running.
+ */
 const STOPPED: readonly ComponentRole[] = ['proxy', 'service'];
 
 /** Stops the proxy and the service, and starts only the database. Does nothing on a platform without parts. */

@@ -71,7 +71,7 @@ export function untrustedSet(
   const why =
     seal === 'unsealed'
       ? `${name} is unsealed, so nothing proves that it is the original backup`
-      : `${name} is sealed, but its seal was not checked because no passphrase is given`;
+      : `${name} is sealed, but its seal was not checked because no passphrase was given`;
   const risk =
     effects.length === 0
       ? `a ${command} would load and run the content of the set`

@@ -29,7 +29,7 @@ export interface RestoreInternals {
   adjust?: (settings: Settings) => Settings;
   /** A database that is used only for this restore. */
   scratch?: Scratch;
-  /** True if no service runs on the restored database. The steps that need one are skipped with a note. */
+  /** True if no service is running on the restored database. The steps that need one are skipped with a note. */
   withoutService?: boolean;
   /** Lock mode of the backup root. Default: exclusive. */
   rootLock?: 'shared' | 'exclusive';

@@ -27,7 +27,7 @@ async function logIn(service: ServiceUnderTest): Promise<string> {
   if (password === undefined) throw new DoesNotApply('IDKIT_ADMIN_PASSWORD is not set');
   const browser = openBrowser(service);
   const page = await browser.get(`${service.baseUrl}/admin/${REALM}/console/`);
-  if (page.status !== 200) throw new Error(`the service responded ${page.status} to the page of the console`);
+  if (page.status !== 200) throw new Error(`the request for the page of the console returned ${page.status}`);
 
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(16).toString('base64url');

@@ -28,7 +28,7 @@ export function checkDiscovery(service: ServiceUnderTest): Promise<SmokeCheck[]>
 export async function readIssuer(service: ServiceUnderTest, realm: string): Promise<string> {
   const answer = await service.call(`${realmUrl(service, realm)}/.well-known/openid-configuration`);
   if (answer.status !== 200)
-    throw new Error(`the service responded ${answer.status} to the discovery document`);
+    throw new Error(`the request for the discovery document returned ${answer.status}`);
   const { issuer } = parseObject(answer, 'discovery');
   if (typeof issuer !== 'string' || issuer === '') throw new Error('the document has no issuer');
   const { baseUrl } = service.settings;

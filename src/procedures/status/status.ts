@@ -97,7 +97,7 @@ async function findUnenforced(platform: Platform, options: ProcedureOptions): Pr
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     options.reporter.note(
-      `idkit could not read which settings of the realms it does not enforce: ${error.message}`,
+      `idkit could not check the realms for settings that it does not enforce: ${error.message}`,
     );
     return [];
   }

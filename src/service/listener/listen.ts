@@ -123,7 +123,7 @@ function listenFault(where: Where, cause: unknown): unknown {
   const name = `${where.host}:${where.port}`;
   switch (systemErrorCode(cause)) {
     case 'EADDRINUSE':
-      return new IdkitError('IDKIT_PORT_TAKEN', `another program listens on ${name}`, {
+      return new IdkitError('IDKIT_PORT_TAKEN', `another program is already listening on ${name}`, {
         cause,
         hints: [`choose another port with ${names.port}, or stop that program`],
       });

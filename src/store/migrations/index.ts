@@ -8,7 +8,7 @@ import { USERS_OF_REALM } from './0003-users-of-realm.ts';
 
 /**
  * The SQL that raises the schema by one version, in one transaction. On Postgres, replicas of the previous version
- * still run meanwhile.
+ * are still running at that time.
  */
 export interface Migration {
   sqlite: string;

@@ -129,8 +129,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Reports whether this store holds the sweep lock, and tries to acquire it. The lock belongs to the connection: if
-   * the connection is lost, the next store that calls gets it.
+   * Tries to acquire the sweep lock, and returns whether this store holds it. The lock belongs to the connection: if
+   * the connection is lost, another store can acquire it.
    */
   async claimSweep(): Promise<boolean> {
     const { client } = this;

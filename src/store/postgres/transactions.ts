@@ -13,7 +13,7 @@ const ATTEMPTS = 40;
 const PAUSE_MS = 4;
 
 /**
- * How often the store checks a transaction whose connection was lost while it may still run, and the pause in
+ * How often the store checks a transaction whose connection was lost while it may still be running, and the pause in
  * milliseconds between two checks.
  */
 const LOOKS = 40;

@@ -228,7 +228,7 @@ test('rejects content above the limits of a set before it writes anything', asyn
   await assert.rejects(archive(dir), (error) => error instanceof IdkitError && error.code === 'IDKIT_FAILED');
 });
 
-test('does not archive setuid and setgid bits', async (t) => {
+test('does not archive setuid or setgid bits', async (t) => {
   const { dir, config } = await platform(t);
   await writeFile(join(config, 's'), 's');
   await chmod(join(config, 's'), 0o6755);

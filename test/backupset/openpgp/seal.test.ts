@@ -258,7 +258,7 @@ test('later reads return the verified content or fail', async (t) => {
   assert.deepEqual(await readAll(file), await readFile(join(dir, file)));
   await writeFile(join(dir, file), 'another');
   const changed = (error: unknown) =>
-    error instanceof IdkitError && /no longer the file that was verified/.test(error.message);
+    error instanceof IdkitError && /it has changed since it was verified/.test(error.message);
   await assert.rejects(readAll(file), changed);
   await assert.rejects(pinned.read(file), changed);
   await writeFile(join(dir, 'planted'), 'x');

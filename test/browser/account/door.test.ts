@@ -165,7 +165,7 @@ describe('a form of the account pages', () => {
     assert.equal(email?.value, 'alice@example.test');
   });
 
-  it('reports a change on a page that the user can reload, and accepts no report that another site forges', async () => {
+  it('confirms a change on a page that the user can reload, and ignores a confirmation that another site forged', async () => {
     const browser = new AccountBrowser(world, acme.realm);
     await browser.enter('alice');
     const done = await browser.change('profile', { firstName: 'Alice' });

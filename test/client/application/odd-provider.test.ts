@@ -59,7 +59,7 @@ test('login rejects if the service has no authorization endpoint', async (t) => 
   assert.deepEqual(opened, []);
 });
 
-test('logout ends the session in the program, and rejects if the service responds with an error', async (t) => {
+test('logout ends the local session, and rejects if the service responds with an error', async (t) => {
   for (const [status, code] of [
     [503, 'unreachable'],
     [400, 'refused'],

@@ -82,7 +82,7 @@ test('many parallel changes of a role, a client or a realm are all kept', async 
   assert.deepEqual([realm.accessTokenLifespan, realm.displayName, realm.eventsExpiration], [77, 'X', 88]);
 });
 
-test('the role admin of master keeps its composites if it is changed while realms are created and deleted', async () => {
+test('the role admin of master keeps its composites if it is changed while realms are being created and deleted', async () => {
   const path = '/master/roles/admin/composites';
   await times(2, (index) => admin('POST', '', { realm: `old-${index}` }));
   await admin('POST', '/master/roles', { name: 'extra' });

@@ -69,7 +69,7 @@ test('does not report a missing program, file, network or build as an unavailabl
   }
 });
 
-test('reports a full disk while an image is fetched or a container is created (exit code 19)', () => {
+test('reports a full disk while an image is being fetched or a container is being created (exit code 19)', () => {
   const pull = 'failed to register layer: write /usr/bin/caddy: no space left on device';
   const make = 'Error response from daemon: mkdir /var/lib/docker/overlay2/0a: no space left on device';
   for (const lines of [
@@ -129,10 +129,10 @@ test('reports a port in use in the words of every engine', () => {
     assert.deepEqual([fault.code, fault.message.includes(line)], ['IDKIT_PORT_TAKEN', true]);
 });
 
-test('distinguishes a container that still runs with its previous definition from one that did not start', () => {
+test('distinguishes a container that is still running with its previous definition from one that did not start', () => {
   const line = 'service "a" refers to undefined volume x: invalid compose project';
   assert.equal(
     judge([line], { state: 'running' }).message,
-    `a still runs with its previous definition: ${line}`,
+    `a is still running with its previous definition: ${line}`,
   );
 });

@@ -5,7 +5,7 @@ import { backup, drill } from '../../../src/procedures/index.ts';
 import { makePlatform, PASSPHRASE, procedureOptions } from '../platform.ts';
 
 describe('backup under load', () => {
-  it('takes a consistent snapshot while users are created, and does not delay these requests', async (t) => {
+  it('takes a consistent snapshot while users are being created, and does not delay these requests', async (t) => {
     const platform = await makePlatform(t, ['acme']);
     const { address } = await platform.serve();
     const settings = await platform.load();

@@ -191,7 +191,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     assert.match(notes, /could not check whether the master key opens the database/);
   });
 
-  it('rotates its master key only if no service runs on any machine, and serves with the new key', async (t) => {
+  it('rotates its master key only if no service is running on any machine, and serves with the new key', async (t) => {
     const platform = await platforms.fresh(t);
     const elsewhere = await platforms.fresh(t);
     const service = await startService(await platform.load());

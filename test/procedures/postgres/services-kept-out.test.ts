@@ -16,7 +16,7 @@ import { NEW } from '../restored-state.ts';
 
 describeOnPostgres('programs that are kept out of a postgres:// database', (platforms) => {
   for (const inPlace of [false, true])
-    it(`serve that starts during a restore${inPlace ? ' in place' : ''} is rejected (exit code 11), and the restore succeeds`, async (t) => {
+    it(`rejects a service that starts during a restore${inPlace ? ' in place' : ''} (exit code 11), and the restore succeeds`, async (t) => {
       const platform = await platforms.fresh(t);
       // A role whose password the restore does not change.
       const replica = 'CREATE ROLE replica LOGIN PASSWORD $$Replica-Role-1$$ IN ROLE idkit';

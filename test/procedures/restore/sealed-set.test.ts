@@ -136,7 +136,7 @@ describe('a set that changes after it was verified', () => {
       (error: Error & { exitCode: number }) => error,
     );
     assert.equal(refused.exitCode, 13, refused.message);
-    assert.match(refused.message, new RegExp(`${name}: it is no longer the file that was verified`));
+    assert.match(refused.message, new RegExp(`${name}: it has changed since it was verified`));
     assert.deepEqual(await readState(platform.dir), OLD);
   };
 
@@ -238,7 +238,7 @@ describe('without a passphrase', () => {
     const { passphrase: _, ...without } = options({ from: set.dir, keepEnv: true });
     await assert.rejects(
       restore(settings, without),
-      /its seal was not checked because no passphrase is given/,
+      /its seal was not checked because no passphrase was given/,
     );
     await restore(settings, { ...without, trustUnsealed: true });
     assert.equal((await readState(platform.dir)).database, 'new');

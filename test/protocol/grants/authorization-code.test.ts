@@ -347,7 +347,7 @@ describe('a reused code (RFC 6749 §4.1.2)', () => {
     assert.equal((await refusalOf(infoOf(tokens.access_token))).description, 'user_session_not_found');
   });
 
-  it('rejects an exchange if another request uses the code while the tokens are signed', async () => {
+  it('rejects an exchange if another request uses the code while the tokens are being signed', async () => {
     const { code, session } = await login();
     const seconds: Promise<{ outcome: string }>[] = [];
     // The grant generates token ids after it has read the code and before it stores the tokens.

@@ -43,7 +43,7 @@ function serve(connection: DatabaseSync): void {
 
   port.on('message', (message: ToWriter) => {
     take(message);
-    // While a batch is synced to the disk, the calls of the next batch collect in the port's queue.
+    // While a batch is being synced to the disk, the calls of the next batch collect in the port's queue.
     for (;;) {
       let more = receiveMessageOnPort(port);
       while (more !== undefined) {

@@ -27,7 +27,10 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
       assert.deepEqual(statuses(answers), [204, 400]);
     }
   },
-  'a subgroup that is created while its parent is deleted does not remain': async ({ one, other }, realm) => {
+  'a subgroup that is created while its parent is being deleted does not remain': async (
+    { one, other },
+    realm,
+  ) => {
     for (let round = 0; round < ROUNDS; round++) {
       const parent = await made(one, `/${realm}/groups`, { name: `parent-${round}` });
       const [child, removed] = await Promise.all([
@@ -40,7 +43,10 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
       else assert.equal(child.status, 404);
     }
   },
-  'a role that is created while its client is deleted does not remain': async ({ one, other }, realm) => {
+  'a role that is created while its client is being deleted does not remain': async (
+    { one, other },
+    realm,
+  ) => {
     for (let round = 0; round < ROUNDS; round++) {
       const client = await made(one, `/${realm}/clients`, { clientId: `leaving-${round}` });
       const name = `role-${round}`;
