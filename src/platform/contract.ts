@@ -192,14 +192,14 @@ export interface StoreAccess {
 }
 
 /**
- * The database of a platform. It can be dumped while the service runs. A dump is loaded into a staged database, and a
- * rename puts that in place.
+ * The database of a platform. It can be dumped while the service is running. A dump is loaded into a staged database,
+ * and a rename puts that in place.
  */
 export interface PlatformDatabase extends StoreAccess {
   info(): DatabaseInfo;
   /**
-   * Writes one consistent snapshot as uncompressed SQL, in chunks, while the service runs. A chunk is only valid until
-   * `write` resolves. `onProgress` receives the number of bytes written so far.
+   * Writes one consistent snapshot as uncompressed SQL, in chunks, while the service is running. A chunk is only valid
+   * until `write` resolves. `onProgress` receives the number of bytes written so far.
    */
   dump(
     write: (chunk: Uint8Array) => Promise<void>,

@@ -73,7 +73,7 @@ export const STYLE_RULES: readonly StyleRule[] = [
     instead: 'continues, resumes',
     pattern: /\b(?:go|goes|went|going|gone) on\b(?! the wire)|\bgoOn\b/gi,
     before: 'while the service goes on',
-    after: 'while the service runs',
+    after: 'while the service is running',
   },
   {
     avoid: 'looked at',

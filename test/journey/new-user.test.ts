@@ -119,13 +119,13 @@ test('a new user gets from an empty directory to a restored platform: serve, tok
     assert.match((await first.run(['smoke'])).stdout, /0 failed/);
   });
 
-  await t.test('restore is rejected while serve runs (exit code 11), and changes nothing', async () => {
+  await t.test('restore is rejected while serve is running (exit code 11), and changes nothing', async () => {
     const refused = await first.run(['restore', '--from', set, '--yes'], { env });
     assert.equal(refused.code, 11, refused.stderr);
     assert.equal((await fetch(`${first.address}/health/ready`)).status, 200);
   });
 
-  await t.test('drill restores the set elsewhere while serve runs', async () => {
+  await t.test('drill restores the set elsewhere while serve is running', async () => {
     const drilled = await first.run(['drill', '--json'], { env });
     assert.equal(drilled.code, 0, drilled.stderr);
     assert.equal(drilled.result()['outcome'], 'passed');

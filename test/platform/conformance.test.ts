@@ -67,7 +67,7 @@ test('info() returns the kind, the versions and the location of an embedded plat
   platform.remove();
 });
 
-test('dumps one consistent snapshot while the service runs', async () => {
+test('dumps one consistent snapshot while the service is running', async () => {
   const platform = makePlatform();
   const opened = await openPlatform(await platform.settings());
   const service = await startTestService({ platform });

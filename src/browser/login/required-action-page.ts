@@ -36,7 +36,7 @@ export const submitRequiredAction: BrowserEndpoint = (ctx, request) =>
     if (next.step !== 'action') return continueLogin(call, found);
     const action = REQUIRED_ACTIONS.get(next.action);
     if (action === undefined) return refuseUnknown(call, found, next.action);
-    // The form is accepted only once. A second submission has no effect, even while the first one runs.
+    // The form is accepted only once. A second submission has no effect, even while the first one is being processed.
     const row = await storeStep(call, open.row, 'action');
     if (row === undefined) return answerGone(call, client);
     const login = { ...found, row };

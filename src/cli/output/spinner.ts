@@ -1,7 +1,7 @@
 import type { Terminal } from '../terminal.ts';
 import { renderBytes, renderMilliseconds } from './render-units.ts';
 
-/** A line on a terminal that animates while a step runs. */
+/** A line on a terminal that animates while a step is running. */
 export interface Spinner {
   start(title: string): void;
   progress(state: { done: number; total?: number | undefined; unit: 'bytes' | 'items' }): void;

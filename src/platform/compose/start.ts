@@ -12,7 +12,7 @@ import { composeEnvironment, readFileVariables, resolveImage } from './environme
 import { checkHealth, type Health, stateText } from './health.ts';
 import { checkPrecedence, endOfPodman, findMadeBy, fingerprint, putMadeBy } from './podman.ts';
 
-/** Pause in milliseconds between two checks of a component that starts. The pause grows over time. */
+/** Pause in milliseconds between two checks of a component that is starting. The pause grows over time. */
 const POLL_PAUSE = { least: 300, most: 1000 };
 
 /** A container counts as ended after this many checks in a row, because the engine may be about to restart it. */

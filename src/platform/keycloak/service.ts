@@ -14,7 +14,7 @@ import { isReady } from '../embedded/ready.ts';
 import { type OperatorCommand, runOperatorCommand } from './operator-command.ts';
 import { askServerVersion } from './server-version.ts';
 
-/** Pause in milliseconds between two checks of a service that starts or stops. */
+/** Pause in milliseconds between two checks of a service that is starting or stopping. */
 const POLL_PAUSE = 200;
 /** Timeout in milliseconds of one request. */
 const REQUEST_TIMEOUT = 5_000;

@@ -25,7 +25,8 @@ export async function checkAdministrator(service: ServiceUnderTest): Promise<Smo
         return `${service.settings.administrator.username} with the password grant of ${CLIENT}`;
       }),
       await row('rotation', 'a refresh token is renewed', async () => {
-        if (first === undefined) throw new DoesNotApply('there is no login to renew');
+        if (first === undefined)
+          throw new DoesNotApply('there is no refresh token, because the login did not succeed');
         current = await rotate(service, first);
         if (current === first && (await rotates(service)))
           throw new Error('the service returned the same refresh token');
@@ -62,7 +63,8 @@ async function presentUsed(
   used: string | undefined,
   current: string | undefined,
 ): Promise<string> {
-  if (used === undefined || current === undefined) throw new DoesNotApply('there is no login to renew');
+  if (used === undefined || current === undefined)
+    throw new DoesNotApply('there is no refresh token, because the login did not succeed');
   if (used === current || !(await rotates(service)))
     throw new DoesNotApply('the realm does not rotate refresh tokens');
   const answer = await token(service, { grant_type: 'refresh_token', refresh_token: used });

@@ -16,7 +16,7 @@ const code = (name: string) => (error: unknown) => (error as { code?: string }).
 const readManifest = async (dir: string) => JSON.parse(await readFile(join(dir, 'manifest.json'), 'utf8'));
 
 describe('backup', () => {
-  it('creates a complete set while the service runs, with realm files over HTTP', async (t) => {
+  it('creates a complete set while the service is running, with realm files over HTTP', async (t) => {
     if (!hasProgram(t, 'sha256sum')) return;
     const platform = await makePlatform(t, ['acme']);
     await platform.serve();

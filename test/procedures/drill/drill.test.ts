@@ -88,7 +88,7 @@ describe('drill', () => {
     assert.equal(called, 0);
   });
 
-  it('a drill works while the service runs', async (t) => {
+  it('a drill works while the service is running', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const service = await platform.serve();
     const result = await drill(await platform.load(), options());
