@@ -8,7 +8,7 @@ export const ROTATE_STEPS = [
   {
     id: 'check',
     title: 'Check that the key comes from .env and the service is stopped',
-    why: 'idkit can only rewrite .env, and a running service encrypts with the old key',
+    why: 'idkit can change the key only in .env, and a running service encrypts with the old key',
   },
   {
     id: 'write',
@@ -93,7 +93,7 @@ function checkKey(settings: Settings): Secret {
     if (source !== undefined && source !== '.env' && source !== 'default') {
       throw new IdkitError(
         'IDKIT_SETTING',
-        `${name} comes from the ${source}, but idkit can only rewrite .env`,
+        `${name} comes from the ${source}, but idkit can change it only in .env`,
         {
           hints: [`move it to .env in the platform directory and unset it in the ${source}`],
         },

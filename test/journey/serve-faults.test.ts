@@ -37,7 +37,7 @@ test('serve reports each fault with its own exit code, and changes nothing', asy
   });
 
   await t.test(
-    'a master key that is missing, has the wrong length, or does not fit the database',
+    'a master key that is missing, has the wrong length, or belongs to another database',
     async () => {
       writeEnvironmentValue(place.env, 'IDKIT_MASTER_KEY', null);
       await refuse(2, 'IDKIT_MASTER_KEY_MISSING', /IDKIT_MASTER_KEY is not set/);

@@ -11,7 +11,7 @@ export function addStatus(program: CliCommand, run: Runner): void {
   program
     .command('status')
     .description('show the components, health, versions, last backup, last verification and key ages')
-    .examples([['idkit status --json', 'as JSON, for a monitor']])
+    .examples([['idkit status --json', 'as JSON for monitoring']])
     .action(
       run(async (context) => {
         const settings = await context.loadPlatform();

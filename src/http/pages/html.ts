@@ -41,7 +41,7 @@ function renderValue(value: HtmlValue): string {
 }
 
 function escapeText(text: string): string {
-  // A parser replaces NUL by U+FFFD or drops it, depending on the context.
+  // A parser replaces NUL with U+FFFD or drops it, depending on the context.
   return text.replace(/[&<>"']/g, (character) => escapes[character] ?? '').replaceAll('\0', '\ufffd');
 }
 

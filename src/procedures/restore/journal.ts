@@ -134,7 +134,7 @@ async function readTrusted(dataDir: string, file: string): Promise<string> {
     const entry = await handle.stat();
     if (!entry.isFile()) throw untrusted(file, 'it is not a regular file');
     if (!owners.includes(entry.uid)) throw untrusted(file, `it belongs to another user (${entry.uid})`);
-    if ((entry.mode & 0o022) !== 0) throw untrusted(file, 'other users can write it');
+    if ((entry.mode & 0o022) !== 0) throw untrusted(file, 'other users can write to it');
     return await handle.readFile('utf8');
   } finally {
     await handle.close();

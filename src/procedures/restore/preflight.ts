@@ -12,7 +12,7 @@ import type { NextPlatform, Restore } from './work.ts';
 
 /**
  * Performs the remaining checks before any change. First, the service must be stopped. Then the dump's kind, version
- * and master key must fit the restored platform, and the disks must have space. Finally it creates the plan.
+ * and master key must match the restored platform, and the disks must have space. Finally it creates the plan.
  *
  * @throws IDKIT_SERVICE_RUNNING; IDKIT_SETTING if the set does not result in a valid platform; IDKIT_VERSION;
  *   IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG; IDKIT_NO_SPACE
@@ -46,7 +46,9 @@ export async function preflight(restore: Restore): Promise<undefined> {
     freeBytes,
     inPlace: options.inPlace !== undefined,
     brings,
-    unasked: asks ? [] : ['whether the service is stopped, the server fits and its disk has space'],
+    unasked: asks
+      ? []
+      : ['whether the service is stopped, the server can load the dump and its disk has space'],
   };
 }
 

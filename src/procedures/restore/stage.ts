@@ -59,7 +59,7 @@ async function compareDefinition(name: string, own: string, staged: string): Pro
   if (findEntry(own) === undefined)
     return `the set has a ${name} that this platform does not have; it is not restored`;
   if ((await readFile(own)).equals(await readFile(staged))) return undefined;
-  return `${name} differs from the one of the set; the platform keeps its own`;
+  return `${name} differs from the one in the set; the platform keeps its own`;
 }
 
 /** A set without a definition is restored as an embedded platform, and the new `idkit.yaml` says so. */

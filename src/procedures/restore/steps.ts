@@ -38,7 +38,7 @@ export const RESTORE_STEPS: readonly RestoreStep[] = [
   },
   {
     id: 'preflight',
-    title: 'Check that the service is stopped, the version and the master key fit and the disk has space',
+    title: 'Check that the service is stopped, the version and the master key match, and the disk has space',
     why: 'a problem that is found before any change needs no rollback',
     run: preflight,
     undo: 'nothing to undo',

@@ -42,7 +42,7 @@ describe('the target of a restore', () => {
     assert.deepEqual(await go(), []);
     await writeFile(compose, 'services: { mine: {} }\n');
     assert.deepEqual(await go(), [
-      'compose.yaml differs from the one of the set; the platform keeps its own',
+      'compose.yaml differs from the one in the set; the platform keeps its own',
     ]);
     assert.equal(await readFile(compose, 'utf8'), 'services: { mine: {} }\n');
     await rm(compose);

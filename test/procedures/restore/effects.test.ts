@@ -134,7 +134,7 @@ describe('a restore onto an empty host', () => {
     assert.deepEqual([seen(), existsSync(canary), existsSync(target)], [0, false, false]);
   });
 
-  it('contacts no address of the set in a dry run if the kind of the dump does not fit (exit code 14)', async (t) => {
+  it('contacts no address of the set in a dry run if the kind of the dump does not match the platform (exit code 14)', async (t) => {
     const { set } = await changedSinceBackup(t);
     const database = await listen(t);
     const source = await makeDirectory(t, 'source');

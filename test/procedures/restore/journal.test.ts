@@ -43,7 +43,7 @@ test('rejects a journal that another user may have written, before a file is mov
   assert.deepEqual(await listJournals(dir), [JOURNAL]);
 
   await chmod(file, 0o662);
-  assert.match(await refusal(dir), /is not trusted: other users can write it$/);
+  assert.match(await refusal(dir), /is not trusted: other users can write to it$/);
   await chmod(file, 0o600);
 
   const elsewhere = join(await makeDirectory(t, 'elsewhere'), 'journal');

@@ -97,7 +97,7 @@ describe('the order of a restore’s preflight', () => {
   });
 });
 
-describe('the kind and the version of the dump must fit', () => {
+describe('the kind and the version of the dump must match the platform', () => {
   it('rejects a newer schema even without a manifest, because the dump contains its schema version (exit code 14)', async (t) => {
     const place = await changedSinceBackup(t);
     await listAnew(place.set, { [SET_FILES.manifest]: undefined });
