@@ -9,7 +9,7 @@ import { type BackupResult, backup, recoverAdmin } from '../../src/procedures/in
 import { startService } from '../../src/service/index.ts';
 import { EXPORTS, makePlatform, PASSPHRASE, procedureOptions, type TestPlatform } from './platform.ts';
 
-/** The state of each item of a platform: `old` is the one before the restore, `new` the one of the set. */
+/** The state of each item of a platform: `old` is the one before the restore, `new` the one in the set. */
 export interface State {
   database: 'old' | 'new' | 'absent';
   env: 'old' | 'new' | 'absent';

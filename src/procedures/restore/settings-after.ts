@@ -36,7 +36,7 @@ export async function loadSettingsAfter(
 }
 
 /**
- * Returns the files that a restore of the set puts into the target. A target without a definition gets the one of the
+ * Returns the files that a restore of the set puts into the target. A target without a definition gets the one in the
  * set, or that of an embedded platform. `environment` is the decrypted environment file.
  */
 export async function nextFilesOfSet(

@@ -35,7 +35,7 @@ export async function stageFiles(restore: Restore): Promise<undefined> {
 
 async function unpackConfig({ set, options, settings }: Restore, staging: string): Promise<void> {
   await rm(staging, { recursive: true, force: true });
-  // A target without a definition uses the one of the set, even with --keep-config.
+  // A target without a definition uses the one in the set, even with --keep-config.
   if (!set.names.includes(SET_FILES.config) || (options.keepConfig === true && settings.exists)) {
     await mkdir(staging, { mode: 0o700 });
     return;

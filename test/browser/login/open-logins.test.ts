@@ -52,7 +52,7 @@ it('limits the logins of one sender, and keeps logins with a verified password a
   const proved = { ...(await rowOf(realm)), notes: { passwordUser: 'alice' } };
   await storeNewLogin(world.store, proved, mine, most);
   for (let at = 0; at < 250; at++) await storeNewLogin(world.store, await rowOf(realm), mine, most);
-  assert.equal((await open()) - before, 22, 'the one of the other sender, the proved one and 20');
+  assert.equal((await open()) - before, 22, 'one of the other sender, one with a verified password, and 20');
   assert.ok(await world.store.findAuthenticationSession(proved.id));
   assert.ok(isCode(await half.logIn(form, 'alice')));
 });

@@ -259,7 +259,7 @@ describe('required actions', () => {
       'password-new': 'New-Password-1',
       'password-confirm': 'New-Password-1',
     });
-    assert.equal(clientAnswer(skipped)['error'], 'access_denied', 'the form is the one of the terms');
+    assert.equal(clientAnswer(skipped)['error'], 'access_denied', 'the form is that of the terms');
     const again = new Browser(world, own);
     const terms = await pageAfterLogin(again, user);
     const next = await again.follow(await again.submit(terms, { accept: 'Yes' }));
