@@ -23,8 +23,8 @@ const NEW = ['admin', 'alice'];
 /**
  * Tests restores that are killed, interrupted or fail, one after the other on one platform. A resumed restore is killed
  * again after its next step, so that a restore resumes once from each step. If two kills leave the same journal and the
- * same containers, only one of them is resumed. Without `every`, only those steps are tested whose results may differ
- * between engines.
+ * same containers, only one of them is resumed. Without `every`, tests only the steps whose results may differ between
+ * engines.
  */
 export function restoreFaults(place: Place, every: boolean): void {
   let set: string;

@@ -141,7 +141,7 @@ const COMMANDS: Readonly<Record<string, Decisions>> = {
   help: [command('help.ts'), ['the reference of all commands', '~cli/reference/text.ts']],
 };
 
-/** Returns the files that decide about a command, such as `admin realm list`. */
+/** Returns the files that decide the rules of a command, such as `admin realm list`. */
 export function filesOfCommand(path: string): Decisions {
   const words = path.split(' ');
   const [first = ''] = words;

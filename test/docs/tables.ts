@@ -37,7 +37,7 @@ export function exitTable(): readonly string[] {
   ];
 }
 
-/** Describes each error in a section: when it occurs, what to do, and which files decide about it. */
+/** Describes each error in a section: when it occurs, what to do, and which files decide each of these. */
 export function errorEntries(): readonly string[] {
   const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`;
   return Object.entries(ERROR_CATALOGUE).flatMap(([name, { exit, meaning, when, advice }], index) => [

@@ -59,7 +59,7 @@ function kindOf(head: Buffer, whole: boolean): 'sqlite' | 'postgres' | 'unknown 
   }
   if (!whole && complete.split('\n').every((line) => line.trim() === '' || line.startsWith('--')))
     return 'unknown yet';
-  throw badDump('it begins neither as a dump of idkit nor as one of pg_dump');
+  throw badDump('it does not begin like a dump of idkit or pg_dump');
 }
 
 /**

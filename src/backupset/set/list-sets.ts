@@ -51,9 +51,9 @@ async function readRoot(root: string) {
 }
 
 /**
- * Plans the name for a set that begins now. Names are unique and increase. If the newest set has the current second,
- * the caller waits for the next second. If the newest set is ahead of the clock, the name follows that set. Sets dated
- * more than an hour ahead are ignored, because the planned name is never that far ahead.
+ * Plans the name for a set that begins now. Names are unique and increase. If the newest set is named after the
+ * current second, the caller waits for the next second. If the newest set is ahead of the clock, the name follows that
+ * set. Sets dated more than an hour ahead are ignored, because the planned name is never that far ahead.
  */
 export function planSetName(sets: readonly ListedSet[], now: number): PlannedName {
   const newest = sets.filter((set) => !set.future).at(-1)?.startedAt;

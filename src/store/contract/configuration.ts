@@ -70,7 +70,7 @@ export type Change =
   | { do: 'endSessions'; userId: string; offlineToo: boolean }
   | { do: 'record'; adminEvent: AdminEvent };
 
-/** The change would store a value twice that must be unique. The store applied none of the changes. */
+/** The change would duplicate a value that must be unique. The store applied none of the changes. */
 export interface Conflict {
   outcome: 'conflict';
   on:
