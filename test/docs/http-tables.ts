@@ -1,7 +1,8 @@
 import { serverInfoRoutes } from '../../src/http/admin/not-implemented.ts';
 import { adminRows } from '../../src/http/admin/routes.ts';
 import { ROUTES } from '../../src/http/app/public-app.ts';
-import { notImplementedRoutes } from '../../src/http/oidc/index.ts';
+import { metadataRoutes, notImplementedRoutes } from '../../src/http/oidc/index.ts';
+import { sendNotFound } from '../../src/http/responses/not-found.ts';
 import { filesOfRoutes } from './decided.ts';
 import { code, head, row } from './markdown.ts';
 
@@ -28,11 +29,12 @@ function byUrl<T extends { method: string }>(rows: readonly T[], urlOf: (row: T)
 const sortMethods = (methods: readonly string[]): string =>
   METHODS.filter((method) => methods.includes(method)).join(', ');
 
-/** Lists every URL outside the administrative API. */
+/** Lists every URL outside the administrative API. Leaves out methods that respond as if the URL did not exist. */
 export function urlTable(): readonly string[] {
   const missing = new Set([...notImplementedRoutes, ...serverInfoRoutes].map(nameOf));
+  const absent = new Set(metadataRoutes.filter(({ handle }) => handle === sendNotFound).map(nameOf));
   const rows = ROUTES.flat().filter(
-    ({ url, method }) => !url.startsWith('/admin/realms') && method !== 'OPTIONS',
+    (route) => !route.url.startsWith('/admin/realms') && !absent.has(nameOf(route)),
   );
   return [
     ...head('address', 'methods', '', 'decided in'),
