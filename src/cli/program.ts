@@ -42,7 +42,7 @@ export async function buildProgram(
     })
     .option('--dir <dir>', 'the platform directory (IDKIT_DIR, else . with idkit.yaml, else ./idkit)')
     .option('--json', 'print newline-delimited JSON on stdout; the last line is the result')
-    .option('--quiet', 'print no progress and no notes; results, errors and findings are still printed')
+    .option('--quiet', 'do not print progress or notes; results, errors and findings are still printed')
     .option('--verbose', 'print more detail, and a stack trace with errors')
     .option('--no-color', 'print without colours (so does NO_COLOR)')
     .option('--no-progress', 'print no spinner on a terminal')

@@ -105,5 +105,5 @@ createRoot(document.getElementById('console')!).render(
   </StrictMode>,
 );
 const state = await administration.session.start();
-// After a failed login another attempt would fail as well, and would redirect without end.
+// After a failed login another attempt would fail too, and would redirect forever.
 if (state.name === 'logged_out' && state.reason === 'not_logged_in') await administration.logIn();

@@ -23,7 +23,7 @@ export const ERROR_CATALOGUE = {
   IDKIT_SETTING: {
     exit: 2,
     meaning: 'a setting in a flag, the environment, .env or idkit.yaml is wrong',
-    when: 'a setting has an invalid value, an unknown name, or contradicts another setting',
+    when: 'a setting has an invalid value or an unknown name, or contradicts another setting',
     advice:
       'correct the setting in the flag, variable or file that the message names, then check it with `idkit config show`',
   },
@@ -104,7 +104,8 @@ export const ERROR_CATALOGUE = {
     exit: 12,
     meaning: 'wrong passphrase or credentials',
     when: 'a passphrase does not decrypt a backup, or a service or database rejects the user name and password',
-    advice: 'use the passphrase or credentials of the object that the message names',
+    advice:
+      'use the passphrase of the set, or the credentials of the service or database, that the message names',
   },
   IDKIT_PASSWORD_METHOD: {
     exit: 12,
@@ -128,7 +129,7 @@ export const ERROR_CATALOGUE = {
   IDKIT_VERSION: {
     exit: 14,
     meaning: 'a program, engine, database or dump is missing, too old, too new or of another kind',
-    when: 'idkit needs a program or a format in a version that is not available',
+    when: 'a required program is missing, or a program, engine, database or dump has a version or kind that idkit cannot use',
     advice: 'install the version that the message names, or use the idkit version that wrote the data',
   },
   IDKIT_UNREACHABLE: {
@@ -167,13 +168,13 @@ export const ERROR_CATALOGUE = {
     exit: 130,
     meaning: 'interrupted by Ctrl-C',
     when: 'the process received SIGINT',
-    advice: 'run the command again; the output says if an unfinished restore must be resumed first',
+    advice: 'run the command again; the output says whether an unfinished restore must be resumed first',
   },
   IDKIT_TERMINATED: {
     exit: 143,
     meaning: 'ended by SIGTERM',
     when: 'the process received SIGTERM',
-    advice: 'run the command again; the output says if an unfinished restore must be resumed first',
+    advice: 'run the command again; the output says whether an unfinished restore must be resumed first',
   },
   IDKIT_UNSEALED: {
     exit: 2,
@@ -185,7 +186,7 @@ export const ERROR_CATALOGUE = {
   IDKIT_BUG: {
     exit: 70,
     meaning: 'a bug in idkit',
-    when: 'idkit encounters a state that should be impossible',
+    when: 'a state occurs that should be impossible',
     advice: 'report the message and the stack trace; the journal and the logs help to find the cause',
   },
 } as const satisfies Record<string, CatalogueEntry>;
@@ -203,7 +204,7 @@ export const EXIT_CODES = {
   11: 'locked: another idkit procedure is running, or the service is running and must be stopped first',
   12: 'wrong passphrase or credentials',
   13: 'damaged: a checksum, archive or dump is wrong; restore did not begin',
-  14: 'a needed program, container engine or version is missing or too old',
+  14: 'a required program or container engine is missing, or a program, database or dump has an unsupported version',
   15: 'unreachable: the database, the service or the engine does not respond in time',
   16: 'restore failed, and the old state is intact',
   17: 'restore failed, and the operator must act',

@@ -73,6 +73,6 @@ export interface ClientScope extends Revised {
   protocolMappers: readonly ProtocolMapper[];
   /** Ids of the roles that this scope adds to tokens. */
   scopeRoleIds: readonly string[];
-  /** How new clients of the realm get the scope: as a `default` scope, as an `optional` one, or not. */
+  /** How new clients of the realm get the scope: as a `default` scope, as an `optional` one, or not at all. */
   realmDefault: 'default' | 'optional' | 'none';
 }

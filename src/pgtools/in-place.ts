@@ -42,7 +42,7 @@ const EMPTY = `DO $$ DECLARE found record; BEGIN
  * with the same properties, or drops its contents if the role may not create or drop databases. This cannot be undone.
  * An interrupted call can be repeated.
  *
- * @returns notes for the operator about properties that the new database could not get
+ * @returns notes for the operator about properties that could not be copied to the new database
  */
 export async function emptyLive(
   context: PostgresContext,

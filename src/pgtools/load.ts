@@ -141,7 +141,7 @@ export async function checkConstraints({ psql }: PostgresContext, name: string):
       await psql.query(name, validate, { seconds: CHECK_SECONDS });
     } catch (error) {
       if (!(error instanceof IdkitError) || !/\b23503\b/.test(error.message)) throw error;
-      throw damaged(`the foreign key ${String(row['constraint'])} of ${String(row['table'])} does not hold`);
+      throw damaged(`a row of ${String(row['table'])} violates the foreign key ${String(row['constraint'])}`);
     }
   }
 }

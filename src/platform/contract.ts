@@ -86,7 +86,7 @@ export interface StagedDatabase {
 export interface LoadedDatabase {
   /** The absolute path of the file, or the name of the database. */
   location: string;
-  /** Messages for the operator about properties of the live database that the loaded one could not get. */
+  /** Notes for the operator about properties of the live database that could not be copied to the loaded database. */
   notes?: readonly string[];
 }
 
@@ -94,7 +94,10 @@ export interface LoadedDatabase {
 export interface DatabaseSpace {
   /** The directory on this machine, or the server, for messages. */
   place: string;
-  /** True if `place` is a directory on this machine. Its disk may then hold other files of a restore too. */
+  /**
+   * True if `place` is a directory on this machine. A restore then compares the free space of its disk with the total
+   * size of everything that the restore writes to that disk.
+   */
   here: boolean;
   /** Free space in bytes if `here` is false. Undefined if it is unknown. */
   freeBytes?: number | undefined;

@@ -93,7 +93,7 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
   },
   '53300': {
     code: 'IDKIT_UNREACHABLE',
-    text: 'has no free connection',
+    text: 'has no free connections',
     hint: 'raise max_connections on the server, or run fewer replicas',
   },
   '40001': {

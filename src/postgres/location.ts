@@ -31,7 +31,8 @@ export async function lockPostgres(
 }
 
 /**
- * Opens a connection over which another program speaks the protocol. The first call loads the driver.
+ * Opens an authenticated connection and returns its raw stream, over which another program, such as psql, can speak the
+ * Postgres protocol. The first call loads the driver.
  *
  * @throws the errors of `openWire` in wire.ts
  */

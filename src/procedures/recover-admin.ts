@@ -25,7 +25,7 @@ export interface RecoverAdminResult extends ProcedureResult {
   envUpdated: boolean;
 }
 
-/** Default for `username`: the administrator of `.env`. @throws IDKIT_SERVICE_RUNNING */
+/** Default for `username`: the administrator that `.env` names. @throws IDKIT_SERVICE_RUNNING */
 export async function recoverAdmin(
   settings: Settings,
   options: ProcedureOptions & { username?: string },

@@ -20,8 +20,8 @@ export interface OpenedServices {
 }
 
 /**
- * Opens the store and everything else that the handlers need. Loading the service's modules takes half of a start, so
- * the threads of the store start in the meantime.
+ * Opens the store and everything else that the handlers need. Loading the service's modules takes half of the start-up
+ * time, so the threads of the store start in the meantime.
  */
 export async function openServices(
   settings: Settings,

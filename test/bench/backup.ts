@@ -41,13 +41,13 @@ function newestSet(dir: string): string {
   return join(root, names.sort().at(-1) ?? '');
 }
 
-/**
- * Minimum size in bytes of the database that is backed up, its number of token families, and how many seconds the load
- * runs.
- */
+/** The size of the database that is backed up, and the length of the load. */
 export interface BackupSize {
+  /** Minimum size of the database in bytes. */
   bytes: number;
+  /** Number of token families in the database. */
   families: number;
+  /** Duration of the load in seconds. */
   seconds: number;
 }
 

@@ -7,7 +7,7 @@ import type { Entry } from './service.ts';
 const checkout = new URL('../..', import.meta.url).pathname;
 
 /**
- * Unpacks the package outside of the checkout, as npm would install it. Its dependencies are links to those of the
+ * Unpacks the package outside the checkout, as npm would install it. Its dependencies are links to those of the
  * checkout.
  */
 export async function buildPackage(): Promise<Entry & { remove(): Promise<void> }> {

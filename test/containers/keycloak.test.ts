@@ -63,7 +63,7 @@ test('a container platform with a real Keycloak can be restored from its backup 
     },
   );
 
-  await t.test('smoke explains how to create its client, which then uses the secret of .env', async () => {
+  await t.test('smoke explains how to create its client, which then uses the secret from .env', async () => {
     const before = await run(['smoke']);
     assert.equal(before.code, 3, before.stdout);
     assert.match(

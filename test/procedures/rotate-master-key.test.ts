@@ -82,7 +82,7 @@ describe('master-key rotate', () => {
 });
 
 describe('recover-admin', () => {
-  it('resets the administrator of .env, and updates .env', async (t) => {
+  it('resets the administrator from .env, and updates .env', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const before = await platform.load();
     const result = await recoverAdmin(before, procedureOptions());

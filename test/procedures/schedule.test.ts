@@ -23,7 +23,7 @@ describe('schedule', () => {
     assert.match(text, /^CRON_TZ=UTC$/m);
   });
 
-  it('prints a service and a timer in UTC for each procedure, which catches up after a missed run', async (t) => {
+  it('prints a service and a timer for each procedure; the timers use UTC and catch up after a missed run', async (t) => {
     const settings = await loadSettings({ dir: await makeDirectory(t, 'schedule'), env: {} });
     const text = renderSchedule(settings, { format: 'systemd', command: '/usr/bin/idkit' });
     const calendars = [...text.matchAll(/^OnCalendar=(.*)$/gm)].map(([, calendar]) => calendar);

@@ -37,14 +37,14 @@ test('the management listener uses loopback port 9000, and if that is in use, se
   t.after(() => service.close());
   assert.equal(service.managementUrl, undefined);
   assert.deepEqual(service.notes, [
-    'another program is already listening on 127.0.0.1:9000, so this service has no metrics and no detailed health; choose another port with --management-port',
+    'another program is already listening on 127.0.0.1:9000, so this service has no metrics or detailed health; choose another port with --management-port',
   ]);
   assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
   assert.equal((await fetch(`${service.address}/metrics`)).status, 404);
   assert.equal(await (await openPlatform(settings)).service.managementUrl(), undefined);
 });
 
-test('if port 9000 is in use, serve prints a note to stderr and serves', async (t) => {
+test('if port 9000 is in use, serve prints a note to stderr and starts anyway', async (t) => {
   await occupy(t, 9000);
   const cwd = makePlace(t);
   const service = await startIdkit(t, { cwd, managementPort: 'default' });

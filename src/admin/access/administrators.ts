@@ -69,9 +69,9 @@ export async function mayActAs(call: RealmCall, client: Client): Promise<boolean
 }
 
 /**
- * Refuses to change, reset or remove a user who holds administrative roles, unless the caller may grant them. Keycloak
- * does not check this: with `manage-users` a caller can set an administrator's password and log in with it. The setting
- * `admin.protectAdministrators` disables the check.
+ * Refuses to change or remove a user who holds administrative roles, or to reset such a user's password, unless the
+ * caller may grant these roles. Keycloak does not check this: with `manage-users` a caller can set an administrator's
+ * password and log in with it. The setting `admin.protectAdministrators` disables the check.
  *
  * @throws AdminRefusal 403
  */

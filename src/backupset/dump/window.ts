@@ -73,7 +73,8 @@ export class DumpWindow {
     if (left.length > this.#limit) throw badDump(`a statement or row is longer than ${this.#limit} bytes`);
     this.#chunks = left.length === 0 ? [] : [left];
     this.#held = left.length;
-    // After a small remainder, the next chunk is enough to continue.
+    // A short remainder is scanned again with the next chunk. A long one waits until twice as many bytes are held, so
+    // it is not scanned again for each chunk.
     this.#needed = left.length < 65_536 ? 0 : left.length * 2;
   }
 

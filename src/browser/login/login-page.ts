@@ -71,7 +71,9 @@ export function otpPage(
   return showStep(call, login, page, { path: 'authenticate', execution }, shown);
 }
 
-/** Returns a page of a login, with its languages. */
+/**
+ * Builds the response that shows a page of a login, with the URL of its step and the hints that decide its language.
+ */
 export function showStep(
   call: BrowserCall,
   { client, row }: ShownLogin,

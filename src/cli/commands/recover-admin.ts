@@ -9,7 +9,7 @@ export function addRecoverAdmin(program: CliCommand, run: Runner): void {
     .description(
       'create or reset an administrator in the database if no administrator can log in (stop serve first)',
     )
-    .option('--username <name>', 'the username of the administrator (default: IDKIT_ADMIN_USERNAME of .env)')
+    .option('--username <name>', 'the username of the administrator (default: IDKIT_ADMIN_USERNAME in .env)')
     .examples([['idkit recover-admin', 'prints the new password, once']])
     .action(
       run(async (context, flags) => {

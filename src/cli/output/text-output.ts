@@ -40,7 +40,7 @@ export function openTextOutput(
   };
 }
 
-/** Returns the reporter for `--quiet`, which reports findings but no progress and no notes. */
+/** Returns the reporter for `--quiet`, which reports findings, but neither progress nor notes. */
 function quietReporter(report: (finding: Finding) => void): Reporter {
   const nothing = (): void => {};
   return {

@@ -1,6 +1,6 @@
 /**
  * The parts of a browser's window that a session uses. The library declares them itself, so that it compiles without
- * the DOM types and depends on nothing else of a browser.
+ * the DOM types and depends on no other part of a browser.
  */
 export interface BrowserWindow {
   readonly location: { readonly href: string; readonly origin: string; assign(url: string): void };

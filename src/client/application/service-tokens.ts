@@ -16,7 +16,7 @@ export interface ServiceTokenOptions extends ProviderOptions {
   apiOrigins?: readonly string[];
 }
 
-/** Access tokens with which a backend acts in its own name (client credentials grant, RFC 6749 §4.4). */
+/** Access tokens with which a backend acts on its own behalf (client credentials grant, RFC 6749 §4.4). */
 export interface ServiceTokens {
   /**
    * Returns the cached token, or a new one if fewer than 30 seconds are left. Parallel callers share one request. If

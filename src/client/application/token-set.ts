@@ -53,7 +53,7 @@ export function parseTokenSet(
   if (claims !== undefined && sub !== undefined && claims.sub !== sub) {
     throw new ClientError(
       'unexpected_answer',
-      'the service returned the tokens of another user at a refresh',
+      'the service returned the tokens of another user in response to a refresh',
     );
   }
   const sid = claims?.['sid'];

@@ -45,7 +45,7 @@ function database(name: string): string {
     environment:
       # The server's administrator. It can log in only inside this container, where it needs no password.
       POSTGRES_USER: postgres
-      # The password of the role below: IDKIT_DATABASE_PASSWORD of .env. Postgres uses it only for a new volume. A
+      # The password of the role below: IDKIT_DATABASE_PASSWORD in .env. Postgres uses it only for a new volume. A
       # restore sets it in an existing database.
       POSTGRES_PASSWORD:
     # Creates the role of the service in a new volume. The role is not a superuser. It owns its database, and creates
@@ -90,7 +90,7 @@ function idkit(version: string): string {
       # Realm files that the service imports when it starts. The container's user 10001 must be able to read them.
       # - ./import:/platform/import:ro
     # Only for this machine: idkit's commands use this port, users connect to the proxy.
-    # MANAGEMENT_PORT of .env is the port of metrics and detailed health. If it is empty, a free port is used.
+    # MANAGEMENT_PORT in .env is the port of metrics and detailed health. If it is empty, a free port is used.
     # Containers of this platform use idkit:9000. The proxy does not forward requests to it.
     ports:
       - "127.0.0.1:\${SERVICE_PORT:-8080}:8080"

@@ -131,13 +131,14 @@ export const SETTINGS = [
     kind: boolean,
     default: true,
     reason: 'a caller who sets the password of an administrator can log in as that administrator',
-    doc: 'who may change, reset or remove users with administrative roles; true: callers who may grant these roles; false: all callers who may change users, as in Keycloak',
+    doc: 'who may change or remove users with administrative roles, or reset their passwords; true: callers who may grant these roles; false: all callers who may change users, as in Keycloak',
   },
   {
     name: 'realmFiles.remove',
     kind: boolean,
     default: false,
-    reason: 'a moved file can still be read later; it contains secrets, so only its owner can read it',
+    reason:
+      'the moved file stays available to the operator; only its owner can read it, because it contains secrets',
     doc: 'true: serve removes a realm file after its import; false: serve moves it to import/done/',
   },
   {
@@ -151,7 +152,7 @@ export const SETTINGS = [
     name: 'realms',
     kind: realmNames,
     default: [],
-    reason: 'backups include new realms without a change of this setting',
+    reason: 'backups include new realms without a change to this setting',
     doc: 'the realms that backup and smoke include; empty: all realms',
   },
   {
@@ -165,7 +166,7 @@ export const SETTINGS = [
     kind: path('the path of a directory'),
     default: 'backups',
     reason: 'works without configuration; a directory on another disk is safer',
-    doc: 'the backup root; a relative path in idkit.yaml starts at the platform directory, and one in a flag at the working directory',
+    doc: 'the backup root; a relative path in idkit.yaml is relative to the platform directory, and one in a flag to the working directory',
   },
   {
     name: 'backup.keepDays',

@@ -64,7 +64,7 @@ export function AdministrationProvider(props: { value: Administration; children:
   return <Context value={props.value}>{props.children}</Context>;
 }
 
-/** @throws Error outside of the provider */
+/** @throws Error outside the provider */
 export function useAdministration(): Administration {
   const found = useContext(Context);
   if (found === undefined) throw new Error('useAdministration needs an AdministrationProvider above it');

@@ -65,7 +65,7 @@ function refuse(call: AdminCall): never {
   throw notBuilt(method === 'HEAD' ? 'GET' : method, pathOf(call.request));
 }
 
-/** Routes for the parts of the API outside of realms. They return 501. */
+/** Routes for the parts of the API outside realms. They return 501. */
 export const serverInfoRoutes: readonly Route[] = ['/admin/serverinfo', '/admin/serverinfo/*'].map((url) => ({
   method: 'GET',
   url,
@@ -75,7 +75,7 @@ export const serverInfoRoutes: readonly Route[] = ['/admin/serverinfo', '/admin/
   },
 }));
 
-/** Routes for preflight requests, and for the parts of the API outside of realms. */
+/** Routes for preflight requests, and for the parts of the API outside realms. */
 export const restRoutes: readonly Route[] = [
   preflight('/admin/realms', 'DELETE, GET, POST, PUT'),
   preflight('/admin/realms/:realm', 'DELETE, GET, POST, PUT'),

@@ -37,7 +37,7 @@ function renderApplication(
 ): Html {
   const { consent, description } = application;
   const name = texts.stored(application.name);
-  // Without a consent, only offline access can be removed. Users end their sessions on the page of devices.
+  // Without a consent, only offline access can be removed. Users end their sessions on the devices page.
   const remove = texts.text(consent === undefined ? 'accountRemoveOffline' : 'accountRemoveAccess');
   const scopes = consent?.scopes.map((text) => texts.stored(text)).join(', ') ?? '';
   return html`<li class="item"><div>

@@ -88,7 +88,7 @@ function frameOrigins(frames: readonly { url: string }[]): readonly string[] {
   return [...new Set(frames.flatMap(({ url }) => frameOrigin(url) ?? []))];
 }
 
-/** Renders a page in English about an error outside of the login, such as an unknown path. */
+/** Renders a page in English about an error outside the login, such as an unknown path. */
 export function renderPlainError(message: string, place: PagePlace): RenderedPage {
   const texts = findTexts('en');
   const body = html`<div id="kc-error-message"><p class="instruction">${message}</p></div>

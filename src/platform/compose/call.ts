@@ -49,7 +49,7 @@ export async function callProgram(
   if (result.timedOut) {
     const what = [file, ...args].slice(0, 3).join(' ');
     throw new IdkitError('IDKIT_UNREACHABLE', `${what} did not end within ${timeoutSeconds} s`, {
-      hints: ['the container engine hangs; read its log'],
+      hints: ['the container engine does not respond; read its log'],
     });
   }
   return { code: result.exitCode, stdout: result.stdout, stderr: result.stderr };

@@ -18,7 +18,7 @@ import { resolveImage } from './environment.ts';
 import { checkHealth, managementUrl, serviceUrl } from './health.ts';
 import { componentOf, type Project, startContainer } from './start.ts';
 
-/** Time in seconds that a container has to stop by itself. A database needs the time for its checkpoint. */
+/** Time in seconds to wait for a container to stop by itself. A database needs this time for its checkpoint. */
 const GRACE_SECONDS = 60;
 
 /** The containers of a platform with idkit's service or with Keycloak. The first call looks up the engine. */

@@ -31,7 +31,7 @@ const LOG_LINES = 10;
 const ECHOED_CHECK = /\bSRHCK01001\b/;
 const MOST_ECHOES = 500;
 
-/** Time in seconds that a container has to stop by itself before it is replaced. */
+/** Time in seconds to wait for a container to stop by itself before it is replaced. */
 const GRACE_SECONDS = 60;
 
 /** Timeout in seconds of the compose program, which may have to fetch an image. */

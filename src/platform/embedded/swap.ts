@@ -138,7 +138,7 @@ function foldLog(file: string): void {
       database.close();
     }
   } catch {
-    // The log stays next to the database, so nothing is lost.
+    // The write-ahead log stays next to the database, so nothing is lost.
   }
 }
 

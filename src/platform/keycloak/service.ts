@@ -152,7 +152,7 @@ export class KeycloakService implements PlatformService {
     return {
       name: 'keycloak',
       role: 'service',
-      image: 'a process of the operator',
+      image: 'a process that the operator runs',
       state: running ? 'running' : 'exited',
       health: up ? 'UP' : 'DOWN',
       restarts: 0,

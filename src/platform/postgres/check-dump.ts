@@ -32,7 +32,7 @@ export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport, { inPlace 
     throw new IdkitError(
       'IDKIT_VERSION',
       'the dump contains INSERT statements, so its service, schema and master key can be checked only after the load, when --in-place has already emptied the live database',
-      { hints: ['free space for a second database and restore without --in-place'] },
+      { hints: ['free up space for a second database, and restore without --in-place'] },
     );
   }
   const kind = dump.postgres?.keycloakVersion === undefined ? 'idkit' : 'keycloak';

@@ -85,7 +85,7 @@ async function findKeyFault({ parts, platform, run, options }: BackupWork): Prom
     if (error.code === 'IDKIT_CREDENTIALS') {
       run.finding(
         'DATABASE_REFUSED',
-        `the database rejects the present credentials, so this set can only be restored with the correct credentials: ${error.message}`,
+        `the database rejects the current credentials, so this set can only be restored with the correct credentials: ${error.message}`,
       );
     } else if (error.code === 'IDKIT_UNREACHABLE' || error.code === 'IDKIT_NOT_FOUND') {
       options.reporter.note(

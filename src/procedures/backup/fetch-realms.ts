@@ -17,8 +17,8 @@ interface FetchedRealm {
 
 /**
  * Writes `realm-<realm>.json` for each configured realm. The source is the administrative API, or the snapshot of the
- * dump if the service is stopped. Keycloak has no snapshot: if it rejects the administrator, the function adds a finding
- * and returns undefined.
+ * dump if the service is stopped. Keycloak has no snapshot: if it rejects the administrator, the function adds a
+ * finding and returns undefined.
  *
  * @throws IDKIT_UNREACHABLE if Keycloak does not respond; IDKIT_CREDENTIALS if the set has no other part
  */
@@ -71,7 +71,7 @@ async function fetchFromSource(
           : 'the realm files come from the snapshot';
         run.finding(
           'ADMINISTRATOR_REFUSED',
-          `the service rejects the administrator of .env, so ${consequence} and a restored service cannot be checked: ${error.message}`,
+          `the service rejects the administrator from .env, so ${consequence} and a restored service cannot be checked: ${error.message}`,
         );
       }
       if (goesWithout) return undefined;

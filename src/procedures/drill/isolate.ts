@@ -76,7 +76,7 @@ export async function isolate(
   }
 }
 
-/** Replaces every setting that could reach outside of the drill's directory. */
+/** Replaces every setting that could reach outside the drill's directory. */
 function confine(settings: Settings, dir: string, scratch: Scratch): Settings {
   return {
     ...settings,

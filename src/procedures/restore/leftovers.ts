@@ -46,7 +46,7 @@ export async function checkComplete(set: SetHandle, keepEnv: boolean): Promise<v
   }
   if (!keepEnv && !parts.includes('env')) {
     throw new IdkitError('IDKIT_USAGE', `${set.name} does not contain env.gpg`, {
-      hints: ['--keep-env restores the set with the present .env'],
+      hints: ['--keep-env restores the set with the current .env'],
     });
   }
 }

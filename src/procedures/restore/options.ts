@@ -106,7 +106,7 @@ export function missingPassphrase(): IdkitError {
       'set IDKIT_BACKUP_PASSPHRASE in the process environment',
       'or set IDKIT_BACKUP_PASSPHRASE_FILE to a file with the passphrase in its first line',
       'or set IDKIT_BACKUP_PASSPHRASE_COMMAND to a command that prints the passphrase',
-      'or add --keep-env --trust-unsealed to keep the present .env and restore the set without checking its seal',
+      'or add --keep-env --trust-unsealed to keep the current .env and restore the set without checking its seal',
     ],
   });
 }

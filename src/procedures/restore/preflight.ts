@@ -104,14 +104,14 @@ async function checkDump(
   }
 }
 
-/** Returns a hint that names the source of the present key and the place for the right one. */
+/** Returns a hint that names the source of the current key, and where to put the right one. */
 function keyHints({ sources }: Settings, { keepEnv }: RestoreOptions): readonly string[] {
   if (sources['IDKIT_MASTER_KEY'] === 'environment')
-    return ['IDKIT_MASTER_KEY of the process environment overrides .env; unset it there'];
+    return ['IDKIT_MASTER_KEY in the process environment overrides .env; unset the variable'];
   if (keepEnv === true)
-    return ['--keep-env keeps the present .env; without --keep-env the restore uses the .env of the set'];
+    return ['--keep-env keeps the current .env; without --keep-env the restore uses the .env of the set'];
   return [
-    'the key comes from the .env of the set; set the key of the dump as IDKIT_MASTER_KEY in the process environment, or keep the present .env with --keep-env',
+    'the key comes from the .env of the set; set the key of the dump as IDKIT_MASTER_KEY in the process environment, or keep the current .env with --keep-env',
   ];
 }
 

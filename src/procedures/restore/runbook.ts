@@ -46,7 +46,7 @@ export async function restoreInto(
   const named = options.resume === true ? await findUnfinished(dataDir) : undefined;
   const set = await openRestoreSet(options, named);
   const sealed = await checkSeal(set, options.passphrase);
-  // The manifest is trusted only if the seal holds. The step `verify` reports a seal that does not hold.
+  // The manifest is trusted only if the seal is valid. The step `verify` reports an invalid seal.
   if (progressOf(named) === 'nothing replaced' && sealed.problems.length === 0)
     await checkComplete(pinSet(set, sealed.list?.entries ?? []), (named ?? options).keepEnv === true);
   const mode = options.rootLock ?? 'exclusive';

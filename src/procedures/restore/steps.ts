@@ -102,7 +102,7 @@ export const RESTORE_STEPS: readonly RestoreStep[] = [
   {
     id: 'applications',
     title: 'Start and check the proxy and the applications',
-    why: 'users need the proxy and the applications as well',
+    why: 'users also need the proxy and the applications',
     run: startApplications,
     applies: ({ options }) => options.withoutService !== true,
     undo: 'keep the restored state',

@@ -8,8 +8,8 @@ const REALM = 'master';
 const CLIENT = 'admin-cli';
 
 /**
- * Logs in as the administrator of `.env`, rotates the refresh token once and logs out, so smoke leaves no session. With
- * `deep` it also presents the rotated refresh token, which the service must reject.
+ * Logs in as the administrator from `.env`, rotates the refresh token once and logs out, so smoke leaves no session.
+ * With `deep` it also presents the rotated refresh token, which the service must reject.
  */
 export async function checkAdministrator(service: ServiceUnderTest): Promise<SmokeCheck[]> {
   const { options } = service;
@@ -69,7 +69,7 @@ async function presentUsed(
     throw new DoesNotApply('the realm does not rotate refresh tokens');
   const answer = await token(service, { grant_type: 'refresh_token', refresh_token: used });
   if (answer.status !== 400)
-    throw new Error(`the service responded ${answer.status} to the reuse, but 400 was expected`);
+    throw new Error(`the service responded ${answer.status} to the used refresh token, but 400 was expected`);
   const { error } = parseObject(answer, 'the token endpoint');
   if (error !== 'invalid_grant')
     throw new Error(`the service rejected the reuse with ${JSON.stringify(error)}`);

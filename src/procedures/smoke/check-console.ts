@@ -45,7 +45,8 @@ async function logIn(service: ServiceUnderTest): Promise<string> {
   });
   const oidc = `${realmUrl(service, REALM)}/protocol/openid-connect`;
   const shown = await browser.get(`${oidc}/auth?${query}`);
-  if (shown.status !== 200) throw new Error(`the service responded ${renderStatus(shown)} to the login page`);
+  if (shown.status !== 200)
+    throw new Error(`the service responded ${renderStatus(shown)} to the request for the login page`);
   const action = findAction(shown.text);
   if (action === undefined) throw new Error('the login page has no form kc-form-login');
   // The page contains the public address, which this machine may not reach.
@@ -93,7 +94,7 @@ async function findPublicBase(service: ServiceUnderTest): Promise<string> {
   const { issuer } = parseObject(answer, 'discovery');
   const suffix = `/realms/${REALM}`;
   if (typeof issuer !== 'string' || !issuer.endsWith(suffix))
-    throw new Error('the discovery document has no issuer of the realm');
+    throw new Error(`the issuer in the discovery document does not end in ${suffix}`);
   return issuer.slice(0, -suffix.length);
 }
 

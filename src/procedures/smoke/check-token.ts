@@ -22,7 +22,7 @@ export async function checkToken(service: ServiceUnderTest): Promise<TokenChecks
   const row = (id: string, title: string, test: () => Promise<string>) =>
     runCheck({ id, title, subject: realm, signal: options.signal }, test);
   const checks = [
-    await row('client-credentials', 'a client credentials token is obtained', async () => {
+    await row('client-credentials', 'a client credentials token can be obtained', async () => {
       const token = await obtainToken(service);
       accessToken = token;
       return `client ${clientId}, ${decodeJwt(token).exp! - Math.floor(options.clock.now() / 1000)} s to live`;
@@ -43,7 +43,7 @@ export async function checkToken(service: ServiceUnderTest): Promise<TokenChecks
       if (aud === undefined) throw new DoesNotApply('the client has no role or scope that adds an audience');
       const audiences = Array.isArray(aud) ? aud : [aud];
       if (audiences.length === 0 || audiences.some((name) => typeof name !== 'string' || name === '')) {
-        throw new Error('aud is not a name or a list of names');
+        throw new Error('aud is neither a name nor a list of names');
       }
       return audiences.join(' ');
     }),
@@ -83,9 +83,11 @@ async function obtainToken(service: ServiceUnderTest): Promise<string> {
 async function verifySignature(service: ServiceUnderTest, token: string) {
   const { realm } = service.settings.smoke;
   const answer = await service.call(`${realmUrl(service, realm)}/protocol/openid-connect/certs`);
-  if (answer.status !== 200) throw new Error(`the service responded ${answer.status} to certs`);
+  if (answer.status !== 200)
+    throw new Error(`the service responded ${answer.status} to the request for its keys`);
   const { keys } = parseObject(answer, 'certs');
-  if (!Array.isArray(keys)) throw new Error('certs responded without keys');
+  if (!Array.isArray(keys))
+    throw new Error('the response to the request for the keys contains no list of keys');
   return jwtVerify(token, createLocalJWKSet({ keys }), {
     currentDate: new Date(service.options.clock.now()),
   });

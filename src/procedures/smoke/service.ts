@@ -50,7 +50,7 @@ async function logIn(
   }
 }
 
-/** Returns the base URL of the flag, or that of the running service. */
+/** Returns the base URL from the flag, or the URL of the running service. */
 async function locateService(settings: Settings, flag: string | undefined): Promise<string> {
   if (flag !== undefined) return flag.replace(/\/+$/, '');
   return findServiceUrl(settings, await openPlatformService(settings));

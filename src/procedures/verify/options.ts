@@ -49,7 +49,7 @@ export const VERIFY_STEPS = [
   {
     id: 'find',
     title: 'Find the sets to verify',
-    why: 'a missing or outdated set is the most frequent fault of backups',
+    why: 'a missing or outdated set is the most common problem with backups',
   },
   {
     id: 'read',

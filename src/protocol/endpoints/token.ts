@@ -86,7 +86,7 @@ async function useGrant(request: GrantRequest): Promise<TokenResponse> {
 async function proveAndIssue(request: GrantRequest, granted: GrantedScopes): Promise<TokenResponse> {
   const { grant } = request;
   try {
-    // 6. The proof for whom the grant issues tokens.
+    // 6. The user for whom the grant issues tokens, with the proof.
     const proof = await grant.prove(request, granted);
 
     // 7. The tokens.

@@ -40,7 +40,7 @@ export function isLockedForGood(user: User): boolean {
 }
 
 /**
- * Counts a failed guess before its response is sent and before the next guess at the user starts
+ * Counts a failed guess before its response is sent and before the next guess for the user starts
  * (docs/keycloak/login.md#brute-force-protection). Failures during a lockout do not count.
  *
  * @param known the user's counters before this guess

@@ -36,7 +36,7 @@ export interface Guessed {
 }
 
 /**
- * Runs one guess when no other guess at the same user is running. Reads the user's records only then, because an
+ * Runs one guess when no other guess for the same user is running. Reads the user's records only then, because an
  * earlier guess may have locked or changed the user. An unknown name causes the same reads as an existing user.
  */
 export function guessAt<T>(
@@ -84,16 +84,16 @@ function eventErrorOf(user: User | undefined, locked: boolean): { eventError?: s
 }
 
 /**
- * How long a guess waits for earlier guesses at the same user, in milliseconds. A correct login among hundreds of wrong
- * ones therefore gets a response within two seconds, whether it is accepted or not.
+ * How long a guess waits for earlier guesses for the same user, in milliseconds. A correct login among hundreds of
+ * wrong ones therefore gets a response within two seconds, whether it is accepted or not.
  */
 const PATIENCE_MS = 1_500;
 
 /**
- * Runs guesses at one user one at a time, across all replicas. Each guess reads the lockout, compares the secret and
- * counts the failure before the next one starts, so the service never compares more guesses than the realm allows.
- * Guesses at an unknown name also wait for each other, so that they take as long. If the realm does not protect its
- * users, guesses do not wait.
+ * Runs the guesses for one user one at a time, across all replicas. Each guess reads the lockout, compares the secret
+ * and counts the failure before the next one starts, so the service never compares more guesses than the realm allows.
+ * Guesses for an unknown name also wait for each other, so their time does not show that the user does not exist. If
+ * the realm does not protect its users, guesses do not wait.
  *
  * @param who the user, or the entered name if no user has it
  * @throws Refusal `user-credentials-wrong` if the guess waited too long; the secret was not compared
@@ -109,7 +109,7 @@ async function inGuessTurn<T>(
   const turn = await inTurnWithin(ctx.store, `guesses ${realmId} ${of}`, PATIENCE_MS, work);
   if (turn.outcome === 'done') return turn.value;
   throw new Refusal('user-credentials-wrong', {
-    detail: 'the guess waited too long for other guesses at the same user',
+    detail: 'the guess waited too long behind other guesses for the same user',
     ...(typeof who === 'string' ? { eventError: 'user_not_found' } : {}),
   });
 }

@@ -209,7 +209,7 @@ export async function takeUnlessTaken<T>(
   } catch (error) {
     if (isSet || !(error instanceof IdkitError) || error.code !== 'IDKIT_PORT_TAKEN') throw error;
     notes.push(
-      `${error.message}, so this service has no metrics and no detailed health; choose another port with --management-port`,
+      `${error.message}, so this service has no metrics or detailed health; choose another port with --management-port`,
     );
     return undefined;
   }

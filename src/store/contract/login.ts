@@ -42,7 +42,7 @@ export interface LoginStore {
   /** Returns undefined if the session has expired or does not exist. */
   findAuthenticationSession(id: string): Promise<AuthenticationSession | undefined>;
   removeAuthenticationSession(id: string): Promise<{ removed: boolean }>;
-  /** Removes the session, but only if it has no user and no password was verified in it. */
+  /** Removes the session, but only if it has no user and if no password was verified in it. */
   removeUnprovedSession(id: string): Promise<{ removed: boolean }>;
   /**
    * Keeps the newest `most` of a realm's authentication sessions without a user, and removes the older ones. Does not

@@ -13,7 +13,7 @@ import type { SharedClock } from './shared-clock.ts';
 const READ_MS = 750;
 /** Pause in milliseconds before a lost connection is reopened. */
 const RETRY_MS = 250;
-/** Time in milliseconds without a response after which the feed reads on another connection as well. */
+/** Time in milliseconds without a response after which the feed also reads on another connection. */
 const SLOW_MS = 150;
 /** Timeout of a read in milliseconds. Without it, an idle connection would notice its loss much later. */
 const SILENT_MS = 5_000;
@@ -183,7 +183,7 @@ export class ChangeFeed {
   }
 
   /**
-   * Reads the changes, on other connections as well if this one is slow.
+   * Reads the changes. If this connection is slow, also reads them on other connections.
    *
    * @throws if the connection does not respond
    */

@@ -18,7 +18,7 @@ const PAUSE_MS = 4;
  */
 const LOOKS = 40;
 const BETWEEN_LOOKS_MS = 50;
-/** Time in milliseconds that the server has to report that a statement timed out. */
+/** Time in milliseconds within which the server reports a statement timeout. After that, it counts as silent. */
 const SILENCE_MS = 5_000;
 const TRANSACTION_ID = 'SELECT pg_current_xact_id()::text AS id';
 

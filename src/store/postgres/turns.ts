@@ -136,7 +136,7 @@ export class Turns {
   }
 
   /**
-   * @param readsChanges whether to read the changes of other stores as well
+   * @param readsChanges whether to also read the changes of other stores
    * @returns undefined if the connection is lost; the feed then opens a new one
    */
   async #try(client: Client, lock: number[], readsChanges: boolean): Promise<boolean | undefined> {

@@ -82,7 +82,7 @@ export class SqliteStore extends SqlStore {
         [],
       ),
     ]);
-    if (counts === undefined) throw new IdkitError('IDKIT_BUG', 'the query figures returned no row');
+    if (counts === undefined) throw new IdkitError('IDKIT_BUG', 'the query "figures" returned no row');
     return toFigures(counts, {
       schemaVersion: this.#read(() => schemaVersion(this.#parts.database)),
       databaseBytes: size?.bytes ?? 0,

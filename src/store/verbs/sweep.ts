@@ -117,7 +117,7 @@ function* readLifetimes(realmId: string, offline: boolean): Steps<Lifetimes> {
   };
 }
 
-/** Returns the greatest value. If the realm does not set the first value, its default counts as well. */
+/** Returns the greatest value. If the realm does not set the first value, the result is at least its default. */
 function greatest(values: readonly number[], fallback: number): number {
   const known = values.filter((value) => Number.isFinite(value) && value > 0);
   const first = values[0];

@@ -93,7 +93,7 @@ test('does not decrypt env.gpg without a passphrase, and reports that in a note'
   ]);
 });
 
-test('reports a fault that the caller finds in env.gpg as damage, and passes on the caller’s note', async (t) => {
+test('reports env.gpg as damaged if the caller finds a fault in it, and passes on the caller’s note', async (t) => {
   const set = await openSet(await published(t));
   const seen: string[] = [];
   const judgeEnvironment = (plain: Uint8Array) => {

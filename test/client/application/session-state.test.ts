@@ -46,7 +46,7 @@ test('a disabled realm or client causes a report, but no login', () => {
   assert.deepEqual([step.startLogin, step.report], [false, true]);
 });
 
-test('a logout in this or another tab causes neither a report nor a login', () => {
+test('a logout in this or another tab does not start a login, and is not reported as unexpected', () => {
   for (const reason of ['logout', 'logout_elsewhere'] as const) {
     const step = nextStep(loggedIn, { type: 'ended', reason });
     assert.deepEqual([step.state.name, step.startLogin, step.report], ['logged_out', false, false]);

@@ -24,7 +24,7 @@ before(async () => {
       ...person(name),
       realmRoles: [`default-roles-${realm}`, 'offline_access'],
     }));
-    // A guess at an unknown user takes as long as the hash of another user of the realm, so all users need expensive
+    // A guess for an unknown user takes as long as the hash of another user of the realm, so all users need expensive
     // hashes.
     const policy = realm === 'dear' ? { passwordPolicy: DEAR } : {};
     const made = await admin('POST', '', { realm, enabled: true, users, ...policy });

@@ -127,7 +127,7 @@ describe('backup', () => {
     assert.deepEqual(result.parts, ['database', 'config', 'env']);
   });
 
-  it('reports that the service rejects the administrator of .env, and takes realm files from the snapshot', async (t) => {
+  it('reports that the service rejects the administrator from .env, and takes realm files from the snapshot', async (t) => {
     const platform = await makePlatform(t);
     await platform.serve();
     const settings = await platform.load();

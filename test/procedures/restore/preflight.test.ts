@@ -165,7 +165,7 @@ describe('the master key must open the dump', () => {
   const withKey = (text: string, key: string) =>
     text.replace(/^IDKIT_MASTER_KEY=.*$/m, key === '' ? '' : `IDKIT_MASTER_KEY=${key}`);
 
-  it('restore uses the key in the restored .env, or with --keep-env the key in the present .env', async (t) => {
+  it('restore uses the key in the restored .env, or with --keep-env the key in the current .env', async (t) => {
     const place = await changedSinceBackup(t);
     const { platform, set } = place;
     const own = await readFile(join(platform.dir, '.env'), 'utf8');
@@ -190,7 +190,7 @@ describe('the master key must open the dump', () => {
     const key = /^IDKIT_MASTER_KEY=(.*)$/m.exec(own)![1]!;
     const env = { IDKIT_MASTER_KEY: OTHER_KEY };
     const texts = await refuses(place, { from: set.dir, env }, 'IDKIT_MASTER_KEY_WRONG');
-    assert.match(texts, /IDKIT_MASTER_KEY of the process environment overrides \.env/);
+    assert.match(texts, /IDKIT_MASTER_KEY in the process environment overrides \.env/);
     await putEnvironment(set, withKey(own, OTHER_KEY));
     const right = options({ from: set.dir, dryRun: true, env: { IDKIT_MASTER_KEY: key } });
     assert.equal((await restore(await platform.load(), right)).outcome, 'planned');

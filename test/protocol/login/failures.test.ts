@@ -112,7 +112,7 @@ describe('guesses at the password of one user', () => {
     assert.equal((await world.store.findUser(user.realmId, user.id))?.enabled, false);
   });
 
-  it('counts guesses at the name, in upper or lower case, and at the e-mail address together', async () => {
+  it('counts guesses for a user name, in upper or lower case, and for the e-mail address together', async () => {
     const realm = await guardedRealm();
     const user = await realm.user('alice');
     const typed = ['alice', 'ALICE', 'alice@example.test', 'Alice@Example.test'];

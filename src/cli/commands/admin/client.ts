@@ -32,7 +32,7 @@ export function addClientCommands(admin: CliCommand, run: Runner): void {
       ['idkit admin client create orders --realm acme', 'prints the secret that the service generated'],
       [
         'idkit admin client create idkit-smoke',
-        'for idkit smoke on Keycloak; uses IDKIT_SMOKE_CLIENT_SECRET of .env',
+        'for idkit smoke on Keycloak; uses IDKIT_SMOKE_CLIENT_SECRET from .env',
       ],
       [
         'idkit admin client create web --public --redirect-uri https://app.example.org/callback',

@@ -26,7 +26,7 @@ export function statementKind(statement: Buffer): StatementKind | undefined {
   return undefined;
 }
 
-/** Reports whether an INSERT contains only literals: no function, no query and no comment. */
+/** Reports whether an INSERT contains only literals, that is, no function, query or comment. */
 function isPlainInsert(statement: Buffer, head: string): boolean {
   const start = INSERT.exec(head)?.[0].length;
   if (start === undefined || start === statement.length) return false;

@@ -58,7 +58,7 @@ function run(side: DatabaseSync, statement: Buffer): void {
   if (kind === undefined || ended)
     throw damaged(`statement ${statements} does not belong in a dump: ${excerpt(statement)}`);
   if (kind !== 'pragma' && kind !== 'begin' && !side.isTransaction)
-    throw damaged(`statement ${statements} is outside of the transaction`);
+    throw damaged(`statement ${statements} is outside the transaction`);
   side.exec(withoutInvalidText(statement).toString('utf8'));
   if (kind === 'commit') ended = true;
 }

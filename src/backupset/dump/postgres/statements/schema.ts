@@ -5,7 +5,7 @@ import { constant, expression, literal, typeName } from './values.ts';
 const OPERATOR_CLASSES = ['bpchar', 'text', 'varchar'].map((type) => `${type}_pattern_ops`);
 const METHODS = ['btree', 'hash', 'gin', 'gist', 'brin', 'spgist'];
 
-/** Accepts columns and constraints, but no partitions, no inheritance and no computed columns. */
+/** Accepts columns and constraints, but no partitions, inheritance or computed columns. */
 export function createTable(read: StatementReader): void {
   read.relation();
   if (!read.take('( )'))
