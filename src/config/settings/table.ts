@@ -131,7 +131,7 @@ export const SETTINGS = [
     kind: boolean,
     default: true,
     reason: 'a caller who sets the password of an administrator can log in as that administrator',
-    doc: 'who may change or remove users with administrative roles, or reset their passwords; true: callers who may grant these roles; false: all callers who may change users, as in Keycloak',
+    doc: 'who may change or remove users with administrative roles, reset their passwords, use the secrets of clients whose service accounts are such users, and choose the keys of a realm; true: callers who may grant these roles; false: all callers with the right to the operation, as in Keycloak',
   },
   {
     name: 'realmFiles.remove',
