@@ -43,7 +43,7 @@ interface Share<Job> {
 
 /**
  * A bounded queue in which no caller can block another. The next job belongs to the caller who has used the least time.
- * If the queue is full, it drops the newest job of the caller with the most jobs. So a single sender, or guesses at a
+ * If the queue is full, it drops the newest job of the caller with the most jobs. So a single sender, or guesses for a
  * single user, can fill the queue only while no other caller needs it.
  */
 export class FairQueue<Job extends QueuedJob> {

@@ -63,7 +63,7 @@ for (const [algorithm, bytes] of [
   });
 }
 
-test('verifies a PBKDF2 hash of another length than new ones have, and reports it as outdated', async () => {
+test('verifies a PBKDF2 hash whose length differs from that of new hashes, and reports it as outdated', async () => {
   const salt = Buffer.from('sixteen bytes ok');
   const value = pbkdf2Sync('secret', salt, 1000, 64, 'sha256').toString('base64');
   const stored = {

@@ -97,7 +97,7 @@ export function checkNothingHalfDone(
 
 /**
  * Removes the traces of earlier restores that changed nothing, and finishes interrupted rollbacks and removals. `own`
- * is the id of the present restore.
+ * is the id of the current restore.
  */
 export async function clearLeftovers(
   settings: Settings,

@@ -44,7 +44,7 @@ export interface NextPlatform {
 /** A set that passed its verification. */
 export interface VerifiedSet {
   verdict: Verdict;
-  /** The decrypted environment file. Absent if the present one is kept. */
+  /** The decrypted environment file. Absent if the current one is kept. */
   environment?: Uint8Array;
 }
 

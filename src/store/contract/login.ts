@@ -105,8 +105,8 @@ export interface LoginStore {
   /** Oldest first. */
   listConsents(userId: string): Promise<readonly Consent[]>;
   /**
-   * Removes the consent and, with it, all families that the client has of the user, including offline ones. If the user
-   * has not consented, it removes only the offline families. `removed` is false if the user had neither.
+   * Removes the consent and, with it, all token families of the client for this user, including offline ones. If the
+   * user has not consented, it removes only the offline families. `removed` is false if the user had neither.
    */
   removeConsent(userId: string, clientUuid: ClientUuid): Promise<{ removed: boolean }>;
   /**

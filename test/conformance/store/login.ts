@@ -342,7 +342,7 @@ export function loginRules(rule: Rule): void {
   });
 
   rule(
-    '"Removes the consent and, with it, all families that the client has of the user, including offline ones"',
+    '"Removes the consent and, with it, all token families of the client for this user, including offline ones"',
     async (store) => {
       await begin(store);
       await loggedIn(store);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { adminApi } from '../administrator.ts';
 import { login, type TestService } from '../service.ts';
 
-/** A client whose page is at another origin than the service. */
+/** A client whose page is at a different origin from the service. */
 export interface RelyingParty {
   clientId: string;
   origin: string;

@@ -77,7 +77,7 @@ test('every rejected guess gets the same status, headers and message, and is log
   assert.deepEqual([...lines], ['warn LOGIN_ERROR']);
 });
 
-test('the log and the events of a guess at a locked user do not reveal whether the password is correct', async () => {
+test('the log and the events of a guess for a locked user do not reveal whether the password is correct', async () => {
   const logged = new Set<string>();
   for (const password of ['wrong', PASSWORD]) {
     const before = service.log.length;

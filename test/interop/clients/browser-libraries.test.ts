@@ -5,7 +5,7 @@ import { launchBrowser, missingBrowser } from '../../http/pages/chromium.ts';
 import { logIn, openTab, pageListener, says } from './browser-page.ts';
 import { clientOf, listen, serveClients } from './served-clients.ts';
 
-// These tests use the unmodified oidc-client-ts and keycloak-js in a browser, at another origin than the service.
+// These tests use the unmodified oidc-client-ts and keycloak-js in a browser, at a different origin from the service.
 
 test('client libraries in a browser', async (t) => {
   const missing = missingBrowser();

@@ -105,7 +105,7 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     process.env['TMPDIR'] = place;
   });
 
-  it('the server of a killed drill ends as well', async (t) => {
+  it('the server of a killed drill also ends', async (t) => {
     const platform = await platforms.fresh(t);
     const ended = await spawnProcedure(['drill', platform.dir], (step, kill) => {
       if (step === 'restore') setTimeout(() => kill('SIGKILL'), 700);

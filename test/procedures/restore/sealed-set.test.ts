@@ -271,7 +271,7 @@ describe('without a passphrase', () => {
 });
 
 describe('the seal of a backup', () => {
-  it('depends only on the passphrase, so a partial set is sealed as well', async (t) => {
+  it('depends only on the passphrase, so a partial set is also sealed', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const settings = await platform.load();
     const mirror = await makeDirectory(t, 'mirror');
