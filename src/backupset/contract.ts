@@ -266,7 +266,7 @@ export interface Verdict {
 }
 
 export interface VerifySetOptions extends WorkOptions {
-  /** Without a passphrase, env.gpg is inspected but not decrypted, and a note reports that. */
+  /** Without a passphrase, env.gpg is inspected but not decrypted, and a note says so. */
   passphrase?: Secret;
   /** Checks the decrypted content of env.gpg. A `fault` means that the set is damaged, a `note` does not. */
   judgeEnvironment?: (plain: Uint8Array) => { fault?: string; note?: string };

@@ -23,7 +23,7 @@ export function scramVerifier(password: Secret, random: Random): string {
   return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 }
 
-/** Changes the role's password outside of a swap. */
+/** Changes the role's password outside a swap. */
 export async function setPassword(context: PostgresContext, password: Secret | undefined): Promise<void> {
   const [statement] = passwordStatements(context, password);
   if (statement !== undefined) await queryBeside(context, statement);

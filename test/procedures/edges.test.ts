@@ -84,7 +84,7 @@ describe('a dump with a schema newer than this idkit', () => {
 });
 
 describe('a platform whose settings come from sources other than .env', () => {
-  it('backup reports settings outside of .env as findings, even if .env does not exist', async (t) => {
+  it('backup reports settings outside .env as findings, even if .env does not exist', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const text = await readFile(join(platform.dir, '.env'), 'utf8');

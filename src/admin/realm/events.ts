@@ -105,7 +105,7 @@ const NAMES = `
   VERIFIABLE_CREDENTIAL_REQUEST VERIFY_EMAIL VERIFY_PROFILE`;
 
 /**
- * Every type of user events in Keycloak 26. Each type exists a second time with the suffix `_ERROR`. See
+ * Every type of user events in Keycloak 26. Each type also exists with the suffix `_ERROR`. See
  * docs/keycloak/realms.md#events.
  */
 const EVENT_TYPES: readonly string[] = NAMES.trim()

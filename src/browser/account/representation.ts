@@ -41,7 +41,7 @@ interface AttributeMetadata {
   validators: ProfileAttribute['validations'];
 }
 
-/** Attributes that are separate fields of the representation, outside of `attributes`. */
+/** Attributes that are separate fields of the representation, outside `attributes`. */
 const FIELDS = ['username', 'firstName', 'lastName', 'email'] as const;
 
 /**

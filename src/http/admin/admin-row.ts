@@ -56,7 +56,7 @@ export interface WritingRow extends AnyRow {
  */
 export type AdminRow = ReadingRow | WritingRow;
 
-/** A request of an authenticated caller at `/admin/realms`, outside of any realm. */
+/** A request of an authenticated caller at `/admin/realms`, outside any realm. */
 export interface RealmsCall {
   services: Services;
   caller: Caller;

@@ -28,7 +28,7 @@ export interface IsolatedPlace {
   /** The settings of the empty platform in `dir`. */
   settings: Settings;
   env: NodeJS.ProcessEnv;
-  /** Changes the settings of the set so that the platform reaches nothing outside of `dir`. */
+  /** Changes the settings of the set so that the platform reaches nothing outside `dir`. */
   adjust(settings: Settings): Settings;
   /** The caller closes it before it removes `dir`. */
   scratch: Scratch;

@@ -69,7 +69,7 @@ test('the seal of a set covers its checksums, which do not list the seal', async
   assert.doesNotMatch(await readFile(join(dir, 'checksums.sha256'), 'utf8'), /seal/);
 });
 
-test('does not decrypt the seal without a passphrase, and reports that', async (t) => {
+test('does not decrypt the seal without a passphrase, and reports it as not checked', async (t) => {
   const verdict = await judgeShut(await published(t));
   assert.deepEqual([verdict.verdict, verdict.seal], ['good', 'not checked']);
 });

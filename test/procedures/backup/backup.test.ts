@@ -48,7 +48,7 @@ describe('backup', () => {
     execFileSync('sha256sum', ['--strict', '--quiet', '-c', 'checksums.sha256'], { cwd: result.dir });
   });
 
-  it('takes realm files from the snapshot while the service is stopped, and reports that', async (t) => {
+  it('takes realm files from the snapshot while the service is stopped, and reports the snapshot as their source', async (t) => {
     const platform = await makePlatform(t, ['acme']);
     const service = await platform.serve();
     const served = await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });

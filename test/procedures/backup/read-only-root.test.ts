@@ -40,7 +40,7 @@ async function changeModes(dir: string, mode: number): Promise<void> {
 }
 
 describe('a backup root that is not writable', () => {
-  it('verify, restore and drill run without a lock, store no verdict and report that in notes', async (t) => {
+  it('verify, restore and drill run without a lock, store no verdict, and say so in notes', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const root = join(await makeDirectory(t, 'disc'), 'root');
     await cp(join(platform.dir, 'backups'), root, { recursive: true });

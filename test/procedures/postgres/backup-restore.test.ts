@@ -144,7 +144,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     assert.deepEqual(await platform.readState(), NEW);
   });
 
-  it('backup reports a password outside of .env: in the environment, a file or libpq’s password file', async (t) => {
+  it('backup reports a password outside .env: in the environment, a file or libpq’s password file', async (t) => {
     const { dir } = await platforms.fresh(t);
     const files = { env: join(dir, '.env'), yaml: join(dir, 'idkit.yaml'), pass: join(dir, 'data/db-pass') };
     const bare = (await readFile(files.env, 'utf8')).replace(/^IDKIT_DATABASE_PASSWORD=.*\n/m, '');

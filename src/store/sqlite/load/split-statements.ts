@@ -54,7 +54,7 @@ export class StatementSplitter {
 type End = { complete: true; at: number } | { complete: false; resume: number };
 
 /**
- * Finds the next semicolon outside of literals, names and comments. If there is none yet, returns the position at which
+ * Finds the next semicolon outside literals, names and comments. If there is none yet, returns the position at which
  * to resume with more bytes.
  */
 function nextEnd(bytes: Buffer, from: number): End {
