@@ -12,8 +12,8 @@ import { IdkitError, isJsonObject, type JsonObject } from '../core/index.ts';
 import type { JwsKey, SignatureAlgorithm } from './contract.ts';
 
 /**
- * Whether to sign on the thread pool. On a single core this saves no time, and passing a signature to the pool costs a
- * tenth of its time.
+ * Whether to sign on the thread pool. On a single core, the pool saves no time, and passing a signature to it costs a
+ * tenth of the time of the signature.
  */
 const HAS_POOL = availableParallelism() > 1;
 /** Maximum number of signatures in one event loop iteration: 10 ms of RSA. It limits how long other work waits. */

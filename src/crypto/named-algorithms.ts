@@ -8,7 +8,7 @@ const CLIENT_ATTRIBUTES = [
   'user.info.response.signature.alg',
 ] as const;
 
-/** The realm's secret key signs refresh tokens (docs/keycloak/tokens.md#refresh-token). */
+/** The algorithm of refresh tokens, which the realm's secret key signs (docs/keycloak/tokens.md#refresh-token). */
 const REFRESH_TOKEN_ALGORITHM = 'HS512';
 
 /** Returns the signature algorithms that a realm and these clients use, without duplicates. */

@@ -104,7 +104,7 @@ export function renderStoredHash(
   };
 }
 
-/** Reports whether a new hash would have other parameters. */
+/** Reports whether the policy's parameters for new hashes differ from those of this hash. */
 export function isOutdated(stored: StoredHash, policy: HashPolicy): boolean {
   const now: Record<string, unknown> = { ...parametersFor(policy) };
   const then: Record<string, unknown> = { ...stored.parameters };

@@ -44,7 +44,7 @@ export interface AuthenticationSession {
   /** Unix time in seconds at which the login expires. */
   expiresAt: Seconds;
   request: AuthorizationRequest;
-  /** Random text that the forms of this step must send back (`session_code`). Every step has a new one. */
+  /** Random text that the forms of this step must send back (`session_code`). It changes with every step. */
   formCode: string;
   /** The user, after the authentication. Set while required actions or the consent are pending. */
   userId?: string;

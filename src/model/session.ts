@@ -54,8 +54,8 @@ export interface TokenFamily {
  */
 export interface SessionEndings {
   /**
-   * Finds the clients of these sessions, and returns a function that notifies them. The function resolves when it has
-   * reached all clients, or after a short time at the latest. It then retries in the background. It never throws.
+   * Finds the clients of these sessions, and returns a function that notifies them. That function resolves when it has
+   * reached all clients, or after a short time at the latest, and then retries in the background. It never throws.
    */
   prepare(realmId: RealmId, ending: EndingSessions): Promise<() => Promise<void>>;
 }

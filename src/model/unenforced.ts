@@ -74,7 +74,7 @@ function flowDemand(flow: Flow, flows: readonly Flow[], at: 'direct' | 'browser'
 }
 
 /**
- * Lists the client authentication flow if idkit does not run it. Clients then cannot authenticate as the realm demands.
+ * Lists the client authentication flow if idkit does not run it. idkit then refuses every authentication of a client.
  */
 function clientFlow(settings: RealmSettings): readonly Unenforced[] {
   const flow = readClientFlow(settings);

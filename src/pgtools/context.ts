@@ -9,8 +9,8 @@ import type { ScratchAdministrator } from './scratch-role.ts';
 export interface PostgresContext {
   psql: Psql;
   /**
-   * Creates databases and roles on the server of a drill. The role of `psql`, which loads, checks and serves the set,
-   * may not do this.
+   * The connection that creates databases and roles on the server of a drill. The role of `psql`, which loads, checks
+   * and serves the set, may not do this.
    */
   administrator?: Psql;
   programs: PostgresPrograms;

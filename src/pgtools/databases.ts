@@ -10,7 +10,7 @@ export interface ExistingDatabase {
   owner: string;
   /** True if this role has the rights of the owner, so that it may rename or drop the database. */
   ours: boolean;
-  /** False during a swap, and for a previous database that a restore keeps. */
+  /** False during a swap. Also false for a previous database that a restore keeps. */
   allowsConnections: boolean;
   /** The id of the restore that created this database, if no live database existed before. */
   restored?: string;

@@ -78,7 +78,8 @@ export async function dumpPostgres(
       realms: facts.realms,
     };
   } finally {
-    // A server process notices that its client has left only when it next sends something.
+    // Ends the dump's processes on the server. On its own, a process would notice that its client has left only when it
+    // next sends something.
     if (failed) await context.endBackends(applicationName);
     await session.close();
   }
@@ -97,7 +98,7 @@ async function runPgDump(
     [
       '--format=plain',
       '--encoding=UTF8',
-      // These describe replication and security labels, not the contents of the database.
+      // Omits replication and security labels, which are not contents of the database.
       '--no-subscriptions',
       '--no-publications',
       '--no-security-labels',

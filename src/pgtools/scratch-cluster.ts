@@ -28,8 +28,8 @@ export interface ScratchPlace {
 }
 
 /**
- * Starts a Postgres server in `dir` on a socket that only this user can reach. Statements cannot reach any other
- * database. The server ends with this process, even if the process is killed.
+ * Starts a Postgres server in `dir` on a socket that only this user can reach. The server is separate, so that the
+ * statements of a dump cannot reach any other database. It ends with this process, even if the process is killed.
  *
  * @param major the oldest major version that is suitable
  * @returns undefined if this machine lacks the server's programs
@@ -150,7 +150,7 @@ function noServer(report: string, home: string): IdkitError {
 async function makeHome(dir: string, owner: Owner): Promise<{ home: string; apart: boolean }> {
   const inside = join(dir, 'postgres');
   await mkdir(inside, { mode: 0o700 });
-  // The other directories in `dir` stay private.
+  // The server's user may only pass through `dir`. The other directories in it stay private.
   await chmod(dir, 0o711);
   if (Buffer.byteLength(inside) <= LONGEST_SOCKET_DIRECTORY && (await reaches(inside, owner)))
     return { home: inside, apart: false };

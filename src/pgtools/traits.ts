@@ -101,7 +101,7 @@ export function findTraits(head: string): DatabaseTraits | undefined {
 }
 
 /**
- * Returns the statement that creates the database from template0, which nobody can change because it accepts no
+ * Returns the statement that creates the database from template0, whose contents never change because it accepts no
  * connections.
  */
 export function createDatabase(

@@ -17,14 +17,14 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   lock_timeout: '15000',
   // Timeout in milliseconds for a pause between two statements of a transaction. After it, this process counts as hung.
   idle_in_transaction_session_timeout: '60000',
-  // These let the server detect that this machine is down, even if it has nothing to send. Otherwise the locks of this
-  // process would outlive it by hours.
+  // With these settings, the server detects that this machine is down, even if it has nothing to send. Otherwise the
+  // locks of this process would outlive it by hours.
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '3',
   tcp_user_timeout: '30000',
 };
-/** Time in milliseconds after which the network must have lost a result that has not arrived. */
+/** A result that has not arrived within this many milliseconds must have been lost in the network. */
 const SILENCE_MS = STATEMENT_MS + 5_000;
 /** Timeout of a connection attempt in milliseconds. */
 const CONNECT_MS = 5_000;
@@ -95,7 +95,7 @@ function wantsTls(address: PostgresAddress, host: PostgresHost): boolean {
   return address.sslMode !== 'disable' && !host.host.startsWith('/');
 }
 
-/** Returns for each attempt to connect whether it is encrypted. */
+/** Returns one value for each attempt to connect, in order: whether that attempt is encrypted. */
 export function tlsChoices(address: PostgresAddress, host: PostgresHost): readonly boolean[] {
   if (!wantsTls(address, host)) return [false];
   return address.sslMode === 'prefer' ? [true, false] : [true];

@@ -186,7 +186,7 @@ export class Connections {
       try {
         return await attempt(until);
       } catch (error) {
-        // Another server may already be available although no attempt has reached it yet.
+        // Another server may already be available although no attempt has reached it yet, so the timeout starts again.
         if (error instanceof GivenUp) until = performance.now() + patience;
         if (this.#closed || !isConnectionLost(error) || performance.now() + pause > until)
           throw mapFault(error, this.place);
@@ -235,7 +235,7 @@ export class Connections {
     this.#primary = primary;
     if (this.#wasFound) this.#foundAgain = performance.now();
     this.#wasFound = true;
-    // Outstanding results of the previous server will not arrive any more.
+    // The previous server cannot send its outstanding results any more, so the callers need not wait for them.
     for (const other of this.#abandoned) if (!other.isSameServer(found.identity)) other.giveUp();
     return primary;
   }
@@ -288,7 +288,7 @@ export class Connections {
         quiet.giveUp();
         return;
       } catch (error) {
-        // The server responds, even though it has no free connection.
+        // The server is running: it responded, if only to report that it has no free connection.
         if (!isConnectionLost(error) || sqlState(error) === '53300') return;
         if (time === 2 || performance.now() - begun > SECOND_MS) {
           if (this.#primary === quiet) this.#leave(quiet);
@@ -309,7 +309,7 @@ export class Connections {
     signal?: AbortSignal,
   ): Promise<{ client: Client; greeted: Greeted }> {
     const client = new GuardedClient(clientConfig(this.#settings, host, tls));
-    // If the connection breaks, the pending query reports the error.
+    // Ignores the event of a broken connection, because the pending query reports the error.
     client.on('error', () => {});
     const stop = () => client.connection.stream.destroy();
     signal?.addEventListener('abort', stop, { once: true });
@@ -344,7 +344,7 @@ export class Connections {
         if (lane === 'reads') await client.query(`SET statement_timeout = ${READ_MS}`);
       },
     });
-    // The pool removes a broken connection itself; the next caller opens a new one.
+    // Ignores the event of a broken connection: the pool removes the connection, and the next caller opens a new one.
     pool.on('error', () => {});
     return pool;
   }
@@ -359,7 +359,7 @@ export class Connections {
   /** Makes the next caller search for the host that accepts writes. */
   #lose(primary: Primary, error: unknown): void {
     if (this.#primary !== primary || !isConnectionLost(error)) return;
-    // A server that reports that it has no free connection is running.
+    // A server that reports that it has no free connection is still running, so it is not abandoned.
     if (sqlState(error) === '53300' || isBusyPool(error)) return;
     this.#leave(primary);
   }

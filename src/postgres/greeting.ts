@@ -7,8 +7,8 @@ import { CLOSED_COMMENT, refuse, takeSql } from './locks.ts';
 import type { ServerIdentity } from './primary.ts';
 
 /**
- * The first query of every connection. If `synchronous_commit` is off, it turns it on, because commits must wait for
- * the disk.
+ * The first query of every connection. It applies the session settings and turns on `synchronous_commit` if that is
+ * off, because commits must wait for the disk.
  */
 const GREETING = `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS standby,
   pg_postmaster_start_time()::text AS started,

@@ -90,7 +90,7 @@ export class Primary {
     try {
       return await Promise.race([connecting, left]);
     } catch (error) {
-      // The pool may still return the connection later.
+      // The pool may still return the connection later. It is then closed.
       connecting.then((client) => client.release(true)).catch(() => {});
       throw error;
     } finally {

@@ -39,7 +39,7 @@ export interface StoreOptions {
   masterKeyOld?: Secret | undefined;
   /** Replaces the machine's clock and the clock of the Postgres server. */
   clock?: Clock;
-  /** Default: the machine's clock. On Postgres it is corrected to the server's. */
+  /** The clock of this machine. On Postgres, a store for writing corrects it to the server's clock. */
   machineClock?: Clock;
   random?: Random;
   /** `read` never creates, migrates or writes. Default: `write`. */

@@ -14,7 +14,7 @@ export interface KeptLogin {
 
 /** The file in which a login is kept between runs. */
 export interface TokenFile {
-  /** Returns the stored login, or undefined if the file has none that this owner can use. */
+  /** Returns the stored login. Returns undefined if the file contains no usable login of this owner. */
   read(): KeptLogin | undefined;
   /** Replaces the file atomically, with mode 0600. */
   write(login: KeptLogin): void;

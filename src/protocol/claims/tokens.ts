@@ -14,8 +14,8 @@ export function isLightweight(client: Client): boolean {
 }
 
 /**
- * Whether the client's ID tokens are lean: without `typ`, and without claims of scopes about the person if user info
- * can provide them (OpenID Connect Core §2, §5.4).
+ * Whether the client's ID tokens are lean: without `typ` and, if user info can provide them, without the claims about
+ * the person that the scopes add (OpenID Connect Core §2, §5.4).
  */
 function isIdTokenLean(client: Client): boolean {
   return client.attributes['idkit.lean.id.token'] === 'true';

@@ -158,7 +158,7 @@ function decodeFormText(text: string): string | undefined {
   }
 }
 
-/** What an endpoint returns after its work for an authenticated client. */
+/** The result of an endpoint's work for an authenticated client, and the origin that may read the response. */
 interface ClientAtEndpoint<T> {
   result: T;
   allowOrigin: string | undefined;

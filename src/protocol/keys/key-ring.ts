@@ -73,7 +73,10 @@ function prepare(configuration: RealmConfiguration): PreparedKeys {
   };
 }
 
-/** Returns the key of a map. It contains the algorithm, because two algorithms must not share a key (RFC 8725 §3.1). */
+/**
+ * Returns the name under which a verifying key is stored in a map. The name contains the algorithm, because two
+ * algorithms must not share a key (RFC 8725 §3.1).
+ */
 function verifyingName(kid: string, algorithm: string): string {
   return `${algorithm} ${kid}`;
 }

@@ -9,7 +9,8 @@ import type { EventDraft } from '../events.ts';
 const MOST_CHARACTERS = 255;
 
 /**
- * Returns the context with a password hasher for one caller. Callers with many hashes do not delay those of others.
+ * Returns the context with a password hasher for one caller. A caller with many hashes does not delay the hashes of
+ * other callers.
  *
  * @param who `user` is the name that the caller entered, or the id of a known user
  */
@@ -83,8 +84,8 @@ export interface LoginAttempt {
 }
 
 /**
- * Returns the password of a login form, or an empty text if the password is longer than the maximum. Both are wrong,
- * but a long text would occupy memory while it waits to be hashed.
+ * Returns the password of a login form, or an empty text if the password is longer than the maximum. The login fails in
+ * either case, but a long text would occupy memory while it waits to be hashed.
  */
 export function typedPassword(given: string | undefined): string {
   return given === undefined || isPasswordTooLong(given) ? '' : given;

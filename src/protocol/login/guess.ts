@@ -6,7 +6,7 @@ import type { LoginAttempt } from './attempt.ts';
 import { isLocked } from './brute-force.ts';
 import { findFailures, isLockedForGood, recordFailure, recordNothing } from './failures.ts';
 
-/** The user id that is looked up for an unknown name, so that the number of reads does not reveal who exists. */
+/** The user id that is looked up for an unknown name, so that the number of reads does not reveal which users exist. */
 const NOBODY = 'nobody';
 
 /** Maximum length of a user name in characters. */

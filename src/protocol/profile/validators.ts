@@ -30,7 +30,8 @@ const VALIDATORS: Readonly<Record<string, Validator>> = {
   integer: (value, config) => numberFault(/^[+-]?\d{1,18}$/, value, config),
   double: (value, config) => numberFault(/^[+-]?\d{1,300}(?:\.\d{1,300})?$/, value, config),
   uri: (value) => (URL.canParse(value) && /^https?:/i.test(value) ? undefined : { key: 'error-invalid-uri' }),
-  // Letters of other scripts look like Latin ones: раураl is not paypal (Keycloak: `Validation.isUsernameValid`).
+  // Rejects names with letters of other scripts, which can look like Latin ones: раураl is not paypal (Keycloak:
+  // `Validation.isUsernameValid`).
   'up-username-not-idn-homograph': (value) =>
     /^[\p{Script=Latin}\p{Script=Common}]+$/u.test(value)
       ? undefined

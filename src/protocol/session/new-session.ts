@@ -46,8 +46,8 @@ export function startRecord(
 }
 
 /**
- * Returns a refusal if the client or the user was deleted during the request. In that case the session cannot be
- * stored, although the store has no fault.
+ * Returns a refusal if the client or the user was deleted during the request. The session then cannot be stored, but
+ * this is not a fault of the store.
  */
 async function findGone(
   { ctx, client, configuration }: Pick<GrantRequest, 'ctx' | 'client' | 'configuration'>,

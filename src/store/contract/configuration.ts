@@ -58,7 +58,7 @@ export type Change =
   | { do: 'create' | 'put'; user: User }
   | { do: 'create' | 'put'; credential: Credential }
   | { do: 'remove'; what: RecordKind; id: string }
-  /** Assigns roles to a user or removes them. The rest of the user is neither read nor written. */
+  /** Assigns roles to a user, or removes assigned roles. Neither reads nor writes the other data of the user. */
   | { do: 'assign' | 'unassign'; userId: string; roleIds: readonly string[] }
   | { do: 'join' | 'leave'; userId: string; groupId: string }
   /** Creates or replaces a consent, for example of an imported user. An existing consent keeps its creation date. */

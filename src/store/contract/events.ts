@@ -34,8 +34,8 @@ export interface AdminEventQuery extends EventRange {
 }
 
 /**
- * Stores the events of users and administrators. Lists are sorted newest first. The `…Pages` methods return pages like
- * `userPages`.
+ * Stores the events of users and administrators. Lists are sorted newest first. The `…Pages` methods read a list page
+ * by page, as `userPages` does.
  */
 export interface EventStore {
   /** Stores the events. Skips events of realms that no longer exist. */

@@ -52,9 +52,9 @@ export interface LoginStore {
 
   /**
    * Finishes a login in one transaction: removes the authentication session, creates or continues the user session, and
-   * stores the consent and the code. A login without pages has no authentication session. A continued user session
-   * takes over the last use from `session`. It also takes over the notes from `session` if their `auth_time` is later
-   * than the stored one.
+   * stores the consent and the code. A login without pages has no authentication session. If a user session continues,
+   * it takes the time of its last use from `session`, and also the notes if their `auth_time` is later than the stored
+   * one.
    *
    * @returns `gone`, without writing anything, if the authentication session has another revision or the user session
    * belongs to another user. Also returns `gone` if the authentication session, the user, a client or (with

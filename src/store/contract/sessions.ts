@@ -61,8 +61,8 @@ export interface SessionStore {
   findSession(id: SessionId, offline: boolean): Promise<UserSession | undefined>;
   findFamily(id: FamilyId): Promise<FamilyInSession | undefined>;
   /**
-   * Reports whether the client still has a token family in the session. Ignores families that started after `startedBy`
-   * (Unix time in seconds), because an access token that is older than every family belongs to a removed one.
+   * Reports whether the client still has a token family in the session. With `startedBy`, the time of issue of an
+   * access token (Unix time in seconds), ignores families that started later, because the token cannot belong to them.
    */
   hasFamily(
     sessionId: SessionId,
@@ -86,7 +86,7 @@ export interface SessionStore {
     first: number;
     max: number;
   }): Promise<readonly SessionWithClients[]>;
-  /** Sorted by id. Returns pages like `userPages`. */
+  /** Lists the sessions of a client by id, page by page as in `userPages`. */
   clientSessionPages(
     query: { clientUuid: ClientUuid; offline: boolean } & Range,
   ): AsyncIterable<readonly SessionWithClients[]>;

@@ -67,9 +67,9 @@ export interface UserStore {
   /** Sorted by priority. */
   listCredentials(userId: string): Promise<readonly Credential[]>;
   /**
-   * Returns the password hash of a user who is selected by `name`. The same name selects the same user until users are
-   * added or removed, and only the master key reveals which one. Returns undefined if none of the first few candidates
-   * has a password.
+   * Returns the password hash of some user, so that a login with an unknown name can do the same work as one with a
+   * known name. The same `name` selects the same user until users are added or removed, and only the master key reveals
+   * which one. Returns undefined if none of the first few candidates has a password.
    */
   findSomePassword(
     realmId: RealmId,

@@ -2,8 +2,8 @@ import type { Migration } from './index.ts';
 
 /**
  * The first schema. On SQLite, each table is its own index (WITHOUT ROWID). On Postgres, text is compared byte by byte,
- * so that every server sorts it in the same order. A refresh updates a token family without leaving its page (HOT):
- * pages have free space, and no index contains a column that a refresh changes.
+ * so that every server sorts it in the same order. On Postgres, a refresh writes the new version of a token family's
+ * row into the same page (HOT), because pages have free space and no index contains a column that a refresh changes.
  */
 export const FIRST: Migration = {
   sqlite: `

@@ -175,7 +175,8 @@ export class ChangeFeed {
         if (client !== undefined) endInTime(client).catch(() => {});
         client = undefined;
         this.#client = undefined;
-        // Perhaps only this connection is lost. If the server is unavailable, no other store can change anything.
+        // The server may still be running although this connection is lost, so the feed reads on another connection. If
+        // the server is unavailable, no other store can change anything.
         await this.#readElsewhere().catch(() => {});
       }
     }

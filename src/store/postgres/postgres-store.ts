@@ -28,7 +28,9 @@ import { UnansweredRotations } from './unanswered.ts';
 
 /** Maximum number of changes in a normal list. A longer list is treated as an import, which fills tables. */
 const MANY_CHANGES = 200;
-/** Timeout in milliseconds of one statement of a change. Removing a realm removes all of its users. */
+/**
+ * Timeout in milliseconds of one statement of a change. It is long, because removing a realm removes all of its users.
+ */
 const CHANGE_MS = 600_000;
 /** Statements with a longer timeout, because they remove rows that may have accumulated for years. */
 const LONG: ReadonlySet<QueryName> = new Set<QueryName>([

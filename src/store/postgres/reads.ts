@@ -53,9 +53,8 @@ export function openPointReads<Q extends PointQuery>(
 }
 
 /**
- * Runs the slow reads of administrators: lists, searches and counts. They have their own connections, on which the
- * server limits the time of each statement. These reads wait for each other, so that they never delay a login or a
- * token.
+ * Runs the slow reads of administrators: lists, searches and counts. They use a few separate connections, so that
+ * they never delay a login or a token, and wait if all of these are busy. The server limits the time of each statement.
  */
 export class AdministrativeReads {
   readonly #connections: Connections;

@@ -13,8 +13,8 @@ const ATTEMPTS = 40;
 const PAUSE_MS = 4;
 
 /**
- * How often the store checks a transaction whose connection was lost while it may still be running, and the pause in
- * milliseconds between two checks.
+ * A connection can be lost while its transaction is still running. These are the maximum number of times that the store
+ * then asks for the outcome, and the pause in milliseconds between two requests.
  */
 const LOOKS = 40;
 const BETWEEN_LOOKS_MS = 50;
@@ -141,7 +141,7 @@ async function runOnce<T>(
       : []),
   ];
   const sent: Promise<unknown>[] = [];
-  // These are sent together with the first statement. The connection returns the results in order.
+  // Both queries are sent together with the first statement. The connection returns the results in order.
   const begun = client.query(begin.join('; '));
   const named = client.query<{ id: string }>({ name: 'transaction.id', text: TRANSACTION_ID });
   post(sent, begun);

@@ -122,7 +122,9 @@ export class Turns {
     return new IdkitError('IDKIT_UNREACHABLE', `the database at ${this.#place} ${what}`);
   }
 
-  /** Counts the lock as held while the server tries to acquire it. */
+  /**
+   * Tries to acquire a lock within the limit `BOUNDED.most`. The lock counts as held while the request is in progress.
+   */
   async #tryBounded(client: Client, lock: number[]): Promise<boolean | undefined> {
     if (this.#boundedHeld >= BOUNDED.most) return false;
     this.#boundedHeld++;

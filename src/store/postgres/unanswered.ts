@@ -73,7 +73,7 @@ export class UnansweredRotations {
         for (const [next, { until }] of this.#calls) if (performance.now() > until) this.#calls.delete(next);
         pause = Math.min(2 * pause, LONGEST_MS);
       } catch (error) {
-        // The next call of the token family encounters any other error too, and can report it.
+        // Stops at any other error, because the next call of the token family encounters it too and can report it.
         if (!isUnreachable(error)) break;
         pause = BETWEEN_MS;
       }

@@ -3,7 +3,7 @@ import { IdkitError, type Random } from '../../core/index.ts';
 import type { Keyring } from './keyring.ts';
 import { seal, unseal } from './seal.ts';
 
-/** Prefix of rows in `meta` that contain a known value, encrypted with one of the keys in use. */
+/** Prefix of the names in `meta` whose rows contain a known value, encrypted with one of the keys in use. */
 const PREFIX = 'masterKey.';
 const KNOWN = 'idkit';
 

@@ -38,8 +38,8 @@ export abstract class SqlLists extends SqlLogin {
   }
 
   /**
-   * Lists the users of a role or group. If the list is long, it checks every user of the realm in order. If it is
-   * short, it sorts the list.
+   * Lists the users of a role or group. A short list is sorted. For a long one, every user of the realm is checked in
+   * order, which needs no sorting.
    */
   async *#usersOf(
     query: 'user.withRole' | 'user.inGroup',

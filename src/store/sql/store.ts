@@ -57,7 +57,7 @@ export abstract class SqlStore extends SqlLists implements Store {
   abstract figures(): Promise<StoreFigures>;
   abstract close(): Promise<void>;
 
-  /** Returns immediately, because an SQLite database has only one store that writes. */
+  /** Returns immediately, because a SQLite database has only one store that writes. */
   takeTurn(name: string): Promise<() => Promise<void>>;
   takeTurn(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;
   async takeTurn(): Promise<() => Promise<void>> {
@@ -357,8 +357,7 @@ export abstract class SqlStore extends SqlLists implements Store {
 }
 
 /**
- * Replaces a long key with its hash, because an index limits the length of its keys and clients choose a part of this
- * one.
+ * Replaces a long key with its hash. An index limits the length of its keys, and clients can choose part of this key.
  */
 function claimName(key: string): string {
   return key.length > LONGEST_KEY ? createHash('sha256').update(key).digest('hex') : key;

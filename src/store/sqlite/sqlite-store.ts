@@ -116,7 +116,10 @@ export class SqliteStore extends SqlStore {
     return this.#administrate(sql, parameters);
   }
 
-  /** Runs one statement at a time, because the thread does. The number of waiting statements is limited. */
+  /**
+   * Runs one statement at a time, because the reader thread cannot run several. The number of waiting statements is
+   * limited.
+   */
   #administrate<R>(sql: string, values: readonly unknown[]): Promise<R[]> {
     return this.#room.use(() => this.#parts.administration.all<R>(sql, values), callerSignal());
   }

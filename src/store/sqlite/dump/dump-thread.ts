@@ -14,7 +14,8 @@ try {
   const database = new DatabaseSync(location, { readOnly: true, timeout: 10_000 });
   database.exec('PRAGMA cache_size = -16000; BEGIN');
   checkKind(database, file);
-  // The first read determines the snapshot. It comes before the counts, so that counts and rows are of the same time.
+  // The first read determines the snapshot. It comes before the counts, so that the counts and the rows come from the
+  // same snapshot.
   const summary = summarize(database);
   const out = new RingWriter(ring, (chunk, length) => send({ chunk, length }));
   writeDump(database, (bytes) => out.write(bytes));

@@ -3,7 +3,8 @@ import { withoutFragileText } from '../literals.ts';
 import { tableRows } from './table-rows.ts';
 
 /**
- * Approximate size of one INSERT in bytes: large enough for few statements, and small enough for any reader's memory.
+ * Approximate size of one INSERT in bytes: large enough that a dump has few statements, and small enough for any
+ * reader's memory.
  */
 const INSERT_BYTES = 64 * 1024;
 /** Maximum size of a batch in bytes. SQLite aborts a larger one, which limits the memory. */
