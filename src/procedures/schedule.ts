@@ -85,12 +85,15 @@ function renderCron(settings: Settings, command: string): string {
 }
 
 function renderSystemd(settings: Settings, command: string): string {
-  const units = TIMERS.map((timer) => {
+  const units = TIMERS.map((timer, index) => {
     const line = commandLine(command, quoteForSystemd(settings.dir), timer);
+    const earlier = TIMERS.slice(0, index).map(({ id }) => `idkit-${id}.service`);
     return [
       `# /etc/systemd/system/idkit-${timer.id}.service`,
       '[Unit]',
       `Description=idkit: ${timer.why}`,
+      // After downtime, systemd starts all missed services together, and they need the lock of the backup root.
+      ...(earlier.length === 0 ? [] : [`After=${earlier.join(' ')}`]),
       '[Service]',
       'Type=oneshot',
       'Environment=IDKIT_BACKUP_PASSPHRASE_FILE=/etc/idkit/passphrase',

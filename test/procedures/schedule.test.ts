@@ -33,6 +33,17 @@ describe('schedule', () => {
     assert.equal([...text.matchAll(/^Persistent=true$/gm)].length, 6);
   });
 
+  it('orders the services, so that services that systemd starts together run one after the other', async (t) => {
+    const settings = await loadSettings({ dir: await makeDirectory(t, 'schedule'), env: {} });
+    const text = renderSchedule(settings, { format: 'systemd', command: '/usr/bin/idkit' });
+    const names = [...text.matchAll(/^# \S+\/(idkit-\S+\.service)$/gm)].map(([, name]) => name);
+    const orders = [...text.matchAll(/^After=(.*)$/gm)].map(([, order]) => order);
+    assert.deepEqual(
+      orders,
+      names.slice(1).map((_, index) => names.slice(0, index + 1).join(' ')),
+    );
+  });
+
   it('quotes a directory with spaces and special characters for each format', async (t) => {
     const dir = `${await makeDirectory(t, 'schedule')}/it's 100% $x`;
     const settings = await loadSettings({ dir, env: {} });

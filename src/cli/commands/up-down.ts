@@ -15,10 +15,7 @@ export function addUp(program: CliCommand, run: Runner): void {
       'start the containers in order (database, service, proxy, applications), and wait until each one is ready',
     )
     .examples([
-      [
-        'idkit up',
-        'after idkit init --runtime compose, or after a change to compose.yaml, .env or idkit.yaml',
-      ],
+      ['idkit up', 'after idkit init --runtime compose, or after a change to compose.yaml or .env'],
       [
         'idkit up --timeout 60',
         'reports each container that does not start in time, with the end of its log',
@@ -40,7 +37,13 @@ export function addDown(program: CliCommand, run: Runner): void {
   program
     .command('down')
     .description('stop and remove the containers in reverse order; the data stays in the volumes')
-    .examples([['idkit down', 'stops the platform; idkit up starts it again']])
+    .examples([
+      ['idkit down', 'stops the platform; idkit up starts it again'],
+      [
+        'idkit down && idkit up',
+        'applies a change to idkit.yaml or config/, which idkit up alone does not apply',
+      ],
+    ])
     .action(
       run(async (context) => {
         const settings = await loadContainerPlatform(context, 'down');

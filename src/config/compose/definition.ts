@@ -87,8 +87,8 @@ function idkit(version: string): string {
       IDKIT_SMOKE_CLIENT_SECRET:
     volumes:
       - ./idkit.yaml:/platform/idkit.yaml:ro
-      # Realm files that the service imports when it starts. The container's user 10001 must be able to read them.
-      # - ./import:/platform/import:ro
+      # Realm files that the service imports when it starts. The container's user 10001 must own them.
+      # - ./import:/platform/import
     # Only for this machine: idkit's commands use this port, users connect to the proxy.
     # MANAGEMENT_PORT in .env is the port of metrics and detailed health. If it is empty, a free port is used.
     # Containers of this platform use idkit:9000. The proxy does not forward requests to it.
