@@ -54,7 +54,10 @@ export interface Component {
   role: ComponentRole;
   /** The image and its tag, as written in the definition. */
   image: string;
-  /** The engine's state (`running`, `restarting`, `exited` …), or `absent` if it was never created. */
+  /**
+   * The state that the engine reports (`running`, `restarting`, `exited` …), or `absent` if the component does not
+   * exist.
+   */
   state: string;
   health: 'UP' | 'DOWN';
   /** Number of times that the engine has restarted the component. */
@@ -67,13 +70,13 @@ export interface StartOptions {
   signal: AbortSignal;
   /** Timeout in seconds for each component to become UP. */
   timeoutSeconds: number;
-  /** The directory of the definition while a restore has not moved it to the platform directory yet. */
+  /** The directory of the definition, if a restore has not moved it to the platform directory yet. */
   definition?: string;
   /** Receives a message if the engine must fetch the image first, which makes the start slow. */
   note?: (message: string) => void;
 }
 
-/** A loaded database that was checked but is not live yet. */
+/** A loaded database that has been checked but is not live yet. */
 export interface StagedDatabase {
   /** Number of users per realm, counted in the loaded database. */
   realms: readonly RealmCount[];
@@ -82,7 +85,7 @@ export interface StagedDatabase {
   location: string;
 }
 
-/** A loaded database that was not checked yet. */
+/** A loaded database that has not been checked yet. */
 export interface LoadedDatabase {
   /** The absolute path of the file, or the name of the database. */
   location: string;
@@ -105,7 +108,10 @@ export interface DatabaseSpace {
 
 /** How a restore replaces the live database. */
 export interface SwapOptions {
-  /** Empties the live database and loads the dump into it, for a server without room for two. This cannot be undone. */
+  /**
+   * Empties the live database and loads the dump into it, for a server without room for a second database. This cannot
+   * be undone.
+   */
   inPlace?: boolean;
 }
 
@@ -115,7 +121,7 @@ export interface LoadOptions extends SwapOptions {
   /** Undefined for Keycloak, which encrypts nothing with a master key. */
   masterKey: Secret | undefined;
   signal: AbortSignal;
-  /** Receives the number of bytes of SQL that were loaded so far. */
+  /** Receives the number of bytes of SQL that have been loaded so far. */
   onProgress?: (bytes: number) => void;
 }
 
@@ -142,20 +148,23 @@ export interface PlatformService {
   waitUntilReady(timeoutSeconds: number, signal?: AbortSignal): Promise<void>;
 
   /**
-   * Checks that a restore can stop everything that runs.
+   * Checks that a restore can stop every part of the platform that is running.
    *
    * @throws IDKIT_SERVICE_RUNNING
    */
   checkReplaceable(): Promise<void>;
   /**
-   * Starts the components of one role and waits until each is UP. A component that runs and matches its definition is
+   * Starts the components of one role and waits until each is UP. A running component that matches its definition is
    * not restarted.
    *
    * @throws IDKIT_FAILED with the last lines of the log if a component ends or restarts repeatedly, IDKIT_UNREACHABLE
    *   if it is not UP in time, IDKIT_PORT_TAKEN, IDKIT_VERSION without an engine
    */
   startComponents(role: ComponentRole, options: StartOptions): Promise<readonly Component[]>;
-  /** Stops and removes the components of one role but keeps their data. Returns the components that ran. Idempotent. */
+  /**
+   * Stops and removes the components of one role but keeps their data. Returns the components that were running.
+   * Idempotent.
+   */
   stopComponents(role: ComponentRole, options: { signal: AbortSignal }): Promise<readonly Component[]>;
   /** Removes the networks that `startComponents` created. */
   removeNetworks(options: { signal: AbortSignal }): Promise<void>;
@@ -174,7 +183,7 @@ export interface StoreAccess {
    */
   readSnapshot(): Promise<readonly { realm: string; representation: unknown }[]>;
   /**
-   * Lists the demands of each realm that the service does not enforce. The service need not run.
+   * Lists the demands of each realm that the service does not enforce. The service does not need to be running.
    *
    * @throws IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG
    */
@@ -196,7 +205,7 @@ export interface StoreAccess {
 
 /**
  * The database of a platform. It can be dumped while the service is running. A dump is loaded into a staged database,
- * and a rename puts that in place.
+ * which then replaces the live database through a rename.
  */
 export interface PlatformDatabase extends StoreAccess {
   info(): DatabaseInfo;
@@ -253,8 +262,8 @@ export interface PlatformDatabase extends StoreAccess {
    */
   checkMasterKey(): Promise<void>;
   /**
-   * Checks that no service on any machine uses the database. Does nothing on SQLite, where `baseUrl` already shows
-   * this.
+   * Checks that no service on any machine uses the database. Does nothing on SQLite, where `baseUrl` already finds a
+   * running service.
    *
    * @throws IDKIT_SERVICE_RUNNING
    */

@@ -8,7 +8,7 @@ import type { Scratch } from './scratch.ts';
 export interface OpenOptions {
   /** More passwords to try, because a restore may have changed the password of the database's role. */
   databasePasswords?: readonly Secret[];
-  /** Set if the database server exists only for a test (`openScratch`). */
+  /** The temporary database that `openScratch` returned, if the platform exists only for a test. */
   scratch?: Scratch | undefined;
 }
 

@@ -21,8 +21,9 @@ export interface LogOptions {
   shared?: boolean;
 }
 
-/** Maximum time in milliseconds for which a line is buffered, and maximum number of buffered characters. */
+/** Maximum time in milliseconds for which a line is buffered. */
 const FLUSH_MILLISECONDS = 100;
+/** Maximum number of buffered characters. */
 const FLUSH_LENGTH = 32 * 1024;
 /**
  * Maximum size in bytes of a write that a pipe never mixes with those of other processes (POSIX, PIPE_BUF on Linux).

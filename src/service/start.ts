@@ -6,7 +6,7 @@ import type { LogDestination, LogOptions, OpenedLog } from './log.ts';
 import type { WorkerLink } from './workers/worker.ts';
 
 export interface ServeOptions {
-  /** Called once for each event. Default: no log. */
+  /** Receives the log lines of the service. Default: no log. */
   log?: ServiceLog;
   /**
    * The directory with the realm files to import. If false, the start imports nothing. Default: `import` in the

@@ -9,7 +9,7 @@ const PAUSES = { sweeps: 60_000, batches: 50 };
 
 /** Removes expired records in small batches, so that requests do not wait for it. */
 export interface Sweeper {
-  /** Resolves when the running batch is done. */
+  /** Stops the sweeper, and resolves when the running batch is done. */
   stop(): Promise<void>;
 }
 

@@ -39,8 +39,9 @@ export function holdsAdminRoles(realm: string, clientId: string): boolean {
 }
 
 /**
- * Refuses to grant or revoke a role that is or includes an administrative role, unless the caller may grant those.
- * Revoking needs this right since Keycloak 26.8. See docs/keycloak/admin-api.md#granting-administrative-roles.
+ * Refuses to grant or revoke a role that is or includes an administrative role, unless the caller may grant
+ * administrative roles. Revoking them needs this right since Keycloak 26.8. See
+ * docs/keycloak/admin-api.md#granting-administrative-roles.
  *
  * @throws AdminRefusal 403
  */

@@ -7,10 +7,10 @@ import { checkGrants, checkGroupGrants, clientOfRole, isAdminRole } from './admi
 /**
  * Checks every change before it is stored. A caller without the right to grant administrative roles cannot:
  *
- * - revoke one
- * - move or remove a group that has one
- * - remove a role that includes one
- * - change a user who holds one
+ * - revoke an administrative role
+ * - move or remove a group that has an administrative role
+ * - remove a role that includes an administrative role
+ * - change a user who holds an administrative role
  *
  * @throws AdminRefusal 403
  */
@@ -42,7 +42,10 @@ async function checkCredentials(call: RealmCall, client: Client): Promise<void> 
 /** Attributes that contain a client's key or the address of that key. */
 const KEY_ATTRIBUTE = /^(?:use\.jwks|jwks|jwt\.credential|x509|client\.secret)\b/;
 
-/** Includes the client id, because a client assertion identifies its client only by this id. */
+/**
+ * Returns a text that changes if the client's credentials change. The text includes the client id, because a client
+ * assertion identifies its client only by this id.
+ */
 function credentialsOf({
   clientId,
   clientAuthenticatorType,

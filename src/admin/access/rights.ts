@@ -80,8 +80,8 @@ function hasRealmRole(held: Held, name: string): boolean {
 }
 
 /**
- * Finds the roles that the caller holds and that the token may contain: roles in the scope of its client, of the
- * client's default scopes, or of the granted optional scopes.
+ * Finds the roles that the caller holds and that the token may contain: roles in the scope of the token's client, of
+ * that client's default scopes, or of the granted optional scopes.
  */
 async function findHeldRoles(context: AdminContext, caller: Caller): Promise<Held | undefined> {
   const [realm, user, client] = await Promise.all([

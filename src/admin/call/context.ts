@@ -13,8 +13,8 @@ export interface AdminContext {
   /** Notifies clients of sessions that end. If absent, clients are not notified. */
   sessionEndings?: SessionEndings;
   /**
-   * The required actions that the login pages support. The report of an import lists all others. Default: the report
-   * lists none.
+   * The required actions that the login pages support. An import reports every other required action. If this set is
+   * absent, it reports none.
    */
   requiredActions?: ReadonlySet<string>;
   /** The public base URL, without a trailing slash. */

@@ -26,7 +26,9 @@ const FLAGS = {
 
 const TEXTS = ['name', 'description', 'type', 'rootUrl', 'adminUrl', 'baseUrl'] as const;
 
-/** Fields that `Client` has or that are computed. All other fields are stored unchanged. */
+/**
+ * Fields of a representation that become properties of `Client` or are computed. All other fields are stored unchanged.
+ */
 const OWN: ReadonlySet<string> = new Set([
   ...Object.keys(FLAGS),
   ...TEXTS,

@@ -25,8 +25,8 @@ export async function getClient(call: RealmCall, uuid: string): Promise<Client> 
 }
 
 /**
- * Shows a client with the caller's access to it. As in Keycloak 26.8, only callers who may change the client see its
- * secrets.
+ * Returns a client's representation, with the caller's rights to it as `access`. As in Keycloak 26.8, only callers who
+ * may change the client see its secrets.
  */
 export async function showClient(call: RealmCall, client: Client): Promise<Json> {
   const manage = call.rights.has('manageClients');

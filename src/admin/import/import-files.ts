@@ -54,7 +54,7 @@ export interface PendingImport {
  * Reads the realm files of a directory. Skips a file whose content was imported before. Such a file remains in the
  * directory if the directory is read-only, if the service was killed, or if another replica imported a copy.
  *
- * @throws IDKIT_IMPORT if a file is not used or its realm exists already
+ * @throws IDKIT_IMPORT if a file cannot be used or its realm exists already
  */
 export async function openImport(
   directory: RealmDirectory,
@@ -132,7 +132,7 @@ function reportProgress(
   return async ({ phase, done, total }) => {
     await new Promise((resolve) => setImmediate(resolve));
     const now = performance.now();
-    // The last phase is a single transaction, so its line is always written.
+    // The last phase is a single transaction and reports its progress only once, so this line is always written.
     if (total < MANY || (phase !== 'stored' && now - last < PROGRESS * 1000)) return;
     last = now;
     const state = phase === 'stored' ? `storing ${total} users` : `${phase} ${done} of ${total} users`;

@@ -24,8 +24,8 @@ import {
 
 export interface ImportOptions {
   /**
-   * The path of the file for messages. If the realm is in several files, a function that returns the file of a JSON
-   * path.
+   * The path of the file, for messages. If the realm is in several files, a function that returns the file that
+   * contains a given JSON path.
    */
   source: string | ((path: string) => string);
   /** Generates secrets for masks and unresolved placeholders in the file. Default: false, which rejects such a file. */

@@ -54,8 +54,8 @@ const FEDERATED_FILE = /-federated-users-\d+\.json$/;
  * Reads the import directory as Keycloak's `kc import --dir` does: `R-realm.json` with its users in `R-users-0.json`
  * and so on. Any other `*.json` file contains one realm or a list of realms (`kc export --file`).
  *
- * @throws IDKIT_IMPORT that names the file if it is not JSON, if it is not used, if no file contains the realm of its
- *   users, or if two files contain the same realm
+ * @throws IDKIT_IMPORT that names the file if it is not a realm file, if no file contains the realm of its users, or if
+ *   two files contain the same realm
  */
 export async function readRealmFiles(
   directory: RealmDirectory,

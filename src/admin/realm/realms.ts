@@ -52,7 +52,7 @@ export async function addRealm(context: AdminContext, caller: Caller, body: () =
     checkRealmName(name);
     if ((await context.store.findRealm(name as string)) !== undefined)
       throw conflict(`Realm ${name} already exists`);
-    // As in Keycloak, a creator who does not administer all realms becomes an administrator of this one.
+    // As in Keycloak, a creator who does not administer all realms becomes an administrator of the new realm.
     const isAdmin = await holdsMasterRole(context, caller, 'admin');
     await createRealm(context, given, isAdmin ? undefined : caller.userId);
     return name as string;

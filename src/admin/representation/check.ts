@@ -43,7 +43,10 @@ function isId(value: string): boolean {
   return ID.test(value) && !NOT_IN_ID.test(value);
 }
 
-/** Fields with a unique name. Their maximum length is that of Keycloak's columns. The user profile limits usernames. */
+/**
+ * For each representation, the field that contains its unique name. Names have the maximum length of Keycloak's
+ * columns. Usernames are not listed, because the user profile limits their length.
+ */
 const NAMES: Partial<Record<RepresentationName, string>> = {
   RealmRepresentation: 'realm',
   ClientRepresentation: 'clientId',

@@ -83,7 +83,7 @@ export class Names {
   }
 }
 
-/** Returns the value of a name. @throws RepresentationFault for an unknown name, with the most similar known name */
+/** Looks up a name in `map`. @throws RepresentationFault for an unknown name, with the most similar known name */
 export function found<T>(map: ReadonlyMap<string, T>, name: string, path: string, what: string): T {
   const value = map.get(name);
   if (value !== undefined) return value;
@@ -101,7 +101,7 @@ export class Unique {
     this.#what = what;
   }
 
-  /** @throws RepresentationFault with the paths of both values */
+  /** @throws RepresentationFault for a duplicate value, with the paths of both */
   add(value: string, path: string): void {
     const before = this.#seen.get(value);
     if (before !== undefined)
@@ -110,7 +110,7 @@ export class Unique {
   }
 }
 
-/** The records that `byName` searches for ids. */
+/** The records in which `byName` looks up ids. */
 export interface Labels {
   configuration: RealmConfiguration;
   clientIds: ReadonlyMap<string, string>;

@@ -5,7 +5,9 @@ import type { AdminContext } from '../call/context.ts';
 import { RepresentationFault } from '../representation/fault.ts';
 import { defined, type Json, objects, strings, text } from '../representation/json.ts';
 
-/** Fields that `User` has or that are computed. All other fields are stored unchanged. */
+/**
+ * Fields of a representation that become properties of `User` or are computed. All other fields are stored unchanged.
+ */
 const OWN: ReadonlySet<string> = new Set([
   'id',
   'username',
@@ -152,7 +154,7 @@ function checkJson(given: string | undefined, path: string): void {
     const parsed: unknown = JSON.parse(given);
     if (typeof parsed === 'object' && parsed !== null) return;
   } catch {
-    // The fault below reports invalid JSON as well.
+    // Invalid JSON causes the same fault as JSON that is not an object.
   }
   throw new RepresentationFault(path, 'must be a JSON object as a string');
 }

@@ -13,13 +13,13 @@ import { checkProfile, getUser } from './get-user.ts';
 import { checkNewPassword } from './passwords.ts';
 import { briefUserRepresentation, userRepresentation } from './user-representation.ts';
 
-/** Shows a user with the caller's access to it. @throws AdminRefusal 404 */
+/** Returns a user's representation, with the caller's rights to the user as `access`. @throws AdminRefusal 404 */
 export async function showUser(call: RealmCall, id: string): Promise<Json> {
   const user = await getUser(call, id);
   return { ...(await representUser(call, user)), access: accessOf(call) };
 }
 
-/** Shows a user without `access`. */
+/** Returns a user's representation without `access`. */
 export async function representUser(call: RealmCall, user: User): Promise<Json> {
   const credentials = await call.context.store.listCredentials(user.id);
   return userRepresentation(user, { totp: credentials.some(({ type }) => type === 'otp') });

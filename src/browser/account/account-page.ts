@@ -80,7 +80,8 @@ function doneMessage({ request, sso }: AccountCall): PageMessage | undefined {
 }
 
 /**
- * Derives the mark from the state checker, which no client knows. The session id would not do: every client knows it.
+ * Derives the mark from the state checker, which no client knows. The session id is unsuitable, because every client
+ * knows it.
  */
 function doneMark(stateChecker: string, key: string): string {
   return sha256(`${stateChecker} ${key}`).toString('base64url').slice(0, 22);
@@ -96,7 +97,7 @@ export function startAccountEvent(account: AccountCall, type: string): EventDraf
   return event;
 }
 
-/** Returns the page for a request that the user's rights do not allow. */
+/** Returns the error page for a request that the user has no right to make. */
 export function answerDenied(account: AccountCall): BrowserAnswer {
   return errorPage(account.configuration, account.request, 'accountDeniedMessage', {
     name: 'account-denied',
@@ -113,7 +114,7 @@ export interface AccountCall extends BrowserCall {
   page: AccountPageName;
 }
 
-/** Options for showing a page again after its form. */
+/** How to show a page again after its form was submitted. */
 export interface ShowOptions {
   name?: PageAnswerName;
   message?: PageMessage;

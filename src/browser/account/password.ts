@@ -77,7 +77,7 @@ function again(
 }
 
 /**
- * Proves the user's current password with the rules of the login: guesses are counted and can lock the user
+ * Verifies the user's current password as a login does: wrong passwords are counted and can lock the user
  * (docs/keycloak/login.md#brute-force-protection).
  */
 async function proveCurrent(account: AccountCall, event: EventDraft): Promise<Credential | undefined> {

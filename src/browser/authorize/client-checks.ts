@@ -95,7 +95,7 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-/** Returns the first error for the client, or undefined. */
+/** Returns the error of the first check that fails, or undefined if the request passes all of them. */
 export function findClientError(
   facts: RequestFacts,
 ): { error: ClientError; eventError: string; rule: string } | undefined {
@@ -158,8 +158,9 @@ function printable(text: string): string {
 const LEVEL = 1;
 
 /**
- * Whether a login can reach an essential `acr`, which must be one of the named values (OpenID Connect Core §5.5.1.1).
- * Values are levels as numbers, or their names in the `acr.loa.map` of the client or realm.
+ * Whether a login can reach at least one value of an essential `acr` (OpenID Connect Core §5.5.1.1). True if the
+ * request has no essential `acr`. A value is the number of a level, or its name in the `acr.loa.map` of the client or
+ * realm.
  */
 function reachesLevel({ realm }: RealmConfiguration, client: Client, claims: string | undefined): boolean {
   const acr = asObject(asObject(parseJsonObject(claims ?? '{}')?.['id_token'])['acr']);
@@ -176,7 +177,7 @@ function reachesLevel({ realm }: RealmConfiguration, client: Client, claims: str
   });
 }
 
-/** An object is not a level, and converting one to text may fail. */
+/** Whether a value can be a level. An object cannot, and converting it to text could throw an error. */
 function isLevel(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }

@@ -13,13 +13,13 @@ export interface RequestFacts {
   configuration: RealmConfiguration;
   client: Client;
   parameters: Parameters;
-  /** Undefined if the request names no response type, or an unknown one. */
+  /** Undefined if the response type is missing or unknown. */
   type: ResponseType | undefined;
   /** The response mode of the request. Errors are sent in this mode too. */
   mode: AuthorizationRequest['responseMode'];
 }
 
-/** Reads the facts of a request. If its type or mode is unknown, errors are sent in the query. */
+/** Reads the facts of a request. If the response type or response mode is unknown, errors are sent in the query. */
 export function readFacts(
   configuration: RealmConfiguration,
   client: Client,

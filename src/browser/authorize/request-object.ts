@@ -12,7 +12,7 @@ import { audienceOf, numberClaim } from '../../protocol/index.ts';
 import type { BrowserCall } from '../call.ts';
 import type { Parameters } from './parameters.ts';
 
-/** The result of reading the parameter `request`. The event logs `reason`. */
+/** The result of reading the parameter `request`. `reason` is recorded in the event of the refusal. */
 export type RequestObject =
   | { outcome: 'read'; claims: Readonly<Record<string, unknown>> }
   | { outcome: 'refused'; reason: string };
@@ -115,7 +115,7 @@ function findPublicKey({ attributes }: Client, kid: string, algorithm: string): 
 
 const TYPES: Readonly<Record<string, string>> = { R: 'rsa', P: 'rsa', E: 'ec' };
 
-/** Returns undefined for text that is not a key, or not a key for the algorithm. */
+/** Parses a public key. Returns undefined if the input is invalid, or if the key is not suitable for the algorithm. */
 function readKey(input: JsonWebKeyInput | PublicKeyInput, algorithm: string): KeyObject | undefined {
   try {
     const key = createPublicKey(input);

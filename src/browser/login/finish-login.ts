@@ -15,7 +15,7 @@ import { type LoginInProgress, provedAt, startProvedEvent } from './progress.ts'
 
 /**
  * Ends a login: uses the browser's session or creates a new one, stores the code, and sends the response to the client.
- * If the password that proves the login becomes invalid in the meantime, the new session ends again.
+ * If the password that proves the login has become invalid in the meantime, ends the session and shows an error page.
  */
 export async function finishLogin(
   call: BrowserCall,
@@ -48,7 +48,10 @@ export async function finishLogin(
   return answer(call, login, { session, code, given, granted: scopes.granted });
 }
 
-/** Never replaces another user's login, because the first login may belong to another person. */
+/**
+ * Rejects a login in a browser in which another user is logged in. It never replaces that user's login, which may
+ * belong to another person.
+ */
 async function refuseOtherUser(
   call: BrowserCall,
   login: LoginInProgress,

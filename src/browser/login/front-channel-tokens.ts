@@ -82,8 +82,8 @@ interface Stamp {
 }
 
 /**
- * Adds the client to the session, which then lists it and notifies it when it ends. The token family never gets a
- * refresh token.
+ * Adds the client to the user session, so that the session lists the client, and the client is notified when the
+ * session ends. The new token family never gets a refresh token.
  */
 function joinSession(
   { ctx, configuration, now }: BrowserCall,

@@ -7,7 +7,7 @@ import type { Store } from '../../store/index.ts';
  */
 const USUAL_MOST = {
   ofRealm: 20_000,
-  /** Per sender and process. The sender's own oldest logins are removed before those of other senders. */
+  /** For one sender in one process. A sender's own oldest logins are removed before those of other senders. */
   ofSender: 2000,
 } as const;
 

@@ -10,7 +10,7 @@ import type { Message, PageField } from '../contract.ts';
 import type { LoginInProgress } from '../login/progress.ts';
 import type { RequiredAction } from './required-action.ts';
 
-/** Required actions that are done if the profile is complete. */
+/** Required actions that are done when the user has saved a complete profile. */
 const ENDED = ['UPDATE_PROFILE', 'VERIFY_PROFILE'];
 const USUAL = new Set(['username', 'email', 'firstName', 'lastName']);
 

@@ -16,7 +16,7 @@ const REMEMBERED = 'username:';
 /**
  * Builds the cookies of a login (docs/keycloak/pages.md#cookies). `KEYCLOAK_IDENTITY` is a JWT signed with the realm's
  * HMAC key. It lasts until the browser closes, or as long as a remembered session. Scripts of the session iframe read
- * `KEYCLOAK_SESSION`. `KEYCLOAK_REMEMBER_ME` exists if the realm offers it.
+ * `KEYCLOAK_SESSION`. `KEYCLOAK_REMEMBER_ME` contains the username if the realm offers "Remember me".
  *
  * @param login `now` and `authenticatedAt`, the time at which the user authenticated, are Unix times in seconds.
  *   `stateChecker` defaults to a new one.
@@ -71,8 +71,8 @@ export function newStateChecker({ random }: Pick<ProtocolContext, 'random'>): st
 }
 
 /**
- * Returns the value of `KEYCLOAK_SESSION`: the hash of the `session_state`. Clients know that text, so the hash reveals
- * nothing else.
+ * Returns the value of `KEYCLOAK_SESSION`: the hash of the `session_state`. Clients already know the session state, so
+ * the hash reveals nothing to them.
  */
 export function sessionCookieValue(sessionId: string): string {
   return sha256(sessionId).toString('base64url');

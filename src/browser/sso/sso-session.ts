@@ -29,8 +29,8 @@ export interface SsoSession {
 
 /**
  * Finds the browser's login from its cookie `KEYCLOAK_IDENTITY` (docs/keycloak/pages.md#cookies). The cookie must be
- * signed by the realm and current, its session alive, and its user enabled. If several cookies prove different
- * sessions, this service did not set all of them, so it accepts none of them (cookie tossing).
+ * current and signed by the realm. Its session must be alive, and its user must be enabled. If several cookies prove
+ * different sessions, this service did not set all of them, so it accepts none of them (cookie tossing).
  */
 export async function findSsoSession(
   ctx: ProtocolContext,

@@ -54,8 +54,8 @@ async function openRealm(services: Services, request: FastifyRequest, caller: Ca
     const configuration = await context.store.findRealm(realm);
     if (configuration === undefined) throw notFound('Realm not found.');
     const rights = await findRights(context, caller, configuration);
-    // A rename between the two reads renames the client that holds the rights. The store returns the same object until
-    // the realm changes.
+    // If the realm is renamed between the two reads, the client that holds the rights is renamed too, and no rights are
+    // found. The store returns the same object until the realm changes.
     const isCurrent = rights.any || left === 0 || (await context.store.findRealm(realm)) === configuration;
     if (isCurrent) return { context, caller, configuration, rights };
   }

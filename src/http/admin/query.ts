@@ -5,7 +5,11 @@ export interface Query {
   text(name: string): string | undefined;
   all(name: string): readonly string[];
   flag(name: string): boolean | undefined;
-  /** A negative number means no limit. @throws AdminRefusal 404 for a text that is not a number, as in Keycloak */
+  /**
+   * Returns the number in a parameter, or undefined if it is missing or empty. A negative number means no limit.
+   *
+   * @throws AdminRefusal 404 for a text that is not a number, as in Keycloak
+   */
   number(name: string): number | undefined;
   /** Returns `first` and `max` of a list. `defaultMax` applies if the query has no `max`. */
   page(defaultMax: number): { first: number; max: number };

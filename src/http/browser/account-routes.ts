@@ -27,8 +27,8 @@ const PAGES: Readonly<Record<AccountPageName, BrowserEndpoint>> = {
 };
 
 /**
- * The routes of the account pages. Programs that request their root get the user's profile, as Keycloak's account API
- * sends it.
+ * The routes of the account pages. A program that requests `/realms/{realm}/account` gets the user's profile instead of
+ * a page, as in Keycloak's account API.
  */
 export const accountRoutes: readonly Route[] = [
   ...(Object.keys(PAGES) as AccountPageName[]).flatMap((name) => {

@@ -4,8 +4,9 @@ import type { Store } from '../../store/index.ts';
 import type { ServiceLog } from '../url-table/route.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Maximum time in milliseconds that an event waits for others, and maximum number of events per write. */
+/** Maximum time in milliseconds that an event waits for others. */
 const WAIT_MILLISECONDS = 100;
+/** Maximum number of events per write. */
 const BATCH = 500;
 /** Maximum number of events in memory. If it is reached, new events are logged and counted, but not stored. */
 const MAX_WAITING = 20_000;
@@ -81,7 +82,7 @@ export function openEventSink(options: {
   };
 }
 
-/** Whether a refresh token was reused, which has ended its user session. */
+/** Whether the event reports the reuse of a refresh token, which has ended the user session. */
 function isReuse(event: UserEvent): boolean {
   return event.type === 'REFRESH_TOKEN_ERROR' && event.details['refresh_token_reuse'] === 'true';
 }

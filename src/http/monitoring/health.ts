@@ -24,7 +24,10 @@ export interface Health {
   readonly leaving: boolean;
   live(): HealthReport;
   started(): HealthReport;
-  /** Reads and writes through the store. Parallel calls share one check. */
+  /**
+   * Reports whether the service is ready. The check reads from the store and writes to it. Parallel calls share one
+   * check.
+   */
   ready(): Promise<HealthReport>;
   /** Marks the service as listening but not started. Until then, every request except a health check gets 503. */
   markPreparing(): void;

@@ -98,8 +98,9 @@ class EventCounter {
   }
 }
 
-/** The window of five minutes, in slices of ten seconds. */
+/** Duration in milliseconds of one slice of the window in which refreshes are counted. */
 const SLICE_MILLISECONDS = 10_000;
+/** Number of slices in the window, which covers five minutes. */
 const SLICES = 30;
 
 /** The refreshes of one realm within the last five minutes. */

@@ -48,7 +48,7 @@ function passwordPage(page: AccountPageOf<'account-password'>, frame: PageFrame,
     html`<p class="quiet">${texts.text('accountPasswordHint')}</p>
 `,
     accountForm('kc-account-password', account, 'password', [
-      // Password managers store the new password under this name.
+      // Password managers store the new password for this username.
       field({
         id: 'username',
         label: texts.text('username'),

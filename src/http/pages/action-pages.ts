@@ -21,7 +21,7 @@ export function updatePasswordPage(
     body: form(
       'kc-passwd-update-form',
       page.action,
-      // Password managers store the new password under this name.
+      // Password managers store the new password for this username.
       field({
         id: 'username',
         label: texts.text('attemptedUsername'),

@@ -23,7 +23,7 @@ export interface Field {
   invalid?: boolean;
 }
 
-/** Browsers must neither correct nor capitalize names and codes. */
+/** Prevents browsers from correcting or capitalizing names and codes. */
 const PLAIN = html` autocapitalize="none" spellcheck="false"`;
 
 /** A labelled text field with its error below. */

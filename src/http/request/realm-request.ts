@@ -106,8 +106,9 @@ export function isForm(contentType: string | undefined): boolean {
   return contentType?.split(';', 1)[0]?.trim() === 'application/x-www-form-urlencoded';
 }
 
-/** Maximum size in bytes of a field, and maximum number of fields of a form: Keycloak's `http.limits`. */
+/** Maximum size in bytes of a field of a form, as in Keycloak's `http.limits`. */
 const MAX_FIELD_BYTES = 128 * 1024;
+/** Maximum number of fields of a form, as in Keycloak's `http.limits`. */
 const MAX_FIELDS = 1000;
 
 /** Yields the decoded names and values of a form. A name without `=` has an empty value. */

@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../protocol/index.ts';
 import type { Route, Services } from '../url-table/route.ts';
 
-/** Limits for discarding the rest of a rejected body: size in bytes and time in milliseconds. */
+/** Maximum number of bytes of a rejected body that are discarded before the connection is closed. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
+/** Maximum time in milliseconds for which a rejected body is discarded. */
 const DISCARD_MILLISECONDS = 10_000;
 
 /** A body that is larger than its route accepts (docs/reference/http.md#limits-of-requests). */
@@ -62,7 +63,7 @@ export class LargeBodies {
 
   /**
    * Counts a body of unknown length once it is large. If such bodies were counted from their start, a few bodies that
-   * never end would block all other callers who send one.
+   * never end would block all other callers who send such a body.
    *
    * @returns the stream from which the body is read
    */

@@ -133,7 +133,10 @@ export function sendTransportFault(error: unknown, request: FastifyRequest, repl
   return true;
 }
 
-/** Returns the code of an error by Fastify, or of a connection that was lost while its body was being read. */
+/**
+ * Returns the code of an error that Fastify threw, or that occurred because the connection was lost while a body was
+ * being read.
+ */
 function codeOf(error: unknown): string | undefined {
   const { code }: { code?: unknown } = Object(error);
   return typeof code === 'string' && (code.startsWith('FST_') || code === 'ECONNRESET') ? code : undefined;

@@ -48,7 +48,7 @@ export function readFileVariables(settings: Settings): Readonly<Record<string, s
 }
 
 /**
- * Replaces the variables in the name of an image like a compose program: `${NAME}`, with an optional default after `-`
+ * Replaces the variables in the name of an image, as compose programs do: `${NAME}`, with an optional default after `-`
  * or `:-`.
  */
 export function resolveImage(image: string, settings: Settings): string {

@@ -96,7 +96,7 @@ async function checkProxy({ container, settings }: HealthCheck): Promise<Health>
   const path = `${base?.pathname.replace(/\/$/, '') ?? ''}/realms/${encodeURIComponent(settings.smoke.realm)}`;
   const answer = await ask(`${urlOf(port, tls)}${path}`, base?.host);
   if (answer.status === undefined) return down(answer.fault);
-  // A 404 for an unknown realm also comes from the service.
+  // If the realm does not exist, the service responds with 404, so this status also shows that the proxy works.
   if (answer.status === 200 || answer.status === 404) return UP;
   return down(`the proxy responds with ${answer.status} for ${path}`);
 }

@@ -8,8 +8,9 @@ import type { Called } from './call.ts';
 import type { DefinedService, Definition } from './definition.ts';
 import type { ComposeProgram } from './engine.ts';
 
-// Compensates for limits of podman-compose. It never changes an existing container, and its exit code does not report a
-// container that failed to start. Up to version 1.0.3, values in .env take precedence over the process environment.
+// This file works around the limits of podman-compose, which never changes an existing container. Its exit code does
+// not report a container that failed to start. Up to version 1.0.3, values in .env take precedence over the process
+// environment.
 
 /**
  * Maps a container's id to the fingerprint of its definition. This is only a cache: a container without an entry counts
@@ -20,7 +21,7 @@ type MadeBy = Readonly<Record<string, string>>;
 /** Matches `${NAME}`, `$NAME` and forms with a default. `$$` is an escaped dollar sign. */
 const VARIABLE = /\$(?:\$|\{(\w+)|(\w+))/g;
 
-/** The newest version of podman-compose in which `.env` takes precedence. */
+/** The newest version of podman-compose in which `.env` takes precedence over the process environment. */
 const FILE_WINS = [1, 0, 3] as const;
 
 /** Returns the names of the variables in a definition. */

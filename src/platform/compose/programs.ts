@@ -120,7 +120,7 @@ async function notRunning(
   );
 }
 
-/** The first version of libpq that rejects methods outside `require_auth`. */
+/** The first version of libpq that rejects every authentication method that `require_auth` does not name. */
 const KNOWS_METHODS = 160_000;
 const NO_PASSWORD = /no password supplied/;
 
@@ -199,7 +199,7 @@ function run(
     // pg_dump reads no input; it ends when this stream closes.
     stdin: isRead ? watched.stdin : new PassThrough().resume(),
     ended: watched.ended.then(async (end) => {
-      // In a paused container no program ends, so calls of the engine for it never return.
+      // In a paused container no program ends, so the engine's calls for that container never return.
       if (/paused/.test((await killed)?.stderr ?? ''))
         return { ...end, unreached: pausedFault(engine, { id, service }) };
       if (NO_PASSWORD.test(end.stderr) && version < KNOWS_METHODS)
@@ -210,7 +210,8 @@ function run(
     }),
     kill() {
       watched.kill();
-      // Killing the engine's client does not end the program inside the container, so it is killed separately.
+      // Killing the engine's client does not end the program inside the container, so that program is killed
+      // separately.
       killed ??= engine
         .call(['exec', id, 'sh', '-c', KILL_MARKED, 'sh', `${MARK}=${mark}`])
         .catch(() => undefined);

@@ -15,7 +15,10 @@ import { checkPrecedence, endOfPodman, findMadeBy, fingerprint, putMadeBy } from
 /** Pause in milliseconds between two checks of a component that is starting. The pause grows over time. */
 const POLL_PAUSE = { least: 300, most: 1000 };
 
-/** A container counts as ended after this many checks in a row, because the engine may be about to restart it. */
+/**
+ * A container counts as ended only after this many checks in a row have found it so, because the engine may be about to
+ * restart it.
+ */
 const ENDED_CHECKS = 4;
 
 /** After this many restarts by the engine the start counts as failed. */
@@ -125,7 +128,8 @@ async function noteFetch(
 ): Promise<void> {
   if (note === undefined || image === '') return;
   const name = resolveImage(image, settings);
-  // Images named localhost/… are built on this machine and cannot be fetched. The next step reports a missing one.
+  // Images named localhost/… are built on this machine and cannot be fetched. If the image is missing, the next step
+  // reports it.
   if (name.startsWith('localhost/')) return;
   const asked = await engine.call(['image', 'inspect', '--format', '{{.Id}}', name], { signal });
   if (asked.code !== 0)

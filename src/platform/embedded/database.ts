@@ -108,7 +108,7 @@ export class SqliteDatabase implements PlatformDatabase {
     if (existsSync(this.#file)) await this.#store.readSnapshot();
   }
 
-  // On SQLite, `baseUrl` already shows this: it reads the record of a running service.
+  // On SQLite, `baseUrl` already finds a running service, because it reads that service's record.
   async checkUnused(): Promise<void> {}
 
   async keepServicesOut(): Promise<{ release(): Promise<void> }> {

@@ -17,8 +17,8 @@ const NOT_YET: readonly string[] = [
 ];
 
 /**
- * Requests `/health/ready` once and waits for the response at most until `until` (milliseconds of `performance.now()`).
- * Returns false if the service does not listen or closes the connection.
+ * Requests `/health/ready` once and waits for the response no longer than until `until` (milliseconds of
+ * `performance.now()`). Returns false if the service does not listen or closes the connection.
  *
  * @throws IDKIT_UNREACHABLE for an error that waiting does not fix: another certificate, or a port that does
  *   not speak HTTP

@@ -16,7 +16,10 @@ import { isReady } from './ready.ts';
 /** Pause in milliseconds between two requests to `/health/ready`. */
 const POLL_PAUSE = 50;
 
-/** A restore's lock on the database. While it is shut, only this process may use the database. */
+/**
+ * The gate with which a restore keeps services out of the database. While it is shut, only this process may use the
+ * database.
+ */
 export interface ServiceGate {
   readonly isShut: boolean;
 }

@@ -11,8 +11,8 @@ const SHOWN_LINES = 12;
 /** A command from idkit.yaml that is running. */
 export interface OperatorCommand {
   /**
-   * Resolves when the command succeeds. Rejects with IDKIT_FAILED and its last lines if it fails, or with IDKIT_VERSION
-   * if the program does not exist.
+   * Resolves when the command succeeds. If the command fails, rejects with IDKIT_FAILED and the last lines of output.
+   * If the program does not exist, rejects with IDKIT_VERSION.
    */
   ended: Promise<void>;
   /** Allows this process to end while the command is still running. */

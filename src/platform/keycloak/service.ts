@@ -123,7 +123,7 @@ export class KeycloakService implements PlatformService {
       return [];
     }
     // The stop command always runs, because a Keycloak that is still starting does not respond yet. The command may
-    // fail if no Keycloak runs.
+    // fail if Keycloak is not running.
     await runOperatorCommand(this.#settings, 'stop', stop).ended.catch((error: unknown) => {
       if (ran) throw error;
     });

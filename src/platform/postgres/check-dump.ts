@@ -26,8 +26,8 @@ export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport, { inPlace 
       { hints: ['restore it into a platform whose idkit.yaml sets a database of that kind'] },
     );
   if (dump.postgres?.unread === true) {
-    // Normally the loaded database is checked before the swap. In place, the live database would already be lost by
-    // then.
+    // Normally the loaded database is checked before the swap. A restore in place would already have lost the live
+    // database by then.
     if (inPlace !== true) return;
     throw new IdkitError(
       'IDKIT_VERSION',

@@ -245,7 +245,10 @@ export class PostgresDatabase implements PlatformDatabase {
     if (this.#options.service === 'keycloak') this.#versionNote = await this.#checkKeycloakVersion(dump);
   }
 
-  /** Compares the versions of Keycloak. The live database records the last one that started on it. */
+  /**
+   * Compares the Keycloak versions of the dump and the platform. The live database records the last version that
+   * started on it.
+   */
   async #checkKeycloakVersion(dump: DumpReport): Promise<string | undefined> {
     const server = renderKeycloakVersion(await this.readSchemaVersion());
     return checkVersionFit(dump.postgres?.keycloakVersion, server).note;
@@ -286,7 +289,7 @@ export class PostgresDatabase implements PlatformDatabase {
   }
 
   /**
-   * Returns `wanted` if the role has another password, or else undefined. It first runs a query, which finds out the
+   * Returns `wanted` if the role has another password, or else undefined. It first runs a query to find out the role's
    * current password.
    */
   async #passwordToSet(wanted: Secret | undefined): Promise<Secret | undefined> {

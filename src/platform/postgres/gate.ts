@@ -33,7 +33,11 @@ export class Gate {
     return this.#isWanted && this.#lock?.isHeld() === true;
   }
 
-  /** @throws IDKIT_SERVICE_RUNNING with the names of the services that use the database */
+  /**
+   * Locks the live database, so that services stay out until `open`.
+   *
+   * @throws IDKIT_SERVICE_RUNNING with the names of the services that use the database
+   */
   async shut(): Promise<void> {
     await this.#take();
     this.#isWanted = true;
@@ -44,7 +48,7 @@ export class Gate {
     if (this.#isWanted) await this.#take();
   }
 
-  /** Idempotent. */
+  /** Lets services use the database again. Idempotent. */
   async open(): Promise<void> {
     this.#isWanted = false;
     await this.#release();

@@ -31,7 +31,7 @@ export interface PostgresAccess {
   programs: PostgresPrograms;
   /** Passwords to try if the server rejects the configured one, because a restore changes the password. */
   otherPasswords: readonly Secret[];
-  /** Set if the server exists only for a test. */
+  /** The role that creates databases and roles. Set if the server exists only for a test. */
   administrator?: ScratchAdministrator | undefined;
 }
 

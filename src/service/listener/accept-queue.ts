@@ -33,7 +33,7 @@ export function readAcceptQueue({ address, port }: AddressInfo): AcceptQueue | u
 interface Row {
   local: string;
   state: string;
-  /** In the row of a listener, this is the number of connections that wait to be accepted. */
+  /** For a listener, the number of connections that wait to be accepted. */
   receiveQueue: number;
 }
 

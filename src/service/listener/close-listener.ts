@@ -2,18 +2,17 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, Server, type Socket } from 'node:net';
 import { readAcceptQueue } from './accept-queue.ts';
 
-/**
- * In one attempt, this process opens `OWN` connections to itself. The listener closes when `LEFT` of them are still in
- * the queue.
- */
+/** Number of connections that this process opens to itself in one attempt to close the listener. */
 const OWN = 6;
+/** The listener closes when this many of those connections are still in the queue. */
 const LEFT = 2;
 /** With this backlog the kernel drops new clients when `LEFT` connections wait (Linux, `sk_acceptq_is_full`). */
 const SMALLEST_BACKLOG = 1;
 /** The default backlog of Node.js. */
 const FULL_BACKLOG = 511;
-/** Timeout in milliseconds of one attempt, and of all attempts together. */
+/** Timeout in milliseconds of one attempt. */
 const ATTEMPT_MS = 1_000;
+/** Timeout in milliseconds of all attempts together. */
 const ALL_MS = 5_000;
 
 /** A closed listener. */
@@ -31,8 +30,8 @@ export interface ClosedListener {
  * its request elsewhere. Earlier clients are accepted. The listener closes when only connections of this process remain
  * in the queue.
  *
- * Established connections stay open. Without the kernel's tables (not on Linux), or if no such state is reached in
- * time, the listener closes without this protection.
+ * Established connections stay open. Without the kernel's tables (they exist only on Linux), or if the queue does not
+ * reach that state in time, the listener closes without this protection.
  */
 export async function closeListener(server: Server): Promise<ClosedListener> {
   const acceptors: Acceptor[] = [];

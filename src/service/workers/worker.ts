@@ -34,7 +34,7 @@ export interface WorkerLink {
   /** Notifies the parent process that this worker has stopped accepting connections. */
   left(): void;
   ready(service: RunningService, listening: Listening): void;
-  /** Resolves when the message has been sent. */
+  /** Reports an error to the parent process. Resolves when the message has been sent. */
   failed(error: IdkitError): Promise<void>;
 }
 

@@ -19,7 +19,10 @@ export interface Texts {
 }
 
 const perLanguage = new Map<string, Texts>();
-/** A cache of the texts by the object with the realm's own texts. The object stays the same until the realm changes. */
+/**
+ * Caches the texts of a realm. The key is the object with the realm's own texts, which stays the same until the realm
+ * changes.
+ */
 const perWording = new WeakMap<object, Texts>();
 
 /**
