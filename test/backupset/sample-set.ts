@@ -80,7 +80,7 @@ export interface SampleOptions {
   parts?: readonly SetPart[];
   dump?: string | Buffer;
   manifest?: (manifest: Manifest) => Manifest | undefined;
-  /** Creates the set as an older idkit did, which wrote no seals. */
+  /** If true, creates the set like an older idkit, which wrote no seal. */
   older?: true;
   /** Files that are written after the others and before the manifest. */
   extra?: Record<string, string>;
@@ -89,7 +89,7 @@ export interface SampleOptions {
 let encrypted: Promise<Uint8Array> | undefined;
 let encryptedOlder: Promise<Uint8Array> | undefined;
 
-/** Encrypted once, because hashing the passphrase takes a tenth of a second. */
+/** Encrypts the environment only at the first call, because hashing the passphrase takes a tenth of a second. */
 function encryptedEnvironment(older: boolean): Promise<Uint8Array> {
   if (older) {
     encryptedOlder ??= encryptEnvironment(Buffer.from(ENVIRONMENT), PASSPHRASE);

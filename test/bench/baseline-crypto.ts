@@ -33,8 +33,8 @@ function signer(): () => void {
 function hasher(): () => void {
   const salt = randomBytes(16);
   const options = {
-    // The binding's numbers for Argon2id and for version 1.3. Its enums cannot be imported, because type stripping
-    // erases them.
+    // The binding's numbers for Argon2id and for version 1.3 of Argon2. The enums of the binding cannot be imported,
+    // because type stripping erases them.
     algorithm: 2,
     version: 1,
     memoryCost: 7168,

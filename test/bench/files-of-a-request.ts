@@ -32,7 +32,7 @@ function calledFiles(scripts: readonly ScriptCoverage[]): readonly string[] {
   return [...new Set(files)].sort();
 }
 
-/** Returns, for each kind of request that is measured, a function that sends one. */
+/** Returns a function for each kind of request that is measured. The function sends one such request. */
 async function prepareRequests(port: number): Promise<Readonly<Record<string, () => Promise<void>>>> {
   const origin = `http://127.0.0.1:${port}`;
   await makeRealms(port);

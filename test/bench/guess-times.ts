@@ -120,7 +120,8 @@ for (const guarded of [true, false]) {
   console.log(`\n${guarded ? 'With' : 'Without'} brute force protection, ${rounds} guesses each:`);
   for (const [kind, taken] of times) {
     const one = median(taken);
-    // If a name may be an e-mail address, the service searches two columns.
+    // A guess by e-mail address is compared with a wrong password by e-mail address, because for such a name the
+    // service searches two columns.
     const usual = median(
       times.get(kind.includes('e-mail') ? 'wrong password, by e-mail' : 'wrong password')!,
     );

@@ -21,7 +21,7 @@ export async function buildPackage(): Promise<Entry & { remove(): Promise<void> 
     encoding: 'utf8',
   });
   execFileSync('tar', ['-xzf', join(dir, packed.trim().split('\n').at(-1) ?? ''), '-C', dir]);
-  // The checkout contains the bundled packages too.
+  // Replace the bundled packages with a link to the checkout's packages, which include them.
   const modules = join(dir, 'package', 'node_modules');
   rmSync(modules, { recursive: true });
   symlinkSync(join(checkout, 'node_modules'), modules);

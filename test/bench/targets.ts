@@ -1,6 +1,4 @@
-/**
- * The value that each ratio must reach, and the one that it should reach. `≤` marks values for which less is better.
- */
+/** The value that each ratio must reach, and the value that it should reach. `≤` marks an upper limit. */
 export const TARGETS: Readonly<Record<string, { must: string; aim: string }>> = {
   'client credentials RS256 / bare signing': { must: '0.70', aim: '0.85' },
   'refresh RS256, durable / bare signing': { must: '0.60', aim: '0.75' },

@@ -15,7 +15,10 @@ export interface ExampleRealm {
   logIn(username?: string): Promise<Record<string, unknown>>;
   /** Changes settings of the realm through the administrative API. */
   change(settings: Record<string, unknown>): Promise<void>;
-  /** Returns how many events of a type the service has counted in the realm, without an error or with this one. */
+  /**
+   * Returns how many events of a type the service has counted in the realm: those with `error`, or by default those
+   * without an error.
+   */
   countEvents(event: string, error?: string): Promise<number>;
 }
 

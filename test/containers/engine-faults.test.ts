@@ -25,7 +25,7 @@ import { drillMark } from '../../src/platform/drill-mark.ts';
 import { BIN, runIdkit } from '../journey/idkit.ts';
 import { missingEngine } from './engines.ts';
 
-// These tests check the errors if no engine is available. None of them needs a running daemon.
+// These tests check the errors that idkit reports if no engine is available. None of the tests needs a running daemon.
 
 const NOBODY = 65_534;
 

@@ -255,7 +255,8 @@ async function makeImages(
 }
 
 /**
- * Returns the id of a service's container, whether it runs or not. The container's name depends on the compose program.
+ * Returns the id of a service's container, whether or not it is running. The container's name depends on the compose
+ * program.
  */
 export async function findContainerId(engine: TestEngine, project: string, service: string): Promise<string> {
   const labels = [`com.docker.compose.project=${project}`, `com.docker.compose.service=${service}`];

@@ -5,8 +5,8 @@ import type { Place } from './place.ts';
 import { makePlatform } from './platform.ts';
 import { restoreFaults } from './restore-faults.ts';
 
-// Each engine has one platform, which suffers one fault after the other. With IDKIT_TEST_EVERY=1, Podman runs every
-// test; otherwise it runs only the tests whose results may differ from Docker.
+// Each engine has one platform, which is tested with one fault after another. With IDKIT_TEST_EVERY=1, Podman runs
+// every test; otherwise it runs only the tests whose results may differ from Docker.
 
 for (const kind of ['docker', 'podman'] as const) {
   describe(`containers with ${kind}`, { skip: missingEngine(kind) ?? false }, () => {

@@ -54,7 +54,7 @@ test('a container platform with a real Keycloak can be restored from its backup 
     'init and up: every component is UP, and status shows Keycloak’s own version and health',
     async () => {
       assert.deepEqual(partsOf((await succeed(['up'])).result()), UP);
-      // The first login takes longer than later ones, and status has a short timeout.
+      // Log in once before status, because the first login takes longer and status has a short timeout.
       await succeed(['admin', 'realm', 'list']);
       const status = (await succeed(['status'])).result();
       assert.deepEqual(partsOf(status), UP);
@@ -108,7 +108,7 @@ test('a container platform with a real Keycloak can be restored from its backup 
   );
 
   await t.test(
-    'commands for idkit’s own store are rejected, and the hint names Keycloak’s own way (2)',
+    'commands for idkit’s own store are rejected, and the hint names Keycloak’s equivalent (exit code 2)',
     async () => {
       const recovered = await run(['recover-admin']);
       assert.equal(recovered.code, 2, recovered.stdout);
@@ -150,7 +150,7 @@ test('a container platform with a real Keycloak can be restored from its backup 
   });
 
   await t.test(
-    'restore rebuilds the platform on the empty host from the set alone, with the whole checklist done (0)',
+    'restore rebuilds the platform on the empty host from the set alone, and every row of the checklist is done (exit code 0)',
     async () => {
       const restored = await succeed(['restore', '--from', set, '--yes']);
       const rows = Object.entries(checklistOf(restored));
@@ -175,7 +175,7 @@ test('a container platform with a real Keycloak can be restored from its backup 
   });
 
   await t.test(
-    'a failed start brings the previous database back (16), and the hint explains how to start on it',
+    'a failed start brings the previous database back (exit code 16), and the hint explains how to start Keycloak on it',
     async () => {
       await succeed(['admin', 'realm', 'create', 'old-state']);
       const absent = { SERVICE_IMAGE: 'localhost/idkit-test/none:1' };
@@ -203,7 +203,7 @@ test('a container platform with a real Keycloak can be restored from its backup 
   );
 
   await t.test(
-    'reports a component that does not become UP with its log, but without the log lines of the checks (1)',
+    'if a component does not become UP, reports its log without the lines of the health checks (exit code 1)',
     async () => {
       const echo = 'echo Reason; for n in 1 2 3 4 5 6 7 8 9 10; do echo INFO SRHCK01001 down; done; exit 3';
       platform.edit('compose.yaml', 'command: ["start"]', `entrypoint: ["sh", "-c", "${echo}"]`);

@@ -52,8 +52,8 @@ export async function running({ engine, platform }: Place): Promise<readonly str
 }
 
 /**
- * Checks that every component is UP and serves these users, and that the restore left no file, database or process
- * behind.
+ * Checks that every component is UP, that realm master has exactly these users, and that the restore left no file,
+ * database or process behind.
  */
 export async function checkServing(place: Place, users: readonly string[]): Promise<void> {
   const { engine, platform } = place;

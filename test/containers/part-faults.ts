@@ -19,7 +19,7 @@ const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
 const PATIENCE = { seconds: 180, every: 200 };
 
 /**
- * Tests faults of a platform's containers, one after the other. Without `every`, tests only the faults whose results may
+ * Tests faults of a platform's containers, one after another. Without `every`, tests only the faults whose results may
  * differ between engines.
  */
 export function partFaults(kind: EngineKind, place: Place, every: boolean): void {

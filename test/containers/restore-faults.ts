@@ -21,7 +21,7 @@ const OLD = ['admin', 'alice', 'bob'];
 const NEW = ['admin', 'alice'];
 
 /**
- * Tests restores that are killed, interrupted or fail, one after the other on one platform. A resumed restore is killed
+ * Tests restores that are killed, interrupted or fail, one after another on one platform. A resumed restore is killed
  * again after its next step, so that a restore resumes once from each step. If two kills leave the same journal and the
  * same containers, only one of them is resumed. Without `every`, tests only the steps whose results may differ between
  * engines.

@@ -4,7 +4,7 @@ import { type Example, openShell } from '../docs/console.ts';
 import { freePort } from '../free-port.ts';
 import type { TestEngine } from './engines.ts';
 
-// Runs the console blocks of docs/operate/containers.md like a reader: in one shell, one after the other.
+// Runs the console blocks of docs/operate/containers.md like a reader: in one shell, one command after another.
 
 /** Commands that create the images. The test does not run them, because it has its own images. */
 export const NOT_RUN: readonly RegExp[] = [/^npm pack/, /^docker build/];

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { BIN, startIdkit } from '../journey/idkit.ts';
 
-// Runs the console blocks of a page like a reader: in one shell, one after the other, with a `serve` that runs until
-// the page stops it.
+// Runs the console blocks of a page like a reader: in one shell, one command after another, with a `serve` that runs
+// until the page stops it.
 
 /** A command after `$ ` in a console block, and the output that the page shows for it. */
 export interface Example {

@@ -153,7 +153,7 @@ export function filesOfCommand(path: string): Decisions {
   );
 }
 
-/** Maps those sections of the command reference that belong to no command to their files. */
+/** The sections of the command reference that do not describe a command, each with the files that decide its rules. */
 export const FILES_OF_PROGRAM: Readonly<Record<string, Decisions>> = {
   'Commands and their flags': [
     ['which commands exist, and their order', '~cli/commands/table.ts'],

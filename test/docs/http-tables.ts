@@ -11,7 +11,10 @@ import { code, head, row } from './markdown.ts';
 /** Renders a URL as the pages write it: `/realms/{realm}` instead of `/realms/:realm`. */
 const place = (url: string): string => code(url.replaceAll(/:([a-zA-Z]+)/g, '{$1}'));
 
-/** Identifies a route. Objects cannot be compared, because the URL table may wrap a route. */
+/**
+ * Returns the method and the URL of a route, which identify it. The route objects themselves cannot be compared,
+ * because the URL table may wrap them.
+ */
 const nameOf = ({ method, url }: { method: string; url: string }): string => `${method} ${url}`;
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];

@@ -51,8 +51,8 @@ test('twenty tabs that renew in parallel send one refresh and stay logged in', a
   await fillLogin(first);
   await shows(first, 'Hello, Alice');
   const pages = [first];
-  // The tabs open one after the other. A new tab waits only one second for replies, and nineteen parallel tabs would
-  // keep a small machine busy for longer.
+  // The tabs open one after another. A new tab waits only one second for replies, and nineteen parallel tabs would keep
+  // a small machine busy for longer.
   while (pages.length < 20) {
     const page = await open();
     await shows(page, 'Hello, Alice');

@@ -7,10 +7,7 @@ import type { TestContext } from 'node:test';
 import { freePort } from '../free-port.ts';
 import { waitUntil } from '../wait-until.ts';
 
-/**
- * A reverse proxy in front of replicas: its program, and its configuration, which is that of the documentation without
- * TLS.
- */
+/** A reverse proxy in front of replicas. Its configuration is the one in the documentation, without TLS. */
 interface Proxy {
   program: string;
   file: string;

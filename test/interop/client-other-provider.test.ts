@@ -68,7 +68,7 @@ test('idkit/client works with another provider: login, renewal in five tabs, and
   await becomes(page, 'logged_in');
 
   const pages = [page];
-  // The tabs open one after the other. A new tab waits only one second for replies, and four parallel tabs keep a small
+  // The tabs open one after another. A new tab waits only one second for replies, and four parallel tabs keep a small
   // machine busy.
   while (pages.length < 5) {
     const tab = await open();

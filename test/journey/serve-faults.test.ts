@@ -64,7 +64,7 @@ test('serve reports each fault with its own exit code, and changes nothing', asy
     await refuse(2, 'IDKIT_SETTING', /cert\.pem/, ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem']);
   });
 
-  await t.test('none of them changed the platform', () => {
+  await t.test('none of these faults changed the platform', () => {
     assert.equal(readFileSync(place.env, 'utf8'), env);
     assert.ok(readFileSync(place.database).equals(database));
   });

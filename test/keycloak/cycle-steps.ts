@@ -10,7 +10,7 @@ const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
 /** Users of realm globex whose passwords are checked: every twentieth of a thousand. */
 const SAMPLE = Array.from({ length: 50 }, (_, index) => index * 20);
 
-/** Realms and users after `makeRealms`. */
+/** The realms that exist after `makeRealms`, with the number of their users. */
 export const REALMS = [
   ['acme', 13],
   ['fresh', 0],
@@ -72,7 +72,7 @@ export function checklistOf(restored: Ended): Readonly<Record<string, string>> {
   return Object.fromEntries(checklist.map(({ id, outcome }) => [id, outcome]));
 }
 
-/** Realms with their users, as in a manifest. */
+/** Returns the realms in a manifest, each with the number of its users. */
 export function realmsOf(manifest: { realms: { realm: string; users: number }[] }): readonly unknown[] {
   return manifest.realms.map(({ realm, users }) => [realm, users]);
 }

@@ -167,7 +167,7 @@ describe('a platform with a Keycloak that its operator runs', { skip }, () => {
     );
 
     await t.test(
-      'backup of a stopped Keycloak fails with 15, but .env and config/ can be backed up without it',
+      'backup of a stopped Keycloak exits with 15, but .env and config/ can be backed up without it',
       async () => {
         await keycloak.stop();
         const refused = await platform.idkit(['backup']);

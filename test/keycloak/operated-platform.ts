@@ -82,7 +82,7 @@ export function postTo(
       {
         method: 'POST',
         headers: { host, 'content-type': 'application/x-www-form-urlencoded' },
-        // A proxy for localhost has a self-signed certificate.
+        // Accept any certificate, because a proxy for localhost has a self-signed one.
         rejectUnauthorized: false,
       },
       (answer) => {

@@ -19,7 +19,7 @@ function listed(
   return listUnenforced({ realm: realm as Realm, components: more.components ?? [] }, more.clients ?? []);
 }
 
-/** Returns the built-in flows. The executions of one of them are replaced. */
+/** Returns the built-in flows. In the flow with this alias, `change` replaces each execution. */
 function changed(alias: string, change: (execution: Record<string, unknown>) => Record<string, unknown>) {
   return flows.map((flow) =>
     flow.alias === alias

@@ -34,7 +34,7 @@ async function refusal(postgres: PostgresLocation, key = masterKey): Promise<Idk
 const passwordOf = ({ password }: PostgresServer) => new Secret(password);
 
 onPostgres(
-  'reports a wrong password as wrong credentials with the name of the database (exit 12)',
+  'reports a wrong password as wrong credentials with the name of the database (exit code 12)',
   async (_, pg) => {
     const { url, name } = await makeDatabase(pg);
     const error = await refusal({ url, password: new Secret('wrong-password') });

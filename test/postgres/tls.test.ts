@@ -32,7 +32,7 @@ test('checks the server’s certificate according to sslmode', { skip }, async (
 
   let opened = 0;
   const open = async (parameters: string, host = '127.0.0.1'): Promise<boolean> => {
-    // The server may still list connections of the previous store.
+    // Each store has its own application name, because the server may still list connections of the previous store.
     const applicationName = `tls test ${++opened}`;
     const password = new Secret(server.password);
     const at = `${url.replace('127.0.0.1', host)}?${parameters}`;

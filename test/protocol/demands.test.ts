@@ -12,7 +12,7 @@ interface Demand {
   settings?: (kept: RealmSettings['kept']) => RealmSettings['kept'];
   client?: Partial<Client>;
   component?: Pick<Component, 'providerId' | 'providerType'>;
-  /** The ways to get a token that this demand does not affect. */
+  /** The ways in which a client still gets tokens despite this demand. */
   leaves?: readonly Way[];
 }
 

@@ -14,7 +14,7 @@ async function spawnService(dir: string): Promise<{ address: string; child: Chil
   return { address, child };
 }
 
-/** A session that refreshes until the service ends, with the tokens that it has then. */
+/** A session that refreshes its tokens until the service is killed, and the tokens that the test knows at that time. */
 interface Chain {
   /** The tokens that were rotated: their successors arrived in responses. */
   spent: string[];

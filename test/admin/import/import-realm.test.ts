@@ -55,7 +55,7 @@ test('imports exports of a real Keycloak with their users, roles, password hashe
   }
 });
 
-test('the import of an export creates the same realm', async () => {
+test('importing the export of a realm creates the same realm', async () => {
   await using first = await openPlace();
   await importRealm(first.context, readExport('acme-realm.json'), { source: 'acme' });
   const exported = await exportRealm(first.context, 'acme');
@@ -249,7 +249,7 @@ test('either imports random JSON or rejects it with IDKIT_IMPORT', async () => {
     fc.asyncProperty(fc.oneof(representation, fc.jsonValue()), async (value) => {
       number += 1;
       const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-      // The file contains keys, so that the test need not generate an RSA key for each realm.
+      // The realm file contains keys. Without them, the import would generate an RSA key for each realm.
       const given = isObject ? { components: readKeys(), ...value, realm: `r${number}` } : value;
       try {
         await importRealm(context, given, { source: 'x' });

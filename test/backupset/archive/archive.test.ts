@@ -207,7 +207,7 @@ test('a file that grows, shrinks, vanishes or becomes a FIFO during the backup d
     { configDir: config, environmentFile: join(dir, '.env') },
     async (chunk) => {
       await out.write(chunk);
-      // When the first bytes arrive, the walk is over and the first file is being read.
+      // When the first bytes arrive, all files have been listed and the first one is being read.
       meddled ??= meddle();
       await meddled;
     },
@@ -255,7 +255,7 @@ test('reads an archive that has ./ in front of every name', async (t) => {
       { path: './config/x', content: 'x' },
     ]),
   );
-  // Otherwise a user other than root could not remove the directory.
+  // Make the directory writable. Otherwise only root could remove it after the test.
   await chmod(join(target, 'config'), 0o700);
   assert.deepEqual(paths, ['config', 'config/x']);
 });

@@ -35,7 +35,7 @@ test('reads an empty file, and reads a hard link as the file that it links to', 
   assert.equal(String(await readConfigFile(set, 'idkit.yaml', 10)), 'another\n');
 });
 
-test('rejects a file above the size limit, and an archive that breaks a rule after the file', async (t) => {
+test('rejects a file above the size limit, and an archive in which an invalid entry follows the file', async (t) => {
   const damaged = { code: 'IDKIT_DAMAGED' };
   const long = await setWith(t, [{ path: 'idkit.yaml', content: 'x'.repeat(11) }]);
   await assert.rejects(readConfigFile(long, 'idkit.yaml', 10), damaged);

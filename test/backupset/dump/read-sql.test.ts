@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { readSql } from '../../../src/backupset/dump/read-sql.ts';
 import { chunked, DUMP } from '../sample-set.ts';
 
-/** The sample with so many random rows that a thread decompresses it. */
+/** Returns the sample with additional random rows. It is so large that a separate thread decompresses it. */
 function largeDump(): Buffer {
   const rows = Array.from(
     { length: 3000 },

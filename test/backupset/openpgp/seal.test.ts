@@ -74,7 +74,7 @@ test('does not decrypt the seal without a passphrase, and reports it as not chec
   assert.deepEqual([verdict.verdict, verdict.seal], ['good', 'not checked']);
 });
 
-test('reports changed files with recomputed checksums as damage of the seal, and trusts no content', async (t) => {
+test('reports changed files with recomputed checksums as damage to the seal, and trusts no content', async (t) => {
   const dir = await published(t);
   const whole = join(await temporaryDirectory(t), 'whole');
   await cp(dir, whole, { recursive: true });
@@ -143,7 +143,7 @@ test('accepts a seal that other tools added to an older set, with its two lines 
   }
 });
 
-test('rejects a seal with other content', async (t) => {
+test('rejects a seal that does not contain exactly the name of the set and the hash of the checksums', async (t) => {
   const dir = await published(t);
   const line = `${sha256(await readFile(join(dir, 'checksums.sha256')))}  checksums.sha256\n`;
   const texts = [
@@ -164,7 +164,7 @@ test('rejects a seal with other content', async (t) => {
   }
 });
 
-test('rejects the seal of another set, and a set under the name of another one', async (t) => {
+test('rejects the seal of another set, and a set that has the name of another set', async (t) => {
   const root = await temporaryDirectory(t);
   const first = await (await makeSet(root)).publish();
   const second = await (await makeSet(root, { name: OTHER })).publish();
@@ -244,7 +244,7 @@ test('the seal is written after the checksums', async (t) => {
   await assert.rejects(writer.writeSeal(PASSPHRASE), (error) => (error as IdkitError).code === 'IDKIT_BUG');
 });
 
-test('later reads return the verified content or fail', async (t) => {
+test('reading a file after the verification returns the verified content or fails', async (t) => {
   const dir = await published(t);
   const set = await openSet(dir);
   const { entries } = await verifySet(set);

@@ -58,7 +58,7 @@ test('does not publish a set without its checksums or over another set', async (
   await assert.rejects(writer.publish(), fails('IDKIT_FAILED'));
 });
 
-test('the read-back checks the content on the disk, not the intended content', async (t) => {
+test('readBack reports a file that has changed on the disk since it was written', async (t) => {
   const writer = await makeSet(await temporaryDirectory(t));
   await writeFile(join(writer.dir, 'env.gpg'), 'rot');
   const verdict = await writer.readBack();

@@ -127,7 +127,7 @@ for (const [what, source] of [
   ['idkit', undefined],
   ['ordinary tools', REAL],
 ] as const)
-  test(`reports one flipped bit in any file of a set from ${what} as damage of that file`, async (t) => {
+  test(`reports one flipped bit in any file of a set from ${what} as damage to that file`, async (t) => {
     const dir = source === undefined ? await published(t) : join(await temporaryDirectory(t), SET_NAME);
     if (source !== undefined) await cp(source, dir, { recursive: true });
     for (const file of await readdir(dir)) {
@@ -206,7 +206,7 @@ test('reports a file that was removed together with its line as damage', async (
   damagedIn(await judge(dir, REAL_PASSPHRASE), 'env.gpg');
 });
 
-test('reports a listed foreign file as a note', async (t) => {
+test('reports a foreign file as a note if the checksums list it', async (t) => {
   const dir = await published(t, { older: true });
   await writeFile(join(dir, 'RESTORE.txt'), 'how to');
   await relist(dir);

@@ -178,7 +178,7 @@ describe('a form of the account pages', () => {
       '?done=accountUpdatedMessage',
       '?done=accountUpdatedMessage&mark=x',
       `?done=accountPasswordUpdatedMessage&mark=${mark}`,
-      // Every client of the login knows the session id.
+      // Every client of the login could compute this mark, because it knows the session id.
       `?done=accountUpdatedMessage&mark=${markOf(`${sessionId} accountUpdatedMessage`)}`,
       `?done=invalidUserMessage&mark=${mark}`,
     ])

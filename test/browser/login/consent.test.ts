@@ -103,7 +103,7 @@ describe('consent (docs/keycloak/login.md#consent)', () => {
     }
   });
 
-  it('stores no consent for a form from another browser, of another step or without a button', async () => {
+  it('stores no consent if the form is from another browser or another step, or if it contains neither button', async () => {
     const { user, browser, page } = await atConsent();
     const url = new URL(pageOf(page, 'consent').action);
     const other = new Browser(world, realm);

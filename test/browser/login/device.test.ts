@@ -43,7 +43,7 @@ test('names a browser and its operating system', () => {
     assert.equal(deviceName(agent), device, String(agent));
 });
 
-test('stores only known names and a version number of the User-Agent header', () => {
+test('stores only known names and a version number from the User-Agent header', () => {
   const noise = fc.string({ maxLength: 60 });
   fc.assert(
     fc.property(noise, noise, (before, after) => {

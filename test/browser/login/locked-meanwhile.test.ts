@@ -17,7 +17,7 @@ const guarded = {
   quickLoginCheckMilliSeconds: 0,
 };
 
-/** Sends wrong passwords one after the other until the user is locked. */
+/** Sends wrong passwords one at a time until the user is locked. */
 async function lock(realm: RealmInWorld, { username }: User): Promise<void> {
   for (let guess = 0; guess < 5; guess++) await refusalOf(realm.login(username, { password: 'wrong' }));
 }

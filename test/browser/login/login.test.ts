@@ -152,7 +152,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     clientAnswer(await browser.logIn(second, 'alice'));
   });
 
-  it('if a form is sent after a successful login, redirects to the client, which starts a new login', async () => {
+  it('redirects to the client if a form is sent after a successful login, so that the client starts a new login', async () => {
     const browser = newBrowser();
     const form = await browser.authorize();
     clientAnswer(await browser.logIn(form, 'alice'));

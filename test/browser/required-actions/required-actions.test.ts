@@ -51,7 +51,7 @@ const newUser = (changes: Parameters<RealmInWorld['user']>[1] = {}, where = real
   where.user(`user-${++names}`, changes);
 const current = async (user: User) => (await world.store.findUser(user.realmId, user.id))!;
 
-/** Returns the page of a login, after its redirect. */
+/** Logs the user in, follows the redirect to the first required action, and returns its page. */
 async function pageAfterLogin(browser: Browser, user: User, parameters = {}): Promise<BrowserAnswer> {
   const answer = await browser.logIn(await browser.authorize(parameters), user.username);
   assert.match(redirectOf(answer).pathname, /\/login-actions\/required-action$/);
@@ -240,7 +240,7 @@ describe('required actions', () => {
     }
   });
 
-  it("runs the actions one after the other in the realm's order, and no URL skips one", async () => {
+  it("runs the actions one after another in the realm's order, and no URL skips one", async () => {
     const kept = {
       requiredActions: [
         { alias: 'UPDATE_PASSWORD', enabled: true, priority: 57 },

@@ -145,7 +145,7 @@ test('ignores a stored login if it is damaged, belongs to another address or use
   assert.equal((await fourth.accessToken()).reveal(), 'access-4');
 });
 
-test('one of many clients with the same token file renews, and the others use its token', async (t) => {
+test('if many clients share a token file, one of them renews the token and the others use the new token', async (t) => {
   const tokenFile = makeTokenFile(t);
   const service = await tokenService(t);
   const clients = await Promise.all(

@@ -27,7 +27,7 @@ const anyEvent: fc.Arbitrary<SessionEvent> = fc.oneof(
 
 const loggedIn: SessionState = { name: 'logged_in', user: { sub: 'alice' } };
 
-test('a rejected renewal logs the session out, reports it and starts a login', () => {
+test('a rejected renewal ends the session, is reported to onUnexpectedLogin and starts a login', () => {
   const step = nextStep(loggedIn, { type: 'ended', reason: 'renewal_refused', error: 'invalid_grant' });
   assert.deepEqual(step, {
     state: { name: 'logged_out', reason: 'renewal_refused', error: 'invalid_grant' },
@@ -36,7 +36,7 @@ test('a rejected renewal logs the session out, reports it and starts a login', (
   });
 });
 
-test('a disabled realm or client causes a report, but no login', () => {
+test('the end of a session because of a disabled realm or client is reported to onUnexpectedLogin, but does not start a login', () => {
   for (const error of ['realm_disabled', 'client_disabled']) {
     assert.equal(reasonOfRefusal({ status: 400, error }), 'access_refused');
   }
@@ -46,7 +46,7 @@ test('a disabled realm or client causes a report, but no login', () => {
   assert.deepEqual([step.startLogin, step.report], [false, true]);
 });
 
-test('a logout in this or another tab does not start a login, and is not reported as unexpected', () => {
+test('a logout in this or another tab does not start a login, and is not reported to onUnexpectedLogin', () => {
   for (const reason of ['logout', 'logout_elsewhere'] as const) {
     const step = nextStep(loggedIn, { type: 'ended', reason });
     assert.deepEqual([step.state.name, step.startLogin, step.report], ['logged_out', false, false]);

@@ -8,7 +8,7 @@ const UNREACHABLE = async () => {
   throw new ClientError('unreachable', 'offline');
 };
 
-test('returns a token with more than 60 seconds left, and renews one with fewer', async (t) => {
+test('returns the current token while it is valid for more than 60 seconds, and otherwise renews it first', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const [tab] = await openMany(1);
   clock.advance(239_000);
@@ -122,7 +122,8 @@ test('retries a failed renewal even if no caller needs a token', async (t) => {
 test('never sends a refresh token that a tab was using when it closed', async (t) => {
   const { clock, service, name, openTwo } = openTabs(t);
   const [tab, other] = await openTwo();
-  // A tab announces that it renews, and gets the response. Then it closes before it shares the new tokens.
+  // A tab announces that it is renewing the token, and receives the response, but closes before it shares the new
+  // tokens.
   const closing = openPeers(name);
   closing.send({ type: 'using', id: tab.keeper.tokens!.id, by: closing.me });
   service.current += 1;

@@ -40,7 +40,7 @@ test('reads the caller, realm roles and client roles from tokens of a running se
   assert.equal((await api.check(authorization)).username, 'bob');
   assert.equal(await statusOf(api.check(authorization, { realmRoles: ['writer'] })), 403);
   assert.equal(await statusOf(api.check(authorization, { clientRoles: { [AUDIENCE]: ['cancel'] } })), 403);
-  // An API must reject ID tokens and refresh tokens, even if one of its audiences matches.
+  // An API must reject ID tokens and refresh tokens, even if their audience is that of the API.
   const shop = openResourceServer({ issuer: realm.issuer, audience: ['shop', realm.issuer] });
   for (const kind of ['id_token', 'refresh_token']) {
     assert.equal(await statusOf(shop.check(`Bearer ${tokens[kind]}`)), 401, kind);

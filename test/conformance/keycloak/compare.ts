@@ -24,7 +24,7 @@ const MARKERS: Record<string, (value: unknown) => boolean> = {
   '<any>': () => true,
 };
 
-/** Fields that count down in seconds. The recording has a round value for values up to 4 s below it. */
+/** Lifetimes that count down. A response matches if its value is at most 4 s below the recorded one. */
 const LIFETIMES = new Set(['expires_in', 'refresh_expires_in']);
 
 /** Options of a comparison. */

@@ -29,7 +29,7 @@ const pluck =
     rows(from).map((row) => row[field]);
 const named = pluck('name');
 
-/** Returns those fields of the latest response that the recording has. */
+/** Returns the fields of the latest response that are also in the recording. */
 function pick(from: Derivation): unknown {
   const wanted = from.expected.value as Row;
   return Object.fromEntries(Object.keys(wanted).map((field) => [field, object(from)[field]]));

@@ -38,7 +38,9 @@ function createsItsRealm(one: RecordedCase): boolean {
   );
 }
 
-/** Adds the user who counts the users of the second realm. The recording does not contain her roles. */
+/**
+ * Adds the user `eve`, who counts the users of the second realm. The recording does not contain the roles of this user.
+ */
 async function addEve(realm: MadeRealm): Promise<void> {
   await addUser(administrator, fixtures, realm, 'eve', {
     firstName: 'Eve',

@@ -166,7 +166,7 @@ describe('requirements of every profile', () => {
       seen.add(random);
     }
     assert.equal(seen.size, 20);
-    // Each position of the text varies, unlike in a counter or a time.
+    // The character at each position varies, unlike in a counter or a timestamp.
     const texts = [...seen];
     for (let place = 0; place < 22; place++)
       assert.ok(new Set(texts.map((text) => text[place])).size > 1, `place ${place} never changes`);

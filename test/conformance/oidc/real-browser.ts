@@ -16,7 +16,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   const problems: string[] = [];
   page.on('console', (message) => problems.push(message.text()));
   page.on('pageerror', (error) => problems.push(error.message));
-  // Browsers request an icon from every new site.
+  // Browsers request an icon from every new site. A missing icon would appear as an error on the console.
   await context.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }));
   return { page, problems, close: () => context.close() };
 }

@@ -30,7 +30,7 @@ const login = () => logInAt(platform, client);
 const send = ({ agent }: LoggedIn, parameters: Readonly<Record<string, string>>) =>
   agent.open(logoutUrl(platform, parameters));
 
-/** Checks that the page is an error without a link, and that the user is still logged in. */
+/** Checks that the page is an error page without a link, and that the user is still logged in. */
 async function isRefused(user: LoggedIn, parameters: Readonly<Record<string, string>>, text: RegExp) {
   const page = shown(await send(user, parameters));
   assert.equal(page.status, 400);

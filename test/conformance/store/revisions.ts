@@ -87,7 +87,7 @@ export function revisionRules(rule: Rule): void {
     },
   );
 
-  rule('a change of a record that was read with a removed role does not restore the role', async (store) => {
+  rule('a change of a record does not restore a role that was removed in the meantime', async (store) => {
     await begin(store);
     await store.apply([
       { do: 'create', role: aRole({ id: 'outer', name: 'outer', compositeIds: ['role-1'] }) },

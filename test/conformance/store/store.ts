@@ -9,8 +9,8 @@ import { sessionsRules } from './sessions.ts';
 import { type ConformanceBackend, ruleOf } from './suite.ts';
 
 /**
- * Defines tests for every method of the store contract, whose guarantees the titles quote. A backend only has to open
- * stores.
+ * Defines tests for every method of the store contract. Titles in quotation marks are guarantees from the contract. A
+ * backend only has to open stores.
  */
 export function storeConformance(name: string, backend: ConformanceBackend): void {
   const rule = ruleOf(name, backend);

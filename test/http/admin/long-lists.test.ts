@@ -33,7 +33,7 @@ for (const [name, open] of Object.entries(openers))
       assert.deepEqual(all, all.toSorted(), path);
       assert.equal(new Set(all).size, USERS + 1);
       const some = (await list(`${path}first=300&max=601`)).map(({ username }) => username!);
-      // Service accounts have roles too; the list counts them but does not show them.
+      // `first` may also skip service accounts, which the list does not show.
       const from = all.indexOf(some[0]!);
       assert.deepEqual(some, all.slice(from, from + 601), 'a page equals that part of the whole list');
       assert.ok(from > 295 && from <= 300, `it begins at ${from}`);

@@ -30,7 +30,7 @@ async function serve(t: TestContext, pages: number, failsAt = Number.POSITIVE_IN
   return { url: `http://127.0.0.1:${port}/`, counts, logged };
 }
 
-test('sends a list of no page, one page or many pages as one JSON array', async (t) => {
+test('sends a list of zero, one or many pages as one JSON array', async (t) => {
   for (const pages of [0, 1, 2, 40]) {
     const { url } = await serve(t, pages);
     const list = (await (await fetch(url)).json()) as { page: number }[];

@@ -62,7 +62,7 @@ test('replaces each placeholder once, whatever its value contains', () => {
   assert.equal(texts.message({ key: 'ownLabel', values: { text: 'Abteilung' } }), 'Abteilung');
 });
 
-test('shows a stored text as the message whose key it names, or unchanged, as Keycloak does', () => {
+test('replaces a stored placeholder with the message that it names, and shows other texts unchanged, as Keycloak does', () => {
   const texts = findTexts('de');
   const placeholder = (key: string) => `$\{${key}}`;
   assert.equal(texts.stored(placeholder('profileScopeConsentText')), 'Benutzerprofil');

@@ -61,7 +61,7 @@ test('keeps waiting after broken connections and 503 responses until the service
   assert.deepEqual(asked, Array(4).fill('/health/ready'));
 });
 
-test('immediately reports an error that waiting does not fix', async (t) => {
+test('immediately reports an error that waiting cannot fix', async (t) => {
   let asked = 0;
   const server = createServer((socket) => {
     asked++;

@@ -33,7 +33,10 @@ function fill(file: string, rows: readonly string[]): void {
   database.close();
 }
 
-/** A killed service leaves its log behind. To get the same state, the log is copied while a connection is open. */
+/**
+ * Creates a database with its write-ahead log, as a killed service leaves them: copies both files while a connection is
+ * open.
+ */
 function leaveWithLog(file: string): void {
   const born = `${file}.born`;
   const database = new DatabaseSync(born);

@@ -180,7 +180,8 @@ test('sets the restored password even if the server requests none, as Postgres i
     const before = loadedAt();
     writeFileSync(rules, text);
     server.sql('postgres', 'SELECT pg_reload_conf()');
-    // Reads the time from a new session, which inherits it from the server process that has loaded the rules.
+    // A new session inherits the load time from the server's main process, so the time changes only after that process
+    // has loaded the rules.
     await waitUntil('the server has read its rules', () => loadedAt() !== before);
   };
   const open = (password: string, other: string) =>

@@ -247,7 +247,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     await assert.rejects(restore(await platform.load(), wrong), { exitCode: 12 });
     assert.deepEqual(await platform.readState(), OLD);
     assert.deepEqual(await platform.databases(), ['idkit']);
-    // With --in-place, this check would come too late.
+    // A restore in place rejects such a dump, because it could check the key only after it emptied the database.
     const inPlace = restoreOptions({ from: platform.set, inPlace: 'idkit' });
     await assert.rejects(restore(await platform.load(), inPlace), { exitCode: 14, message: /INSERT/ });
     assert.deepEqual(await platform.readState(), OLD);

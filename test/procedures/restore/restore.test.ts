@@ -27,7 +27,7 @@ const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
   env: {},
   ...own,
 });
-/** Every procedure creates and removes locks. */
+/** Returns whether a path is a lock file. Comparisons omit these, because every procedure creates and removes them. */
 const isLock = (path: string) => /\.lock(\.json)?$/.test(path);
 
 describe('restore', () => {

@@ -23,7 +23,9 @@ const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
   env: {},
   ...own,
 });
-/** A drill writes its report into the root. */
+/**
+ * Returns whether a path is a lock file or part of `.state`, where a drill writes its report. Comparisons omit these.
+ */
 const isTrace = (path: string) => /\.lock(\.json)?$|^backups\/\.state/.test(path);
 
 type Place = Awaited<ReturnType<typeof changedSinceBackup>>;

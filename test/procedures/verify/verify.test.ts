@@ -218,7 +218,7 @@ describe('backups prune', () => {
     const { settings, set } = await backedUp(t);
     const { root } = settings.backup;
     await rename(set.dir, join(root, '20200101_000000'));
-    // A set that gets another name is sealed again.
+    // Seal the set again, because the seal contains the name of the set.
     await listAnew({ dir: join(root, '20200101_000000') }, {});
     await cp(join(root, '20200101_000000'), join(root, '20200102_000000'), { recursive: true });
     await damage({ ...set, dir: join(root, '20200102_000000') }, 'keycloak-db.sql.gz');

@@ -175,7 +175,7 @@ describe('client authentication (docs/keycloak/clients.md#client-authentication)
 });
 
 describe('grant client_credentials (docs/keycloak/tokens.md#client-credentials)', () => {
-  it("returns the fields in Keycloak's order, without a refresh token and a session", async () => {
+  it("returns the fields in Keycloak's order, without a refresh token or a session", async () => {
     const answer = await realm.tokens(m2m);
     assert.deepEqual(Object.keys(answer), [
       'access_token',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limitCalls } from '../../../src/protocol/session/fair-calls.ts';
 
-/** Returns work whose calls the test ends one by one. */
+/** Returns a function `work` whose calls stay pending until the test ends each of them with `ends`. */
 function openWork() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];

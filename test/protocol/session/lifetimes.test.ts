@@ -66,7 +66,7 @@ describe('lifetimes of a user session (docs/keycloak/sessions.md#lifetimes)', ()
 });
 
 describe('lifetimes of a client session (docs/keycloak/sessions.md#lifetimes)', () => {
-  it("the idle time is that of the client, otherwise the realm's for clients, otherwise the session's", () => {
+  it("uses the client's idle time, or else the realm's idle time for clients, or else that of the user session", () => {
     const settings = realmSettings({ clientSessionIdleTimeout: 900 });
     const own = client({ 'client.session.idle.timeout': '600' });
     assert.equal(clientSessionEnds(settings, own, session, family).idleEnd, start + 600);

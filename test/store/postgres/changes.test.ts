@@ -123,7 +123,7 @@ between(
     const url = `postgres://changes_${name}@127.0.0.1:${pg.port}/${name}`;
     const lonely = await openOn(t, pg, url);
     await hasRole(lonely, undefined);
-    // The limit does not apply to superusers. Existing connections stay open.
+    // A connection limit applies only if the role is not a superuser. Existing connections stay open.
     await runSql(
       pg,
       `ALTER ROLE changes_${name} NOSUPERUSER CONNECTION LIMIT 1; GRANT ALL ON ALL TABLES IN SCHEMA public TO changes_${name}`,

@@ -205,8 +205,8 @@ test('stores a login exactly once and reports success, even if the connection fa
         server,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
       );
-      // Each call can complete before the connections are closed again. Otherwise none would succeed if connecting is
-      // slow.
+      // Wait until each call has completed before the connections are closed again. Otherwise no call would succeed if
+      // connecting is slow.
       unanswered = new Set(atWork);
       await waitUntil('each call has completed', () => unanswered.size === 0, {
         every: 5,

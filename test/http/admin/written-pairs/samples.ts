@@ -14,7 +14,8 @@ const isDeleted = (path: (place: Place) => string) => async (place: Place) =>
   (await place.call('GET', path(place))).status === 404;
 
 /**
- * Creates a sample that sets another field on each side. If a route is paired with itself, both changes are visible.
+ * Creates a sample that sets a different field on each side, so that both changes are visible even if a route is paired
+ * with itself.
  */
 function fields(
   path: (place: Place) => string,
