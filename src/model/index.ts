@@ -49,5 +49,13 @@ export {
   type RoleGraph,
 } from './role.ts';
 export type { EndingSessions, SessionEndings, TokenFamily, UserSession } from './session.ts';
+export {
+  accessTokenExpiry,
+  clientSessionEnds,
+  isAlive,
+  isSessionAlive,
+  refreshTokenExpiry,
+  userSessionEnds,
+} from './session-lifetimes.ts';
 export { listUnenforced } from './unenforced.ts';
 export type { Credential, LoginFailures, User } from './user.ts';

@@ -16,8 +16,6 @@ export interface PasswordPolicy {
   regexPatterns: readonly string[];
   /** Number of previous passwords that must not be reused. The caller compares the hashes. */
   passwordHistory?: number;
-  /** Number of days for which a previous password must not be reused. The caller compares the hashes. */
-  passwordAge?: number;
   /** Number of days after which a password must be changed. The caller checks the credential's date. */
   forceExpiredPasswordChange?: number;
   hashAlgorithm?: string;
@@ -35,7 +33,6 @@ const NUMBERS = {
   upperCase: 1,
   specialChars: 1,
   passwordHistory: 3,
-  passwordAge: 30,
   forceExpiredPasswordChange: 365,
   hashIterations: undefined,
 } as const;

@@ -40,8 +40,10 @@ test("an entry without its number has Keycloak's default", () => {
 });
 
 test('lists the entries that are not enforced', () => {
-  assert.deepEqual(parsePasswordPolicy('passwordBlacklist(x.txt) and maxAuthAge(300) and own(1)').unknown, [
+  const policy = 'passwordBlacklist(x.txt) and maxAuthAge(300) and passwordAge(30) and own(1)';
+  assert.deepEqual(parsePasswordPolicy(policy).unknown, [
     'passwordBlacklist(x.txt)',
+    'passwordAge(30)',
     'own(1)',
   ]);
 });

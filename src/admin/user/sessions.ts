@@ -1,3 +1,4 @@
+import { isSessionAlive } from '../../model/index.ts';
 import type { Range, SessionWithClients } from '../../store/index.ts';
 import { applyChanges } from '../call/changes.ts';
 import type { RealmCall } from '../call/context.ts';
@@ -27,28 +28,12 @@ async function represent(call: RealmCall, found: SessionWithClients): Promise<Js
   };
 }
 
-/**
- * Reports whether a stored session is within the realm's idle timeout and maximum lifetime, see
- * docs/keycloak/sessions.md#lifetimes.
- */
-function isLive({ context, configuration }: RealmCall, { session }: SessionWithClients): boolean {
-  const { settings } = configuration.realm;
-  const now = Math.floor(context.clock.now() / 1000);
-  const remembered = session.rememberMe;
-  const idle = session.offline
-    ? settings.offlineSessionIdleTimeout
-    : (remembered && settings.ssoSessionIdleTimeoutRememberMe) || settings.ssoSessionIdleTimeout;
-  const longest = session.offline
-    ? settings.offlineSessionMaxLifespanEnabled
-      ? settings.offlineSessionMaxLifespan
-      : Number.POSITIVE_INFINITY
-    : (remembered && settings.ssoSessionMaxLifespanRememberMe) || settings.ssoSessionMaxLifespan;
-  return now < session.lastAccessAt + idle && now < session.startedAt + longest;
-}
-
 async function listed(call: RealmCall, found: readonly SessionWithClients[]): Promise<Json[]> {
+  const { settings } = call.configuration.realm;
+  const now = Math.floor(call.context.clock.now() / 1000);
   const sessions: Json[] = [];
-  for (const one of found) if (isLive(call, one)) sessions.push(await represent(call, one));
+  for (const one of found)
+    if (isSessionAlive(settings, one.session, now)) sessions.push(await represent(call, one));
   return sessions;
 }
 

@@ -1,6 +1,5 @@
-import type { Client, Consent } from '../../model/index.ts';
+import { type Client, type Consent, isSessionAlive } from '../../model/index.ts';
 import { resolveRootUrl } from '../../protocol/client/index.ts';
-import { isSessionAlive } from '../../protocol/session/index.ts';
 import { accountEndpoint } from './account-endpoint.ts';
 import type { AccountCall, AccountRules } from './account-page.ts';
 import {
@@ -93,7 +92,7 @@ async function usedClients(
   const sessions = await ctx.store.listUserSessions(sso.user.id, offline);
   return new Set(
     sessions
-      .filter(({ session }) => isSessionAlive(configuration, session, now))
+      .filter(({ session }) => isSessionAlive(configuration.realm.settings, session, now))
       .flatMap(({ clientUuids }) => clientUuids),
   );
 }

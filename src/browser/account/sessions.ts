@@ -1,5 +1,5 @@
-import type { UserSession } from '../../model/index.ts';
-import { endSessionOf, isSessionAlive } from '../../protocol/session/index.ts';
+import { isSessionAlive, type UserSession } from '../../model/index.ts';
+import { endSessionOf } from '../../protocol/session/index.ts';
 import type { SessionWithClients } from '../../store/index.ts';
 import type { BrowserAnswer } from '../contract.ts';
 import { frontChannelFrames } from '../logout/front-channel-logout.ts';
@@ -74,7 +74,9 @@ async function listSessions(account: AccountCall): Promise<readonly SessionWithC
   const all = await ctx.store.listUserSessions(sso.user.id, false);
   const first = (one: UserSession) => (one.id === sso.session.id ? 1 : 0);
   return all
-    .filter(({ session }) => isOwn(account, session) && isSessionAlive(configuration, session, now))
+    .filter(
+      ({ session }) => isOwn(account, session) && isSessionAlive(configuration.realm.settings, session, now),
+    )
     .sort(
       ({ session: one }, { session: other }) =>
         first(other) - first(one) || other.lastAccessAt - one.lastAccessAt || other.startedAt - one.startedAt,

@@ -1,6 +1,6 @@
 import { uuid } from '../../core/index.ts';
 import { signJws } from '../../crypto/index.ts';
-import type { UserSession } from '../../model/index.ts';
+import { type UserSession, userSessionEnds } from '../../model/index.ts';
 import {
   accessTokenId,
   accessTokenPayload,
@@ -12,7 +12,7 @@ import {
 } from '../../protocol/claims/index.ts';
 import { checkEnforceable } from '../../protocol/index.ts';
 import { signatureAlgorithm } from '../../protocol/keys/index.ts';
-import { newFamily, userSessionEnds } from '../../protocol/session/index.ts';
+import { newFamily } from '../../protocol/session/index.ts';
 import { gatherClaims } from '../../protocol/token/index.ts';
 import type { ResponseType } from '../authorize/response-type.ts';
 import type { BrowserCall } from '../call.ts';

@@ -1,8 +1,7 @@
 import { randomId, uuid } from '../../core/index.ts';
 import { sha256, signJws } from '../../crypto/index.ts';
-import type { UserSession } from '../../model/index.ts';
+import { type UserSession, userSessionEnds } from '../../model/index.ts';
 import { issuerOf, type ProtocolContext } from '../../protocol/index.ts';
-import { userSessionEnds } from '../../protocol/session/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import type { CookieChange } from '../contract.ts';
 import { IDENTITY_TYPE } from './sso-session.ts';

@@ -1,5 +1,5 @@
 import { seconds } from '../../core/index.ts';
-import type { User, UserSession } from '../../model/index.ts';
+import { isSessionAlive, type User, type UserSession } from '../../model/index.ts';
 import { isAllowedOrigin } from '../../protocol/client/index.ts';
 import {
   getRealm,
@@ -9,7 +9,6 @@ import {
   textClaim,
   verifyRealmJwt,
 } from '../../protocol/index.ts';
-import { isSessionAlive } from '../../protocol/session/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import type { BrowserRequest } from '../contract.ts';
 import { cookieValues } from '../cookies.ts';
@@ -71,7 +70,8 @@ async function readIdentity(
     return undefined;
   const session = await ctx.store.findSession(sessionId, false);
   if (session === undefined || session.realmId !== configuration.realm.id) return undefined;
-  if (session.userId !== claims['sub'] || !isSessionAlive(configuration, session, now)) return undefined;
+  if (session.userId !== claims['sub'] || !isSessionAlive(configuration.realm.settings, session, now))
+    return undefined;
   const user = await ctx.store.findUser(configuration.realm.id, session.userId);
   if (user === undefined || !user.enabled) return undefined;
   if (issuedAt < Math.max(configuration.realm.settings.notBefore, user.notBefore)) return undefined;

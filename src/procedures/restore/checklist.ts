@@ -36,7 +36,7 @@ const ROWS: readonly Row[] = [
   },
   { id: 'discovery', title: 'discovery works for every realm', provenBy: ['discovery'] },
   { id: 'console-login', title: 'an admin console login works', provenBy: ['console-login'] },
-  { id: 'm2m-token', title: 'an M2M token can be obtained', provenBy: ['client-credentials'] },
+  { id: 'm2m-token', title: 'an M2M token is obtained', provenBy: ['client-credentials'] },
   {
     id: 'protected-apis',
     title: 'protected APIs accept a valid token',

@@ -83,13 +83,15 @@ async function proveConfidential(
     case 'client-jwt':
       if (presented.assertionType === undefined) throw new Refusal('client-assertion-refused');
       throw new Refusal('client-method-unsupported');
-    case 'client-x509':
-      throw new Refusal('client-method-unsupported');
-    default:
+    case 'client-secret':
       if (presented.assertion !== undefined && presented.secret === undefined)
         throw new Refusal('client-unknown', { eventError: 'invalid_client_credentials' });
       if (!isSecretRight(client, presented.secret, ctx.clock.now()))
         throw new Refusal('client-credentials-wrong');
+      return;
+    default:
+      // A client that demands another method must not log in with a secret.
+      throw new Refusal('client-method-unsupported');
   }
 }
 

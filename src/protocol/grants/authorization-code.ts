@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { constantTimeEqual, sha256 } from '../../crypto/index.ts';
-import type { AuthorizationCode, UserSession } from '../../model/index.ts';
+import { type AuthorizationCode, isSessionAlive, type UserSession } from '../../model/index.ts';
 import { type GrantedScopes, keptScopes, missingConsent, resolveScopes } from '../claims/index.ts';
 import { Refusal } from '../refusal.ts';
-import { isSessionAlive, newFamily } from '../session/index.ts';
+import { newFamily } from '../session/index.ts';
 import type { Grant, GrantRequest, Proof } from './grant.ts';
 
 /**
@@ -33,7 +33,7 @@ export const authorizationCodeGrant: Grant = {
       ctx.store.findConsent(code.userId, client.id),
     ]);
     if (session === undefined || session.userId !== code.userId) throw notValid();
-    if (!isSessionAlive(configuration, session, now))
+    if (!isSessionAlive(configuration.realm.settings, session, now))
       throw refused('Session not active', 'user_session_not_found');
     if (user === undefined) throw refused('User not found', 'user_not_found');
     event.userId = user.id;

@@ -1,10 +1,9 @@
 import { seconds } from '../../core/index.ts';
-import type { Client, User, UserSession } from '../../model/index.ts';
+import { type Client, isSessionAlive, type User, type UserSession } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import type { ProtocolContext } from '../context.ts';
 import { numberClaim, parseJwt, textClaim, verifyRealmJwt } from '../jwt.ts';
 import { issuerOf } from '../realm.ts';
-import { isSessionAlive } from '../session/index.ts';
 
 /** The claims of a token with a valid signature. */
 export type VerifiedClaims = Readonly<Record<string, unknown>>;
@@ -135,7 +134,7 @@ async function findLiveSession(
       ctx.store.hasFamily(sessionId, kind, client.id, issuedAt),
     ]);
     if (session === undefined || !hasClient || session.realmId !== configuration.realm.id) continue;
-    if (isSessionAlive(configuration, session, seconds(ctx.clock))) return session;
+    if (isSessionAlive(configuration.realm.settings, session, seconds(ctx.clock))) return session;
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 // Token: issues tokens to an authenticated user, and verifies the access and refresh tokens that clients present.
-// Not decided here: the claims of a token (claims/), its lifetime (session/lifetimes.ts), its keys (keys/).
+// Not decided here: the claims of a token (claims/), its lifetime (model/session-lifetimes.ts), its keys (keys/).
 // Start at issue.ts, then refresh-token.ts.
 
 export {

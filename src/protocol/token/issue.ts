@@ -1,6 +1,12 @@
 import { uuid } from '../../core/index.ts';
 import { signJws } from '../../crypto/index.ts';
-import { type Client, effectiveRoleIds, type User } from '../../model/index.ts';
+import {
+  accessTokenExpiry,
+  type Client,
+  effectiveRoleIds,
+  refreshTokenExpiry,
+  type User,
+} from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import {
   accessTokenId,
@@ -20,7 +26,6 @@ import type { FamilyRecord, Grant, GrantRequest, Proof } from '../grants/index.t
 import { signatureAlgorithm } from '../keys/index.ts';
 import { issuerOf } from '../realm.ts';
 import { Refusal } from '../refusal.ts';
-import { accessTokenExpiry, refreshTokenExpiry } from '../session/index.ts';
 import { hashRefreshToken } from './refresh-token.ts';
 
 /**

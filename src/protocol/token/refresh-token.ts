@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { seconds } from '../../core/index.ts';
-import type { Client, User } from '../../model/index.ts';
+import { type Client, clientSessionEnds, isAlive, isSessionAlive, type User } from '../../model/index.ts';
 import type { FamilyInSession, RealmConfiguration } from '../../store/index.ts';
 import type { ProtocolContext } from '../context.ts';
 import { numberClaim, textClaim, verifyRealmJwt } from '../jwt.ts';
 import { issuerOf } from '../realm.ts';
 import { Refusal } from '../refusal.ts';
-import { clientSessionEnds, endSessionOf, isAlive, isSessionAlive } from '../session/index.ts';
+import { endSessionOf } from '../session/index.ts';
 
 /** The content of a refresh token that this realm signed. */
 export interface RefreshToken {
@@ -98,7 +98,7 @@ export async function explainMissingFamily(
 ): Promise<Refusal> {
   const session = await ctx.store.findSession(token.sessionId, token.offline);
   const now = seconds(ctx.clock);
-  if (session !== undefined && isSessionAlive(configuration, session, now)) {
+  if (session !== undefined && isSessionAlive(configuration.realm.settings, session, now)) {
     const detached = await ctx.store.wasDetached(token.familyId);
     return refused(detached ? "Session doesn't have required client" : 'Token is not active');
   }
@@ -126,7 +126,7 @@ export async function checkRefreshSession(
 ): Promise<User> {
   const { session, family } = found;
   const { settings } = configuration.realm;
-  if (!isSessionAlive(configuration, session, now)) {
+  if (!isSessionAlive(configuration.realm.settings, session, now)) {
     await endSessionOf(ctx, session);
     throw refused(session.offline ? 'Offline session not active' : 'Session not active');
   }

@@ -21,6 +21,12 @@ before(async () => {
   await realm.client('jwt', { secret: 'jwt-secret', ...more });
   await realm.client('plain', { secret: 'plain-secret' });
   await realm.client('key', { publicClient: false, clientAuthenticatorType: 'client-jwt' });
+  for (const type of ['client-x509', 'federated-jwt', 'own-authenticator'])
+    await realm.client(type, {
+      secret: 'a-secret',
+      serviceAccountsEnabled: true,
+      clientAuthenticatorType: type,
+    });
 });
 after(async () => {
   await world.close();
@@ -102,5 +108,12 @@ describe('client_secret_jwt (OpenID Connect Core §9; docs/keycloak/clients.md#c
 
   it('rejects private_key_jwt as unsupported', async () => {
     assert.equal(await refusalText(assertion({ sub: 'key', iss: 'key' })), 'client-method-unsupported');
+  });
+
+  it('rejects the secret of a client whose authenticator is not implemented', async () => {
+    for (const client_id of ['client-x509', 'federated-jwt', 'own-authenticator']) {
+      const sent = { grant_type: 'client_credentials', client_id, client_secret: 'a-secret' };
+      assert.equal((await refusalOf(realm.tokens(sent))).case, 'client-method-unsupported', client_id);
+    }
   });
 });

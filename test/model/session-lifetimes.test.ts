@@ -6,8 +6,8 @@ import {
   isAlive,
   refreshTokenExpiry,
   userSessionEnds,
-} from '../../../src/protocol/session/lifetimes.ts';
-import { realmSettings } from '../support/realm.ts';
+} from '../../src/model/session-lifetimes.ts';
+import { realmSettings } from '../protocol/support/realm.ts';
 
 const start = 1_000_000;
 const session = { offline: false, startedAt: start, lastAccessAt: start, rememberMe: false };

@@ -1,5 +1,6 @@
-import type { Client, RealmSettings, TokenFamily, UserSession } from '../../model/index.ts';
-import type { FamilyInSession, RealmConfiguration } from '../../store/index.ts';
+import type { Client } from './client.ts';
+import type { RealmSettings } from './realm.ts';
+import type { TokenFamily, UserSession } from './session.ts';
 
 /**
  * Keycloak's defaults in seconds, which replace settings that are 0 or negative (docs/keycloak/sessions.md#lifetimes).
@@ -139,12 +140,7 @@ function wholeNumber(value: string | number | undefined): number | undefined {
  * Whether a user session is alive. A remembered session ends when the realm disables "remember me"
  * (docs/keycloak/sessions.md#remember-me).
  */
-export function isSessionAlive(
-  configuration: RealmConfiguration,
-  session: FamilyInSession['session'],
-  now: number,
-): boolean {
-  const { settings } = configuration.realm;
+export function isSessionAlive(settings: RealmSettings, session: SessionTimes, now: number): boolean {
   if (session.rememberMe && !session.offline && !settings.rememberMe) return false;
   return isAlive(userSessionEnds(settings, session), now);
 }
