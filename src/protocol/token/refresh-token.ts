@@ -1,6 +1,13 @@
 import { hash } from 'node:crypto';
 import { seconds } from '../../core/index.ts';
-import { type Client, clientSessionEnds, isAlive, isSessionAlive, type User } from '../../model/index.ts';
+import {
+  type Client,
+  clientSessionEnds,
+  isAlive,
+  isSessionAlive,
+  type User,
+  type UserSession,
+} from '../../model/index.ts';
 import type { FamilyInSession, RealmConfiguration } from '../../store/index.ts';
 import type { ProtocolContext } from '../context.ts';
 import { numberClaim, textClaim, verifyRealmJwt } from '../jwt.ts';
@@ -99,6 +106,7 @@ export async function explainMissingFamily(
   const session = await ctx.store.findSession(token.sessionId, token.offline);
   const now = seconds(ctx.clock);
   if (session !== undefined && isSessionAlive(configuration.realm.settings, session, now)) {
+    checkUser(await ctx.store.findUser(session.realmId, session.userId), session, token);
     const detached = await ctx.store.wasDetached(token.familyId);
     return refused(detached ? "Session doesn't have required client" : 'Token is not active');
   }
@@ -130,18 +138,24 @@ export async function checkRefreshSession(
     await endSessionOf(ctx, session);
     throw refused(session.offline ? 'Offline session not active' : 'Session not active');
   }
-  if (user === undefined) throw refused('Session not active');
-  if (!user.enabled) throw refused('User disabled', 'user_disabled');
-  if (token.issuedAt < session.startedAt)
-    throw refused('Refresh token issued before the user session started');
+  const owner = checkUser(user, session, token);
   if (!isAlive(clientSessionEnds(settings, client, session, family), now)) {
     await ctx.store.removeFamily(family.id);
     throw refused('Client session not active');
   }
   if (token.issuedAt < family.startedAt)
     throw refused('refresh token issued before the client session started');
-  const userNotBefore = session.offline ? 0 : user.notBefore;
+  const userNotBefore = session.offline ? 0 : owner.notBefore;
   if (token.issuedAt < Math.max(client.notBefore, userNotBefore)) throw refused('Stale token');
+  return owner;
+}
+
+/** Checks the user of a session, and that the token is not older than the session. */
+function checkUser(user: User | undefined, session: UserSession, token: RefreshToken): User {
+  if (user === undefined) throw refused('Session not active');
+  if (!user.enabled) throw refused('User disabled', 'user_disabled');
+  if (token.issuedAt < session.startedAt)
+    throw refused('Refresh token issued before the user session started');
   return user;
 }
 

@@ -213,6 +213,8 @@ describe('the checks of a refresh, in their order (docs/keycloak/tokens.md#refre
       refused("Session doesn't have required client"),
     );
     assert.deepEqual(await refusalOfRefresh(offline, {}, own), refused('Offline user session not found'));
+    await own.put({ do: 'put', user: { ...user, enabled: false } });
+    assert.deepEqual(await refusalOfRefresh(online, {}, own), refused('User disabled'), 'row 10 is first');
   });
 
   it('17, 18: rejects the predecessor of the newest token, and an older token, each with its own message', async () => {
