@@ -18,7 +18,7 @@ const right = Buffer.alloc(ROOM);
  * and longer ones are hashed, so that the time does not reveal their length either.
  */
 export function constantTimeEqual(one: string, other: string): boolean {
-  // A UTF-16 unit takes at most three bytes of UTF-8.
+  // Each UTF-16 unit takes at most three bytes of UTF-8, so shorter texts fit into the buffers.
   if (one.length > ROOM / 3 || other.length > ROOM / 3) return timingSafeEqual(sha256(one), sha256(other));
   const leftLength = left.write(one);
   const rightLength = right.write(other);

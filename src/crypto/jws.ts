@@ -191,7 +191,7 @@ export function verifyJws(
   if (key.algorithm !== header.alg) return { outcome: 'wrong algorithm' };
   const input = Buffer.from(`${first}.${second}`, 'latin1');
   const signature = Buffer.from(third, 'base64url');
-  // Decoding ignores the last bits of the text, but only one spelling of a signature is valid.
+  // Decoding ignores the last bits of the text, so several spellings have the same bytes. Only one of them is valid.
   if (signature.toString('base64url') !== third) return { outcome: 'bad signature' };
   return holds(key, input, signature) ? { outcome: 'valid', header, payload } : { outcome: 'bad signature' };
 }

@@ -37,6 +37,6 @@ function lowerPriority(): void {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
     setPriority(thread, LOWER_PRIORITY);
   } catch {
-    // Hashing works without the lower priority.
+    // Ignores the error, because hashing works without the lower priority.
   }
 }

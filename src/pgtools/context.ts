@@ -77,8 +77,8 @@ export function openContext(options: ConnectionOptions): PostgresContext {
       try {
         await psql.terminate(address.database, applicationName);
       } catch (error) {
-        // A server that does not respond runs nothing for idkit, or ends the session when it notices that the client
-        // has left.
+        // Ignores the error. A server that does not respond runs nothing for idkit, or ends the session when it notices
+        // that the client has left.
         if (!(error instanceof IdkitError)) throw error;
       }
     },

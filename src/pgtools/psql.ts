@@ -121,7 +121,7 @@ export function openPsql(options: PsqlOptions): Psql {
     signal?.addEventListener('abort', stop);
     if (signal?.aborted === true) stop();
     let late = false;
-    // The server ends a late statement itself, unless it no longer responds.
+    // Ends psql if the server, which normally ends a late statement itself, no longer responds.
     const timer = setTimeout(
       () => {
         late = true;

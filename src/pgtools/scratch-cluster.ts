@@ -75,7 +75,7 @@ export async function openScratchCluster(
   const settings = {
     listen_addresses: '',
     unix_socket_directories: home,
-    // The data is temporary and need not survive a power loss.
+    // No sync to the disk, because the data is temporary and need not survive a power loss.
     fsync: 'off',
     synchronous_commit: 'off',
     full_page_writes: 'off',

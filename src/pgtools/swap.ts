@@ -125,7 +125,8 @@ async function renameAlone(
     await onceAlone(context, there, renames, { patience: PATIENCE });
   } catch (error) {
     const [live] = names;
-    // The renames may have been committed although their response was lost. A resume or a rollback finds out which.
+    // The renames may have been committed although the response was lost. A resume or a rollback finds out whether they
+    // were.
     if (live !== undefined && databases.get(live)?.allowsConnections === true)
       await queryBeside(context, open(live)).catch(() => undefined);
     throw error;

@@ -124,8 +124,8 @@ export class Connections {
     try {
       return await work(client);
     } catch (error) {
-      // 57014: the statement was cancelled from outside. A late cancellation could hit the next statement on this
-      // connection.
+      // 57014: the statement was cancelled from outside. Such a connection is closed, because a late cancellation could
+      // hit the next statement on it.
       if (isConnectionLost(error) || isStalePlan(error) || sqlState(error) === '57014') {
         fault = error;
         if (isConnectionLost(error)) this.#lose(primary, error);
@@ -230,7 +230,7 @@ export class Connections {
       (lane, made) => this.#makePool(made, found, lane),
       (quiet) => this.#checkWhetherAlive(quiet),
     );
-    // `close` waits for the same promise and reports its error.
+    // Ignores an error, because `close` waits for the same promise and reports the error.
     if (this.#closed) primary.end().catch(() => {});
     this.#primary = primary;
     if (this.#wasFound) this.#foundAgain = performance.now();

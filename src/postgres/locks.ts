@@ -30,8 +30,9 @@ export const CLOSED_COMMENT = 'idkit closed';
 /** Time in milliseconds for the server to notice that connections were closed. */
 const SETTLING_MS = 1_000;
 const BETWEEN_TRIES_MS = 50;
-/** Pause between two checks of the connection, and the timeout of a check, in milliseconds. */
+/** Pause in milliseconds between two checks of the connection. */
 const BETWEEN_BEATS_MS = 1_000;
+/** Timeout in milliseconds of a check. */
 const SILENT_MS = 5_000;
 
 /** A lock that lives as long as its connection. */

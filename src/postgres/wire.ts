@@ -61,14 +61,14 @@ async function connect(options: WireOptions, host: PostgresHost, tls: boolean): 
   const { address, password, startup } = options;
   const settings = { address, password, applicationName: startup['application_name'] ?? 'idkit' };
   const client = new GuardedClient(clientConfig(settings, host, tls));
-  // pg itself sends client_encoding, with the same value, UTF8.
+  // Removes client_encoding, because pg itself sends it, with the same value (UTF8).
   const { client_encoding: _encoding, ...parameters } = startup;
   client.getStartupConf = () => parameters;
   const reported = new Map<string, string>();
   client.connection.on('parameterStatus', (message) =>
     reported.set(message.parameterName, message.parameterValue),
   );
-  // The events of the stream report a broken connection.
+  // Ignores the error event, because the events of the stream report a broken connection.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -78,7 +78,7 @@ async function connect(options: WireOptions, host: PostgresHost, tls: boolean): 
     throw error;
   }
   const { stream } = client.connection;
-  // From here on the other program reads the server's messages.
+  // Stops reading, because from here on the other program reads the server's messages.
   stream.removeAllListeners('data');
   stream.pause();
   return { stream, host, parameters: reported, processId: client.processID, secretKey: client.secretKey };

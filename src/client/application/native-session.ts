@@ -65,7 +65,8 @@ export function openNativeSession(options: NativeSessionOptions): NativeSession 
     async endSession(provider, server, { refreshToken }) {
       const { end_session_endpoint: url } = server;
       if (url === undefined || refreshToken === undefined) return;
-      // A logout with client_id and refresh_token needs no page (docs/keycloak/logout.md#logout-with-a-refresh-token).
+      // Logs out with client_id and refresh_token, which needs no page
+      // (docs/keycloak/logout.md#logout-with-a-refresh-token).
       const body = new URLSearchParams({ client_id: options.clientId, refresh_token: refreshToken });
       await provider.request(
         ({ signal }) => fetch(url, { method: 'POST', body, redirect: 'manual', signal: signal() }),

@@ -81,7 +81,7 @@ export function openProvider(options: ProviderOptions): Provider {
  */
 async function parseRefusal(response: Response): Promise<ClientError> {
   const { status } = response;
-  // Undefined if the body is not JSON. Other JSON values than objects have none of the members that are read below.
+  // Undefined if the body is not JSON. A JSON value other than an object has none of the members that are read below.
   const body = (await response.json().catch(() => undefined)) as Record<string, unknown> | null | undefined;
   const error = text(body?.['error']);
   const errorDescription = text(body?.['error_description']);

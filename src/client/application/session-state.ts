@@ -54,7 +54,7 @@ const ACCESS_ERRORS = ['realm_disabled', 'client_disabled'];
 
 /** Returns the reason for the logged-out state after the service rejected a refresh. */
 export function reasonOfRefusal({ status, error }: RefusalDetails): LoggedOutReason {
-  // For a disabled realm, Keycloak 26 responds with 403.
+  // Keycloak 26 responds with 403 if the realm is disabled.
   return status === 403 || ACCESS_ERRORS.includes(error ?? '') ? 'access_refused' : 'renewal_refused';
 }
 

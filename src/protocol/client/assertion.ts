@@ -64,8 +64,9 @@ function checkAudience(ctx: ProtocolContext, configuration: RealmConfiguration, 
   if (typeof only !== 'string' || !accepted.includes(only)) throw refused('Invalid token audience');
 }
 
-/** Maximum lifetime of an assertion and accepted clock skew, in seconds. */
+/** Maximum lifetime of an assertion in seconds. */
 const MAX_LIFE = 3600;
+/** Accepted clock skew in seconds. */
 const SKEW = 10;
 
 function checkTimes(claims: Readonly<Record<string, unknown>>, now: number): number {

@@ -72,7 +72,7 @@ export function discoveryDocument(
     claims_parameter_supported: true,
     scopes_supported: ['openid', ...scopeNames(configuration)],
     request_parameter_supported: true,
-    // Clients assume true if this member is missing (Discovery §3).
+    // Included although it is false, because clients assume true if this member is missing (Discovery §3).
     request_uri_parameter_supported: false,
     code_challenge_methods_supported: ['plain', 'S256'],
     revocation_endpoint: `${base}/revoke`,

@@ -29,8 +29,8 @@ interface ClientsOfSession {
 }
 
 /**
- * Adds the clients of a login that have only offline tokens. In Keycloak they remain in the online session, so they are
- * notified of its end like the other clients. Their tokens remain valid.
+ * Adds to each session those clients that have only offline tokens of its login. In Keycloak these clients remain in
+ * the online session, so they are notified of its end like the other clients. Their tokens remain valid.
  *
  * @param sessions of one user
  */

@@ -116,8 +116,8 @@ export async function judgeClaims(
 }
 
 /**
- * Finds the session of a token. The first two letters of `jti`, or the type of an offline token, show whether the
- * session is online or offline. If neither shows it, both are tried. The client session must not be younger than the
+ * Finds the session of a token. If `jti` begins with `of`, or the token is an offline token, the session is offline.
+ * Otherwise the online session is tried first, then the offline one. The client session must not be younger than the
  * token: a younger one means that the token's own client session was removed, for example after a reused code or a
  * withdrawn consent.
  */

@@ -45,8 +45,8 @@ export interface LoginStore {
   /** Removes the session, but only if it has no user and if no password was verified in it. */
   removeUnprovedSession(id: string): Promise<{ removed: boolean }>;
   /**
-   * Keeps the newest `most` of a realm's authentication sessions without a user, and removes the older ones. Does not
-   * remove a session in which a password was verified.
+   * Limits the authentication sessions of a realm that have no user yet: keeps the newest `most`, and removes the older
+   * ones. Never removes a session in which a password was verified.
    */
   boundAuthenticationSessions(realmId: RealmId, most: number): Promise<{ removed: number }>;
 

@@ -227,8 +227,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Reports the changes of transactions that had not ended at the previous read. It can report a change twice. It
-   * includes this store's own changes, because the result of one may have been lost.
+   * Reports the changes of transactions that had not ended at the previous read. It can report a change twice. It also
+   * reports this store's own changes, because the store may have lost the confirmation of a commit.
    */
   async read(client: Pick<Client, 'query'>): Promise<void> {
     const order = {

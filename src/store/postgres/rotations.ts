@@ -14,8 +14,9 @@ type Call = Verbs['rotate']['in'];
 
 /** Maximum number of rotations in one statement. */
 const LARGEST = 256;
-/** Timeout in milliseconds for a token family that another transaction has locked, and the pauses between attempts. */
+/** Timeout in milliseconds for a token family that another transaction has locked. */
 const HELD_MS = 2_000;
+/** First and longest pause in milliseconds between two attempts to rotate such a token family. */
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 64;
 /**
@@ -69,8 +70,8 @@ export function openRotations(
       }
       if (attempt.rotated.has(call.id)) return { outcome: 'rotated' };
       await unanswered.settle([call.id]);
-      // Another store may have rotated this token without reporting the new one to its client, and may be about to undo
-      // it.
+      // Waits, because another store may have rotated this token without reporting the new one to its client, and may
+      // be about to undo the rotation.
       if (!unsure && connections.isJustBack) await sleep(TAKEN_BACK_MS);
       unsure = true;
       return await runSteps(connections, () => rotate(call), { isolation: 'serializable' });

@@ -13,10 +13,10 @@ const ATTEMPTS = 40;
 const PAUSE_MS = 4;
 
 /**
- * A connection can be lost while its transaction is still running. These are the maximum number of times that the store
- * then asks for the outcome, and the pause in milliseconds between two requests.
+ * Maximum number of requests for the outcome of a transaction that is still running although its connection was lost.
  */
 const LOOKS = 40;
+/** Pause in milliseconds between two of these requests. */
 const BETWEEN_LOOKS_MS = 50;
 /** Time in milliseconds within which the server reports a statement timeout. After that, it counts as silent. */
 const SILENCE_MS = 5_000;

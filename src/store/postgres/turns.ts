@@ -7,11 +7,13 @@ import type { ChangeFeed } from './change-feed.ts';
 
 /** Class of the advisory locks (`idku`). The object id is a hash of the lock's name. */
 const TURNS = 0x69646b75;
-/** First and longest pause in milliseconds between two attempts to acquire a lock. */
+/** First pause in milliseconds between two attempts to acquire a lock. */
 const FIRST_PAUSE_MS = 3;
+/** Longest pause in milliseconds between two attempts. */
 const LONGEST_PAUSE_MS = 48;
-/** Timeouts in milliseconds for a lock that another store holds, and for a lost connection. */
+/** Timeout in milliseconds for a lock that another store holds. */
 const PATIENCE_MS = 30_000;
+/** Timeout in milliseconds for a connection that does not respond. */
 const LOST_PATIENCE_MS = 2_000;
 
 /**

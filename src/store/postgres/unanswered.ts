@@ -8,10 +8,11 @@ import { readAgain } from './reads.ts';
 type Call = Verbs['rotate']['in'];
 
 /**
- * Pause in milliseconds between two attempts while the database is unavailable, and the longest pause while it is
+ * Pause in milliseconds between two attempts while the database is unavailable. Also the first pause while it is
  * available.
  */
 const BETWEEN_MS = 100;
+/** Longest pause in milliseconds while the database is available. Each pause is twice as long as the previous one. */
 const LONGEST_MS = 1_000;
 /**
  * Time in milliseconds during which a statement can still take effect although nobody waits for its result. It exceeds

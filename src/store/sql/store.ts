@@ -180,17 +180,17 @@ export abstract class SqlStore extends SqlLists implements Store {
   }
 
   async apply(changes: readonly Change[]): Promise<Applied> {
-    // A short list is sent immediately, so that it is finished even if the store closes now.
+    // A short list is sent immediately, so that it is finished even if the caller closes the store next.
     const rows =
       changes.length <= ROWS_IN_A_TURN
         ? changes.map((change) => toRowChange(change, this.sealing))
         : await this.#toRows(changes);
     const applied = await this.write('apply', { changes: rows }).catch((error: unknown) => {
-      // The change may have been applied even though its confirmation was lost.
+      // Drops the cache, because the change may have been applied even though its confirmation was lost.
       this.cache.forgetAll();
       throw error;
     });
-    // The cache may be older than the database.
+    // A stale revision can come from a cache that is older than the database, so the cache is dropped.
     if (applied.outcome === 'stale') this.cache.forgetAll();
     if (applied.outcome !== 'applied') return applied;
     this.cache.forget(applied.touched);

@@ -64,7 +64,7 @@ function nextEnd(bytes: Buffer, from: number): End {
     if (byte === SEMICOLON) return { complete: true, at };
     if (byte === QUOTE) {
       const end = endOfLiteral(bytes, at);
-      // A quote at the end may be the first of two.
+      // A quote at the end may be the first of two, so the search needs more bytes.
       if (end === -1 || end === bytes.length) return { complete: false, resume: at };
       at = end;
     } else if (byte === DOUBLE_QUOTE) {

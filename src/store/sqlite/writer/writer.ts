@@ -9,8 +9,8 @@ interface Waiting {
 }
 
 /**
- * Delay in milliseconds between the first write and the start of the checkpoint thread, so that it does not slow down
- * the start of the service.
+ * Delay in milliseconds between the first write and the start of the checkpoint thread. It keeps the thread from
+ * slowing down the start of the service.
  */
 const CHECKPOINTS_AFTER = 1_000;
 
@@ -103,7 +103,7 @@ export class Writer {
       workerData: this.#workerData,
     });
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    // Without this thread the log only grows, and the writer copies it when it closes.
+    // An error of this thread is ignored: the log then only grows, and the writer copies it when it closes.
     worker.on('error', () => {});
     worker.unref();
     this.#checkpoints = { worker, ended };
