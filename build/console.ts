@@ -23,7 +23,7 @@ const { metafile } = await build({
   jsx: 'automatic',
   entryNames: '[name]-[hash]',
   assetNames: '[name]-[hash]',
-  // PatternFly's background images stay files: the console's policy `img-src 'self'` allows files, but not data URLs.
+  // Keep PatternFly's background images as files: the console's policy `img-src 'self'` allows no data URLs.
   loader: { '.svg': 'copy', '.jpg': 'file', '.woff2': 'file' },
   define: { 'process.env.NODE_ENV': '"production"' },
   conditions: ['idkit-source'],

@@ -35,9 +35,9 @@ function noticeOf(directory: string): string {
 }
 
 /**
- * Returns the usual text of a licence for a package that does not include it.
+ * Returns the standard text of a licence, for a package that does not include its licence text.
  *
- * @throws Error if this file does not know the text
+ * @throws Error if this file does not contain the text
  */
 function usualText({ name, license, author = `The authors of ${name}` }: Manifest): string {
   const holder = typeof author === 'string' ? author : author.name;

@@ -62,8 +62,8 @@ const deferred: Plugin = {
 };
 
 /**
- * Loads the modules of Node.js with `process.getBuiltinModule`. An import would read all of their exports and so load
- * code that is rarely used, for example the file streams of `node:fs`.
+ * Replaces imports of Node.js modules with calls of `process.getBuiltinModule`. An import would read all exports of a
+ * module and so load code that is rarely used, for example the file streams of `node:fs`.
  */
 const builtins: Plugin = {
   name: 'builtins',

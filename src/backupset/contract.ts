@@ -18,8 +18,8 @@ export const SET_FILES = {
 export type SetPart = 'database' | 'realms' | 'config' | 'env';
 
 /**
- * Options of every call that can take long. `onProgress` receives the number of bytes done and, if it is known, their
- * total.
+ * Options of every call that can take a long time. `onProgress` receives the number of bytes done and, if it is known,
+ * their total.
  */
 export interface WorkOptions {
   signal?: AbortSignal;
@@ -42,18 +42,18 @@ export interface ListedSet {
 export interface RootListing {
   /** Oldest first. */
   sets: readonly ListedSet[];
-  /** Names of `.partial-…` directories: unfinished backups, and backups that run now. */
+  /** Names of `.partial-…` directories: unfinished backups, and backups that are still running. */
   partials: readonly string[];
   /** Names of `.trash-…` directories: unfinished deletions. */
   trash: readonly string[];
 }
 
-/** The name of a set that begins now. */
+/** The name for a new set. */
 export interface PlannedName {
   name: string;
   /** The time in the name, as Unix time in milliseconds. */
   startedAt: number;
-  /** Time in milliseconds to wait before the set begins, because another set is named after the current second. */
+  /** Time in milliseconds to wait before the backup begins. 0 unless a set is named after the current second. */
   waitMilliseconds: number;
   /** True if the newest set is ahead of the clock, so the name follows that set. A backup reports this as a finding. */
   clockBehind: boolean;
@@ -162,7 +162,7 @@ export interface ArchiveSource {
   configDir?: string;
   idkitYaml?: string;
   composeYaml?: string;
-  /** This file is left out without a report, even under another name or behind a link. */
+  /** The environment file. It is left out without a report, even under another name or behind a link. */
   environmentFile?: string;
 }
 
@@ -316,7 +316,7 @@ export interface SetWriter {
   readonly name: string;
   /** The working directory. */
   readonly dir: string;
-  /** The files that are closed so far, by name. */
+  /** The files that have been closed, by name. */
   readonly files: ReadonlyMap<string, FileDigest>;
   /** Creates a file. @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE */
   createFile(name: string): Promise<SetFileWriter>;

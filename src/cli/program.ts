@@ -40,11 +40,14 @@ export async function buildProgram(
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .option('--dir <dir>', 'the platform directory (IDKIT_DIR, else . with idkit.yaml, else ./idkit)')
+    .option(
+      '--dir <dir>',
+      'the platform directory (default: IDKIT_DIR, else . if it contains idkit.yaml, else ./idkit)',
+    )
     .option('--json', 'print newline-delimited JSON on stdout; the last line is the result')
     .option('--quiet', 'do not print progress or notes; results, errors and findings are still printed')
     .option('--verbose', 'print more detail, and a stack trace with errors')
-    .option('--no-color', 'print without colours (so does NO_COLOR)')
+    .option('--no-color', 'print without colours (the variable NO_COLOR has the same effect)')
     .option('--no-progress', 'print no spinner on a terminal')
     .addOption(
       new Option('--timeout <seconds>', 'abort the command after this many seconds').argParser(parseTimeout),

@@ -17,7 +17,7 @@ export function checkMasterKey(key: Secret | undefined, variable = 'IDKIT_MASTER
   if (key === undefined || key.reveal() === '') {
     throw new IdkitError('IDKIT_MASTER_KEY_MISSING', `${variable} is not set`, {
       hints: [
-        'set it to the key with which the database was created, in .env of the platform directory',
+        'in .env of the platform directory, set it to the key with which the database was created',
         'for a new platform directory, idkit init generates one',
       ],
     });

@@ -30,7 +30,7 @@ export const ERROR_CATALOGUE = {
   IDKIT_DIRECTORY_MISSING: {
     exit: 2,
     meaning: 'the platform directory does not exist',
-    when: '`--dir`, `IDKIT_DIR` or the working directory does not lead to a platform directory',
+    when: 'the directory that `--dir`, `IDKIT_DIR` or the working directory selects is not a platform directory',
     advice: 'pass the right directory with `--dir`, or create a new one with `idkit init`',
   },
   IDKIT_DIRECTORY_NOT_WRITABLE: {
@@ -104,8 +104,7 @@ export const ERROR_CATALOGUE = {
     exit: 12,
     meaning: 'wrong passphrase or credentials',
     when: 'a passphrase does not decrypt a backup, or a service or database rejects the user name and password',
-    advice:
-      'use the passphrase of the set, or the credentials of the service or database, that the message names',
+    advice: 'the message names the set, the service or the database; use its passphrase or its credentials',
   },
   IDKIT_PASSWORD_METHOD: {
     exit: 12,
@@ -118,7 +117,8 @@ export const ERROR_CATALOGUE = {
     exit: 13,
     meaning: 'a checksum, archive, dump or realm file of a backup set is damaged',
     when: 'a file of a backup set does not match its checksum, seal or format',
-    advice: 'do not restore this set; choose another set or a copy of it, and check the disk that it is on',
+    advice:
+      'do not restore this set; restore another set or an intact copy of this one, and check the disk that holds the damaged set',
   },
   IDKIT_DATABASE_DAMAGED: {
     exit: 13,
@@ -160,7 +160,7 @@ export const ERROR_CATALOGUE = {
   },
   IDKIT_CHANGED: {
     exit: 1,
-    meaning: 'concurrent changes to a record prevented idkit from storing its own',
+    meaning: 'concurrent changes to a record prevented idkit from storing its change',
     when: 'other processes change the same record at the same time, and every retry fails',
     advice: 'run the command again when the other changes are done',
   },
@@ -186,7 +186,7 @@ export const ERROR_CATALOGUE = {
   IDKIT_BUG: {
     exit: 70,
     meaning: 'a bug in idkit',
-    when: 'a state occurs that should be impossible',
+    when: 'idkit reaches a state that should be impossible',
     advice: 'report the message and the stack trace; the journal and the logs help to find the cause',
   },
 } as const satisfies Record<string, CatalogueEntry>;

@@ -55,7 +55,7 @@ const KNOWN: readonly Known[] = [
     pattern:
       /\bcontainer \S+ is (not running|restarting|paused)|no such container|no container with|container state improper|error during connect|cannot connect to the docker daemon|was ended inside the container/i,
     code: 'IDKIT_UNREACHABLE',
-    hints: ['idkit status shows whether its container runs; idkit up starts it'],
+    hints: ['idkit status shows whether its container is running; idkit up starts it'],
   },
   { pattern: /\b3D000\b|database "[^"]*" does not exist/i, code: 'IDKIT_NOT_FOUND' },
   {

@@ -42,7 +42,9 @@ export async function openScratch(
   }
   if (settings.database.kind !== 'postgres')
     throw new IdkitError('IDKIT_VERSION', 'the drill of a Postgres dump needs a Postgres server', {
-      hints: [`install one: apt-get install postgresql-${dump.serverMajor ?? 15}; idkit starts it by itself`],
+      hints: [
+        `install one: apt-get install postgresql-${dump.serverMajor ?? 15}; idkit starts it when a drill needs it`,
+      ],
     });
   const { openScratchBeside } = await import('./postgres/scratch-database.ts');
   return asScratch(await openScratchBeside(settings, systemRandom));

@@ -25,7 +25,12 @@ export interface RecoverAdminResult extends ProcedureResult {
   envUpdated: boolean;
 }
 
-/** Default for `username`: the administrator that `.env` names. @throws IDKIT_SERVICE_RUNNING */
+/**
+ * Gives an administrator a new password, or creates the administrator. Default for `username`: the administrator that
+ * `.env` names.
+ *
+ * @throws IDKIT_SERVICE_RUNNING
+ */
 export async function recoverAdmin(
   settings: Settings,
   options: ProcedureOptions & { username?: string },

@@ -121,7 +121,7 @@ export function withoutSteps(reporter: Reporter): Reporter {
 export interface Reporter {
   /** `id` is stable and `title` is imperative. */
   stepStarted(step: { id: string; title: string }): void;
-  /** Progress of the running step. An unknown `total` is absent. */
+  /** Progress of the running step. `total` is absent if it is unknown. */
   stepProgress(step: { id: string; done: number; total?: number; unit: 'bytes' | 'items' }): void;
   /** `summary` is one short line. */
   stepFinished(step: { id: string; milliseconds: number; summary?: string }): void;

@@ -137,7 +137,7 @@ export async function makeMaster(settings: Settings, admin: AdminContext): Promi
     throw new IdkitError(
       'IDKIT_SETTING',
       `IDKIT_ADMIN_PASSWORD has more than ${MOST_PASSWORD_BYTES} bytes, which is the maximum for a login`,
-      { hints: ['set a shorter one in .env and start again'] },
+      { hints: ['set a shorter password in .env and start again'] },
     );
   const { bootstrapMaster } = await import('../admin/index.ts');
   const made = await bootstrapMaster(admin, {

@@ -93,7 +93,7 @@ class MetaHeaders {
     }
     const records = parsePaxRecords(body);
     if (records === undefined) throw badArchive('a pax header is malformed');
-    // A global header can contain a comment, but no archive of files needs one name or size for all its entries.
+    // Accept a global header with a comment, but reject one that sets the same name or size for all entries.
     if (type === 'g') {
       if (['path', 'linkpath', 'size'].some((key) => records.has(key)))
         throw badArchive('a global pax header sets a path or size');
@@ -129,7 +129,7 @@ function whole(text: string | undefined, form: RegExp): number | undefined {
   return Math.floor(Number(text));
 }
 
-/** Reads a stream in portions that are independent of its chunks. */
+/** Reads a stream in portions of the size that the caller requests, whatever the size of its chunks. */
 class BlockInput {
   readonly #iterator: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);

@@ -70,7 +70,7 @@ export function skipSpace(text: Buffer, start: number): number {
   return at;
 }
 
-/** Rejects NUL bytes. idkit writes a literal that contains one in hex. @throws IDKIT_DAMAGED */
+/** Rejects NUL bytes. idkit writes literals with NUL bytes in hex. @throws IDKIT_DAMAGED */
 export function checkNoNul(chunk: Uint8Array): void {
   if (chunk.includes(0)) throw badDump('it contains a NUL byte, which SQL text never does');
 }

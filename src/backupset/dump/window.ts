@@ -84,7 +84,7 @@ export class DumpWindow {
       return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
     if (this.#joined.length < this.#held) this.#joined = Buffer.allocUnsafeSlow(2 * this.#held);
     let end = 0;
-    // The first chunk may be in this memory, but never before its new offset.
+    // The first chunk may already be in this memory. `set` copies correctly even if source and target overlap.
     for (const chunk of this.#chunks) {
       this.#joined.set(chunk, end);
       end += chunk.length;

@@ -14,7 +14,7 @@ try {
   // Linux has priorities per thread, and process 0 means the calling thread.
   if (process.platform === 'linux') setPriority(0, Math.max(NICENESS, getPriority(0)));
 } catch {
-  // A sandbox can forbid this, which does not change the output.
+  // If a sandbox forbids the change, the thread keeps its priority.
 }
 port.on('message', (job: GzipJob) => {
   const { id, memory } = job;

@@ -44,8 +44,8 @@ const PADDING = 21;
 
 /**
  * Reads the outer packets of a message: session keys for passphrases, then one packet of encrypted data with integrity
- * protection that extends to the end. Only lengths, versions and the cost of decryption are read. Each session key
- * takes a tenth of a second, or longer if its packet sets a higher cost for Argon2.
+ * protection that extends to the end. Only lengths, versions and the cost of decryption are read. Decrypting a session
+ * key takes a tenth of a second, or longer if its packet sets a higher cost for Argon2.
  */
 export function readMessageShape(
   message: Uint8Array,

@@ -23,8 +23,8 @@ export async function makeSeal(name: string, sha256: string, passphrase: Secret)
 }
 
 /**
- * Reads the checksums of a set once and checks its seal, before any other file of the set is trusted. The other files
- * show whether a set without a seal should have one.
+ * Reads the checksums of a set once and checks its seal, before any other file of the set is trusted. A missing seal is
+ * only a note here: `judgeUnsealed` decides from the other files whether the set should have one.
  *
  * @param passphrase without it, the seal is not decrypted
  */

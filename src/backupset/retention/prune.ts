@@ -70,8 +70,8 @@ async function sizesHold(set: SetHandle, manifest: Manifest): Promise<boolean> {
 
 /**
  * Applies the retention rule by the time in the names. The newest good set and sets dated in the future always stay. If
- * the newest good set was never verified, the newest verified set stays too. The steps are sorted by set, the oldest
- * first.
+ * the newest good set was never verified, the newest verified set stays too. Returns one step for each set, the oldest
+ * set first.
  */
 export function planPrune(
   sets: readonly PrunableSet[],

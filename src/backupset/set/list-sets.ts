@@ -5,7 +5,7 @@ import type { ListedSet, PlannedName, RootListing } from '../contract.ts';
 import { reading } from '../faults.ts';
 import { formatSetName, parseSetName } from './names.ts';
 
-/** A set that is further ahead of the current time than this was created with a wrong clock. */
+/** Time in milliseconds by which a set must be ahead of the clock to count as dated in the future. */
 const FUTURE_MILLISECONDS = 3_600_000;
 
 /**
@@ -51,9 +51,9 @@ async function readRoot(root: string) {
 }
 
 /**
- * Plans the name for a set that begins now. Names are unique and increase. If the newest set is named after the
- * current second, the caller waits for the next second. If the newest set is ahead of the clock, the name follows that
- * set. Sets dated more than an hour ahead are ignored, because the planned name is never that far ahead.
+ * Plans the name for a new set. Names are unique and increase. If the newest set is named after the current second, the
+ * caller waits for the next second. If the newest set is ahead of the clock, the name follows that set. Sets dated more
+ * than an hour ahead are ignored, because the planned name is never that far ahead.
  */
 export function planSetName(sets: readonly ListedSet[], now: number): PlannedName {
   const newest = sets.filter((set) => !set.future).at(-1)?.startedAt;

@@ -53,7 +53,7 @@ class PartialSet implements SetWriter {
 
   async createFile(name: string): Promise<SetFileWriter> {
     if (this.#state !== 'writing')
-      throw new IdkitError('IDKIT_BUG', `${name} is created after the checksums`);
+      throw new IdkitError('IDKIT_BUG', `${name} cannot be created after the checksums`);
     if (this.#files.has(name) || this.#open.has(name) || /[/\\\0\n\r]/.test(name))
       throw new IdkitError('IDKIT_BUG', `${name} cannot be created in a set`);
     this.#open.add(name);
@@ -109,7 +109,7 @@ class PartialSet implements SetWriter {
 
   async writeSeal(passphrase: Secret): Promise<void> {
     if (this.#checksums === undefined)
-      throw new IdkitError('IDKIT_BUG', 'the seal is written before the checksums');
+      throw new IdkitError('IDKIT_BUG', 'the seal cannot be written before the checksums');
     const file = await this.#begin(SET_FILES.seal, () => {});
     await file.write(await makeSeal(this.name, this.#checksums.sha256, passphrase));
     await file.close();

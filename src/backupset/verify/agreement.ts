@@ -122,7 +122,10 @@ function judgeDump(manifest: Manifest, dump: DumpReport, findings: Findings, rep
     );
   if (dump.realms === undefined) {
     if (isComplete && manifest.realms.some(({ users }) => users !== undefined)) {
-      report(SET_FILES.dump, `it has no realms with users, but ${SET_FILES.manifest} counts them`);
+      report(
+        SET_FILES.dump,
+        `it lacks the table of realms or the table of users, but ${SET_FILES.manifest} contains user counts`,
+      );
       return;
     }
     findings.notes.push(`${SET_FILES.dump}: idkit could not count its realms and users`);

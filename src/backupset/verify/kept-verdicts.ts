@@ -12,7 +12,7 @@ import { readRegular } from '../set/regular-file.ts';
 
 const STATE_DIRECTORY = '.state';
 
-/** Maximum size in bytes. A verdict lists every problem of a set. */
+/** Maximum size in bytes of a stored verdict, which lists every problem of its set. */
 const VERDICT_MAX_BYTES = 16 * 1024 * 1024;
 
 const schema = z.object({

@@ -22,7 +22,7 @@ export function addMasterKey(program: CliCommand, run: Runner): void {
         const how = data.resumed ? 'finished the interrupted rotation' : 'generated a new master key';
         return {
           data,
-          text: `${how}: ${renderCount(data.records, 'secret is', 'secrets are')} encrypted with it`,
+          text: `${how}: ${renderCount(data.records, 'secret is', 'secrets are')} encrypted with the new key`,
           findings,
           ...given('failure', failure),
         };

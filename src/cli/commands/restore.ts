@@ -147,7 +147,10 @@ function renderPlan(plan: RestorePlan): string {
     `realms    ${realms}`,
     `space     ${renderBytes(plan.neededBytes)} needed, ${renderBytes(plan.freeBytes)} free`,
     ...plan.brings.map(({ kind, from, what }) => `${kind.padEnd(9)} ${from}: ${what}`),
-    ...plan.unasked.map((what) => `not checked: ${what}, because only the set contains these addresses`),
+    ...plan.unasked.map(
+      (what) =>
+        `not checked: ${what}, because only the set contains the addresses of the database and the service`,
+    ),
     ...(plan.inPlace
       ? [
           'in place  the live database is EMPTIED before the set is loaded; if loading fails, the old data is lost',

@@ -12,7 +12,7 @@ export function addSmoke(program: CliCommand, run: Runner): void {
     .alias('smoke-test')
     .description('test a running service: logins, tokens, logout, and the checklist after a restore')
     .option('--base-url <url>', 'test the service at this address; no platform directory is needed')
-    .option('--realm <name...>', 'check discovery and user counts of only these realms')
+    .option('--realm <name...>', 'check discovery and user counts only for these realms')
     .option('--deep', 'also present a used refresh token, which the service must reject')
     .option('--junit <file>', 'write the results as JUnit XML')
     .examples([

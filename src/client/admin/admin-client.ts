@@ -140,7 +140,7 @@ function refused(
     case 404:
       return new IdkitError('IDKIT_NOT_FOUND', `${endpoint}: ${text}`);
     default:
-      return new IdkitError('IDKIT_FAILED', `${endpoint} failed with the status ${response.status}: ${text}`);
+      return new IdkitError('IDKIT_FAILED', `${endpoint} failed with status ${response.status}: ${text}`);
   }
 }
 

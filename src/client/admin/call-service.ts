@@ -65,7 +65,7 @@ export function readJson(response: ServiceResponse): unknown {
   } catch (error) {
     throw new IdkitError(
       'IDKIT_FAILED',
-      `${response.url} returned the status ${response.status} and a body that is not JSON`,
+      `${response.url} returned status ${response.status} and a body that is not JSON`,
       {
         hints: ['check that this is the address of a token service'],
         cause: error,

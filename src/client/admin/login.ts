@@ -97,7 +97,7 @@ function parseTokens(response: ServiceResponse, requestedAt: number): KeptLogin 
   const body = jsonFields(readJson(response));
   const { access_token: access, expires_in: lifetime, refresh_token: refreshToken } = body;
   if (typeof access !== 'string' || typeof lifetime !== 'number') {
-    throw new IdkitError('IDKIT_FAILED', `${response.url} returned the status 200 without an access token`);
+    throw new IdkitError('IDKIT_FAILED', `${response.url} returned status 200 without an access token`);
   }
   const refreshLifetime = body['refresh_expires_in'];
   return {
@@ -116,7 +116,7 @@ function refusedLogin(response: ServiceResponse, connection: AdminConnection, re
   if (fields === undefined) {
     return new IdkitError(
       'IDKIT_FAILED',
-      `${response.url} returned the status ${response.status} and a body that is not a JSON object`,
+      `${response.url} returned status ${response.status} and a body that is not a JSON object`,
       { hints: ['check that this is the address of a token service'] },
     );
   }
@@ -125,10 +125,7 @@ function refusedLogin(response: ServiceResponse, connection: AdminConnection, re
     return new IdkitError('IDKIT_NOT_FOUND', `${connection.baseUrl} has no realm ${realm}: ${text}`);
   }
   if (response.status >= 500 || response.status === 429) {
-    return new IdkitError(
-      'IDKIT_UNREACHABLE',
-      `${response.url} returned the status ${response.status}: ${text}`,
-    );
+    return new IdkitError('IDKIT_UNREACHABLE', `${response.url} returned status ${response.status}: ${text}`);
   }
   return new IdkitError(
     'IDKIT_CREDENTIALS',

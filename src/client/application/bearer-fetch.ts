@@ -20,7 +20,7 @@ export function bearerFetch(source: TokenSource, origins: readonly string[]): ty
     if (!origins.includes(origin)) {
       throw new ClientError(
         'not_allowed',
-        `the token is not sent to ${origin}, because apiOrigins does not list it`,
+        `the token was not sent to ${origin}, because apiOrigins does not list that origin`,
       );
     }
     const retry = request.clone();

@@ -68,7 +68,7 @@ async function discoverKeysUrl(issuer: URL, allowHttp: boolean | undefined): Pro
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
   });
-  if (response.status !== 200) throw new Error(`${url} returned the status ${response.status}`);
+  if (response.status !== 200) throw new Error(`${url} returned status ${response.status}`);
   // If the document is not an object, it has no `issuer`, and the next line rejects it.
   const document = (await response.json()) as Record<string, unknown>;
   if (document['issuer'] !== name) throw new Error(`${url} names another issuer`);

@@ -27,7 +27,7 @@ https://{$SITE} {
 }
 `;
 
-/** Renders config/nginx.conf, which does the same with nginx. */
+/** Renders config/nginx.conf. The proxy terminates TLS and forwards all requests to the service. */
 export function renderNginx(service: string): string {
   return `# The reverse proxy: it terminates TLS and forwards all requests to the service. After a change: idkit down, idkit up.
 pid /tmp/nginx.pid;

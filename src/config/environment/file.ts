@@ -130,7 +130,7 @@ export function parseEnvContent(bytes: Uint8Array, file: string): EnvValues {
   return parseEnvFile(text, file);
 }
 
-/** @throws IDKIT_SETTING for a key that an environment file must not have: an unknown `IDKIT_…` or a passphrase */
+/** @throws IDKIT_SETTING for a key that an environment file must not have: an unknown `IDKIT_…` key or a passphrase */
 export function checkEnvKeys(values: EnvValues, file: string, rows: readonly SettingRow[] = SETTINGS): void {
   for (const key of values.keys()) checkKey(key, file, rows);
 }

@@ -82,7 +82,7 @@ async function listSharedRecords(path: string): Promise<readonly string[]> {
     .map((name) => join(dirname(path), name));
 }
 
-/** Lists the names in a directory. Returns none if the directory does not exist, because the platform never ran. */
+/** Lists the names in a directory. Returns none if the directory does not exist, because the platform has never run. */
 async function namesIn(dir: string): Promise<readonly string[]> {
   try {
     return await readdir(dir);

@@ -108,7 +108,7 @@ export const SETTINGS = [
     default: null,
     reason:
       'a proxy needs less time to notice that the service is not ready; without replicas, no other process could respond',
-    doc: 'how many seconds serve still responds after SIGTERM, while it reports that it is not ready; null: 3 on Postgres, 0 on SQLite',
+    doc: 'how many seconds serve continues to respond after SIGTERM, while it reports that it is not ready; null: 3 on Postgres, 0 on SQLite',
   },
   {
     name: 'database',

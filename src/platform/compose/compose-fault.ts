@@ -60,7 +60,7 @@ export function composeFault(
     const named = resolved === image ? image : `${image}, which is ${resolved}`;
     return new IdkitError('IDKIT_VERSION', `${what}, because its image is unavailable: ${absent}`, {
       hints: [
-        `compose.yaml names ${named}; build or pull it, or name another in .env`,
+        `compose.yaml names ${named}; build or pull it, or name another image in .env`,
         ...(resolved.startsWith('localhost/idkit:')
           ? ['docs/operate/containers.md describes how to build it']
           : []),

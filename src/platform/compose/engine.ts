@@ -169,7 +169,7 @@ export async function findOwnEngine(settings: Settings): Promise<Engine> {
     return await findEngine(started);
   } catch (cause) {
     if (!(cause instanceof IdkitError)) throw cause;
-    const hint = `this platform was started with ${started}; set compose: { engine: NAME } in idkit.yaml to use another`;
+    const hint = `this platform was started with ${started}; set compose: { engine: NAME } in idkit.yaml to use another engine`;
     throw new IdkitError(cause.code, cause.message, { hints: [...cause.hints, hint], cause });
   }
 }

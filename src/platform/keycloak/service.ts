@@ -201,7 +201,11 @@ function keycloakRuns(address: string): IdkitError {
   return new IdkitError(
     'IDKIT_SERVICE_RUNNING',
     `Keycloak is running at ${address} and must be stopped first`,
-    { hints: ['stop it, or set keycloak.stop and keycloak.start in idkit.yaml, so that idkit can do it'] },
+    {
+      hints: [
+        'stop it, or set keycloak.stop and keycloak.start in idkit.yaml, so that idkit can stop and start it',
+      ],
+    },
   );
 }
 

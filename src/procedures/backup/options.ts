@@ -88,7 +88,7 @@ export const BACKUP_STEPS = [
   {
     id: 'prune',
     title: 'Delete expired sets',
-    why: 'a full disk would end every later backup; the newest good set is never deleted',
+    why: 'a full disk would make every later backup fail; the newest good set is never deleted',
   },
   {
     id: 'mirror',

@@ -19,8 +19,8 @@ import { copyToMirror, keepVersions, pruneRoot } from './retention.ts';
 import type { BackupContents, BackupWork } from './work.ts';
 
 /**
- * Creates one backup set. A rename publishes it after all steps that can prevent it. Pruning and mirroring follow. If
- * the call throws one of these errors, it has published no set and deleted none.
+ * Creates one backup set. A rename publishes the set after every step that can reject it. Pruning and mirroring follow.
+ * If the call throws one of these errors, it has not published or deleted a set.
  *
  * @throws IDKIT_SETTING without a passphrase, IDKIT_LOCKED, IDKIT_UNREACHABLE, IDKIT_DAMAGED, IDKIT_NO_SPACE
  */

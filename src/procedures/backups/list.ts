@@ -30,7 +30,7 @@ export async function listBackups(
   return { root, sets, findings };
 }
 
-/** Returns the finding about a set that is dated ahead, because its clock was wrong. */
+/** Returns the finding about a set whose name is more than an hour ahead of the clock. */
 export function futureFinding(name: string): Finding {
   return { code: 'SET_IN_FUTURE', message: `${name} is dated more than an hour ahead of the clock` };
 }

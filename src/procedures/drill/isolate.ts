@@ -7,7 +7,7 @@ import { findEntry, writeFault } from '../../files/index.ts';
 import { hasEnded, type Scratch } from '../../platform/open.ts';
 
 const PREFIX = 'idkit-drill-';
-/** Prefix of the directories that `--keep` keeps. Later drills remove only directories that begin with `PREFIX`. */
+/** Prefix of the directories that `--keep` keeps. It does not begin with `PREFIX`, so later drills keep them too. */
 const KEPT_PREFIX = 'idkit-kept-drill-';
 
 /** Environment variables that an isolated platform may read, because a real restore reads them too. */
@@ -95,13 +95,13 @@ function confine(settings: Settings, dir: string, scratch: Scratch): Settings {
     databasePassword: scratch.databasePassword,
     backup: { ...settings.backup, root: join(dir, 'backups'), mirror: null },
     applications: [],
-    // The real keys sign the logout tokens. An application that received one would end real sessions.
+    // Logout tokens are signed with the real keys, so an application that received one would end real sessions.
     outbound: { privateAddresses: [], off: true },
     keycloak: { managementUrl: null, start: null, stop: null },
   };
 }
 
-/** A killed drill leaves a directory with secrets. */
+/** Removes the directories of killed drills, because they contain secrets. */
 async function reapDeadDrills(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];

@@ -14,8 +14,8 @@ import { DRILL_STEPS, type DrillOptions, type DrillResult } from './options.ts';
 import { keepReport } from './report.ts';
 
 /**
- * Restores a set into a temporary platform directory, runs the smoke tests there and removes the directory. A failed
- * restore becomes the `failure` of the result, and the report is written anyway. Nothing else stays behind.
+ * Restores a set into a temporary platform directory, runs the smoke tests there and removes the directory. Writes a
+ * report even if the restore fails, and returns its error as the `failure` of the result.
  *
  * @throws IDKIT_SETTING without a passphrase, IDKIT_NOT_FOUND without a set, IDKIT_UNSEALED for an untrusted set
  */
@@ -96,7 +96,7 @@ function restoreIsolated(
     env: place.env,
     adjust: place.adjust,
     scratch: place.scratch,
-    // A second Keycloak would need ports, memory and settings that only the operator knows.
+    // The drill does not start a second Keycloak: only the operator knows its ports, memory and settings.
     withoutService: settings.service === 'keycloak',
     rootLock: 'shared',
   });

@@ -46,7 +46,10 @@ export async function abortRestore(settings: Settings, options: RestoreOptions):
   };
 }
 
-/** Prefers an interrupted restore to one that ended with findings. */
+/**
+ * Returns the journal of the newest interrupted restore or, if there is none, of the newest restore that ended with
+ * findings.
+ */
 async function getAbortable(dataDir: string): Promise<Journal> {
   const journals = await listJournals(dataDir);
   const unfinished = journals.findLast(({ state }) => state !== 'kept' && state !== 'done');

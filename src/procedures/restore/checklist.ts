@@ -7,7 +7,7 @@ import type { ChecklistRow } from './options.ts';
 interface Row {
   id: string;
   title: string;
-  /** Ids of smoke checks. Each one that applies must have passed. */
+  /** Ids of smoke checks. Every check that applies must have passed. */
   provenBy: readonly string[];
   /** Roles of the platform's parts. Each role must have at least one part, and all of them must be UP. */
   provenByParts?: readonly ComponentRole[];
@@ -50,7 +50,7 @@ export function makeChecklist(
   platform: PlatformInfo,
   checks: readonly SmokeCheck[],
   parts: readonly Component[],
-  unchecked = 'this platform has no check for it',
+  unchecked = 'this platform has no check for this row',
 ): readonly ChecklistRow[] {
   return ROWS.map((row) => {
     const { id, title } = row;

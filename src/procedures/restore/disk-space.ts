@@ -9,7 +9,7 @@ import { listJournals } from './journal.ts';
 import { openOldState } from './old-state.ts';
 import type { NextPlatform, Restore } from './work.ts';
 
-/** A loaded database has indexes and a log, so it is larger than its SQL. */
+/** Estimated size of a loaded database with its indexes and log, in bytes for each byte of its SQL. */
 const DATABASE_PER_SQL_BYTE = 2;
 
 /** Block size in bytes. A file occupies whole blocks. */
@@ -70,7 +70,7 @@ export async function checkDiskSpace(
     {
       hints: [
         'nothing was touched',
-        `free up space on the disk of ${place}`,
+        `free up space on the disk that holds ${place}`,
         ...(database.here ? [] : ['or use --in-place --confirm NAME, which empties the live database first']),
       ],
     },

@@ -9,7 +9,7 @@ import { replaceFile, syncDirectory } from '../../files/index.ts';
  * `staging`: the previous state is complete and in place.
  * `swapping`: each item in place may be the previous or the restored one.
  * `swapped`: the restored state is in place, and its checks have not ended.
- * `kept`: the restored state stays in place, but a late check failed, so the previous state is kept as well.
+ * `kept`: the restored state stays in place, but a late check failed, so the previous state is kept too.
  * `undoing`: a rollback is running. It can only be repeated, and the restore cannot be resumed.
  * `done`: the restored state is in place and has passed its checks. The previous state is being removed.
  */

@@ -69,7 +69,7 @@ export async function findUnfinished(dataDir: string): Promise<Journal | undefin
 }
 
 /**
- * A new restore may only start if no interrupted one has changed the platform.
+ * Checks that a new restore may start: no interrupted restore has changed the platform.
  *
  * @throws IDKIT_RESTORE_BROKEN
  */

@@ -52,13 +52,13 @@ export async function checkStaged(restore: Restore): Promise<undefined> {
     );
 }
 
-/** Renames the database, then the files into place. A resumed restore repeats it. */
+/** Renames first the database and then the files into place. A resumed restore repeats the call. */
 export async function swap({ next, settings, journal }: Restore): Promise<undefined> {
   await next.platform.database.swap(journal.id, { inPlace: journal.inPlace !== undefined });
   await replaceItems({ dir: settings.dir, id: journal.id }, journal.items);
 }
 
-/** Returns each difference as a sentence. Returns none if both have the same realms and user counts. */
+/** Compares realms and user counts, and returns each difference as a sentence. */
 export function compareCounts(
   expected: readonly RealmCount[],
   actual: readonly RealmCount[],
@@ -82,7 +82,7 @@ export function compareCounts(
   return differences;
 }
 
-/** Returns undefined for Keycloak, which encrypts nothing with a master key of idkit. */
+/** Returns the master key of the restored platform, or undefined for Keycloak, which does not use one. */
 function masterKeyOf({ next }: Restore): Secret | undefined {
   return next.settings.service === 'keycloak' ? undefined : checkMasterKey(next.settings.masterKey);
 }

@@ -104,7 +104,7 @@ async function checkDump(
   }
 }
 
-/** Returns a hint that names the source of the current key, and where to put the right one. */
+/** Returns a hint that says where the current key comes from and where to put the right one. */
 function keyHints({ sources }: Settings, { keepEnv }: RestoreOptions): readonly string[] {
   if (sources['IDKIT_MASTER_KEY'] === 'environment')
     return ['IDKIT_MASTER_KEY in the process environment overrides .env; unset the variable'];

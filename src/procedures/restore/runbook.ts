@@ -150,7 +150,7 @@ async function openJournal(restore: Restore): Promise<void> {
   );
 }
 
-/** Adds the id, title and reason of each step. The plan needs no other column of the runbook. */
+/** Returns the plan with the id, title and reason of each step, but without the other columns of the runbook. */
 function planOf({ plan }: Restore): RestorePlan {
   return { ...plan, steps: RESTORE_STEPS.map(({ id, title, why }) => ({ id, title, why })) };
 }

@@ -57,7 +57,7 @@ export async function startRestored(restore: Restore): Promise<undefined> {
   const { options, next, run } = restore;
   if (options.withoutService === true) {
     options.reporter.note(
-      'Keycloak itself is not started here: its database was loaded, checked, counted and put in place',
+      'Keycloak itself is not started here: its database was loaded, checked and put in place, and its users were counted',
     );
     return;
   }

@@ -57,7 +57,7 @@ async function unpackConfig({ set, options, settings }: Restore, staging: string
 
 async function compareDefinition(name: string, own: string, staged: string): Promise<string | undefined> {
   if (findEntry(own) === undefined)
-    return `the set has a ${name} that this platform does not have; it is not restored`;
+    return `the set has a ${name} that this platform does not have; it was not restored`;
   if ((await readFile(own)).equals(await readFile(staged))) return undefined;
   return `${name} differs from the one in the set; the platform keeps its own`;
 }

@@ -68,10 +68,10 @@ export function parseObject(answer: ServiceResponse, what: string): Record<strin
   try {
     value = JSON.parse(answer.text);
   } catch {
-    throw new Error(`${what} responded ${answer.status} with a body that is not JSON`);
+    throw new Error(`${what} responded with ${answer.status} and a body that is not JSON`);
   }
   if (!isJsonObject(value)) {
-    throw new Error(`${what} responded ${answer.status} with JSON that is not an object`);
+    throw new Error(`${what} responded with ${answer.status} and JSON that is not an object`);
   }
   return value;
 }

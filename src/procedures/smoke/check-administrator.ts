@@ -69,7 +69,9 @@ async function presentUsed(
     throw new DoesNotApply('the realm does not rotate refresh tokens');
   const answer = await token(service, { grant_type: 'refresh_token', refresh_token: used });
   if (answer.status !== 400)
-    throw new Error(`the service responded ${answer.status} to the used refresh token, but 400 was expected`);
+    throw new Error(
+      `the service responded with ${answer.status} to the used refresh token, but 400 was expected`,
+    );
   const { error } = parseObject(answer, 'the token endpoint');
   if (error !== 'invalid_grant')
     throw new Error(`the service rejected the reuse with ${JSON.stringify(error)}`);
@@ -77,8 +79,8 @@ async function presentUsed(
 }
 
 /**
- * Keycloak rotates only if the realm says so, and idkit rotates by default. If the administrative API does not respond,
- * rotation is expected.
+ * Returns whether the realm rotates refresh tokens. idkit does so by default, Keycloak only if the realm's settings say
+ * so. If the administrative API does not respond, returns true.
  */
 async function rotates(service: ServiceUnderTest): Promise<boolean> {
   try {
@@ -111,7 +113,7 @@ function token(service: ServiceUnderTest, form: Record<string, string>) {
 }
 
 function readRefreshToken(answer: Awaited<ReturnType<typeof token>>): string {
-  if (answer.status !== 200) throw new Error(`the token endpoint responded ${renderRefusal(answer)}`);
+  if (answer.status !== 200) throw new Error(`the token endpoint responded with ${renderRefusal(answer)}`);
   const { refresh_token: refreshToken } = parseObject(answer, 'the token endpoint');
   if (typeof refreshToken !== 'string') throw new Error('the response has no refresh_token');
   return refreshToken;

@@ -38,7 +38,7 @@ async function checkOne(
       const { status } = parseObject(answer, application.health);
       if (answer.status !== 200 || status !== 'UP') {
         throw new Error(
-          `${application.health} responded ${answer.status} with status ${JSON.stringify(status)}`,
+          `${application.health} responded with ${answer.status} and status ${JSON.stringify(status)}`,
         );
       }
       return application.health;
@@ -54,12 +54,12 @@ async function checkOne(
 async function checkGuarded(service: ServiceUnderTest, url: string, accessToken: string): Promise<string> {
   const without = await service.call(url);
   if (without.status !== 401)
-    throw new Error(`${url} responded ${without.status} instead of 401 without a token`);
+    throw new Error(`${url} responded with ${without.status} instead of 401 without a token`);
   if (!/^Bearer\b/i.test(without.headers.get('www-authenticate') ?? '')) {
-    throw new Error(`${url} responded 401 without WWW-Authenticate: Bearer`);
+    throw new Error(`${url} responded with 401 without WWW-Authenticate: Bearer`);
   }
   const withToken = await service.call(url, { bearer: accessToken });
   if (withToken.status !== 200)
-    throw new Error(`${url} responded ${withToken.status} instead of 200 with a valid token`);
+    throw new Error(`${url} responded with ${withToken.status} instead of 200 with a valid token`);
   return url;
 }

@@ -46,7 +46,7 @@ async function logIn(service: ServiceUnderTest): Promise<string> {
   const oidc = `${realmUrl(service, REALM)}/protocol/openid-connect`;
   const shown = await browser.get(`${oidc}/auth?${query}`);
   if (shown.status !== 200)
-    throw new Error(`the service responded ${renderStatus(shown)} to the request for the login page`);
+    throw new Error(`the service responded with ${renderStatus(shown)} to the request for the login page`);
   const action = findAction(shown.text);
   if (action === undefined) throw new Error('the login page has no form kc-form-login');
   // The page contains the public address, which this machine may not reach.
@@ -77,7 +77,7 @@ async function logIn(service: ServiceUnderTest): Promise<string> {
     const realms = await service.call(`${service.baseUrl}/admin/realms?briefRepresentation=true`, {
       bearer: String(accessToken),
     });
-    if (realms.status !== 200) throw new Error(`the administrative API responded ${realms.status}`);
+    if (realms.status !== 200) throw new Error(`the administrative API responded with ${realms.status}`);
     return `${username} through the login form, with the code flow and PKCE of ${CLIENT}`;
   } finally {
     if (typeof refreshToken === 'string')

@@ -15,7 +15,7 @@ export async function checkReadiness(service: ServiceUnderTest): Promise<SmokeCh
       const answer = await service.call(`${url}/health/ready`);
       const { status } = parseObject(answer, '/health/ready');
       if (answer.status !== 200 || status !== 'UP') {
-        throw new Error(`/health/ready responded ${answer.status} with status ${JSON.stringify(status)}`);
+        throw new Error(`/health/ready responded with ${answer.status} and status ${JSON.stringify(status)}`);
       }
       return `${url}/health/ready`;
     }),

@@ -73,7 +73,7 @@ async function obtainToken(service: ServiceUnderTest): Promise<string> {
       kind === 'keycloak' && refusal.includes('invalid_client')
         ? `; if the client does not exist, create it with idkit admin client create ${clientId} --realm ${realm}`
         : '';
-    throw new Error(`the token endpoint responded ${refusal}${advice}`);
+    throw new Error(`the token endpoint responded with ${refusal}${advice}`);
   }
   const { access_token: token } = parseObject(answer, 'the token endpoint');
   if (typeof token !== 'string' || token === '') throw new Error('the response has no access_token');
@@ -84,7 +84,7 @@ async function verifySignature(service: ServiceUnderTest, token: string) {
   const { realm } = service.settings.smoke;
   const answer = await service.call(`${realmUrl(service, realm)}/protocol/openid-connect/certs`);
   if (answer.status !== 200)
-    throw new Error(`the service responded ${answer.status} to the request for its keys`);
+    throw new Error(`the service responded with ${answer.status} to the request for its keys`);
   const { keys } = parseObject(answer, 'certs');
   if (!Array.isArray(keys))
     throw new Error('the response to the request for the keys contains no list of keys');

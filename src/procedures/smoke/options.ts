@@ -59,7 +59,7 @@ export const SMOKE_STEPS = [
   },
   {
     id: 'administrator',
-    title: 'Log in as the administrator from .env, rotate once, log out',
+    title: 'Log in as the administrator from .env, rotate the refresh token once, log out',
     why: 'backup and restore need that login, and every session depends on rotation',
   },
   {

@@ -15,7 +15,7 @@ export interface ServiceUnderTest {
   /** Undefined if the login failed. `adminFault` is the reason. */
   admin: AdminClient | undefined;
   adminFault: string;
-  /** The realms to check. An unknown `enabled` is absent. */
+  /** The realms to check. `enabled` is absent if it is unknown. */
   realms: readonly { realm: string; enabled?: boolean }[];
 }
 

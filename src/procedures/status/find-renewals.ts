@@ -32,7 +32,7 @@ export async function findRenewals(
   if (url === undefined) return unknown('the service has no management listener for this machine');
   try {
     const { status, text } = await call(`${url}/metrics`, { signal: options.signal, timeoutMilliseconds });
-    return status === 200 ? parseRenewals(text) : unknown(`${url}/metrics responded ${status}`);
+    return status === 200 ? parseRenewals(text) : unknown(`${url}/metrics responded with ${status}`);
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     return unknown(error.message);

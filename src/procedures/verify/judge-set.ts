@@ -45,7 +45,7 @@ async function notesOnSchema({ dump }: Verdict): Promise<readonly string[]> {
   const newest = await newestSchemaVersion();
   return schema > newest
     ? [
-        `the dump has schema ${schema}, but this idkit only knows schemas up to ${newest}; a newer idkit restores it`,
+        `the dump has schema ${schema}, but this idkit only knows schemas up to ${newest}; a newer idkit can restore it`,
       ]
     : [];
 }

@@ -87,7 +87,7 @@ function unprepared(place: string, version: number): IdkitError {
     ? new IdkitError('IDKIT_NOT_FOUND', `the database at ${place} is empty`)
     : new IdkitError(
         'IDKIT_VERSION',
-        `the database at ${place} has schema ${version}, older than version ${SCHEMA_VERSION} of this idkit`,
+        `the database at ${place} has schema ${version}, which is older than schema ${SCHEMA_VERSION} of this idkit`,
         { hints: ['start the service once to migrate it: idkit serve'] },
       );
 }

@@ -54,7 +54,7 @@ export async function readSchemaVersion(client: Queryable, place: string): Promi
   if (version > SCHEMA_VERSION)
     throw new IdkitError(
       'IDKIT_VERSION',
-      `the database at ${place} has schema ${version}, newer than version ${SCHEMA_VERSION} of this idkit`,
+      `the database at ${place} has schema ${version}, which is newer than schema ${SCHEMA_VERSION} of this idkit`,
       { hints: ['use the version of idkit that wrote it, or a newer one'] },
     );
   return version;

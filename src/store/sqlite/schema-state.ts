@@ -66,7 +66,7 @@ function foreign(what: string): IdkitError {
 function newer(version: number, file = 'the database'): IdkitError {
   return new IdkitError(
     'IDKIT_VERSION',
-    `${file} has schema ${version}, newer than version ${SCHEMA_VERSION} of this idkit`,
+    `${file} has schema ${version}, which is newer than schema ${SCHEMA_VERSION} of this idkit`,
     { hints: ['use the version of idkit that wrote it, or a newer one'] },
   );
 }

@@ -108,7 +108,7 @@ describe('the kind and the version of the dump must match the platform', () => {
     assert.equal(planned.outcome, 'planned');
     await makeNewer(place.set, 999);
     const texts = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
-    assert.match(texts, /schema 999, newer than version \d+ of this idkit\nnothing was touched\n/);
+    assert.match(texts, /schema 999, which is newer than schema \d+ of this idkit\nnothing was touched\n/);
   });
 
   it('migrates an older schema in the staged database', async (t) => {

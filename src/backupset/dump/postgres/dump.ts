@@ -201,8 +201,8 @@ function valueIn(text: string): string | null {
 }
 
 /**
- * Returns the offset of the next line that can end a block, else of the last, incomplete line. Returns 0 if the current
- * line is the last one.
+ * Returns the offset of the next line that can end a block. If there is none, returns the offset of the last,
+ * incomplete line, or 0 if that is the current line.
  */
 function nextSuspect(text: Buffer, line: number): number {
   const suspect = text.indexOf('\n\\.', line, 'latin1');

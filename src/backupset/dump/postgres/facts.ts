@@ -10,7 +10,7 @@ const ROLE = String.raw`("(?:[^"]|"")+"|[A-Za-z_][\w$]*)`;
 const OWNER = new RegExp(`^(?:ALTER .* OWNER TO|CREATE SCHEMA .* AUTHORIZATION) ${ROLE}$`, 'is');
 const GRANTED = new RegExp(`^(?:GRANT|REVOKE) .* (?:TO|FROM) ${ROLE}(?: WITH GRANT OPTION)?$`, 'is');
 const DEFAULTS = new RegExp(`^ALTER DEFAULT PRIVILEGES FOR ROLE ${ROLE} .* (?:TO|FROM) ${ROLE}`, 'is');
-/** An INSERT of `pg_dump --inserts` into one of the tables that hold facts. idkit does not read its rows. */
+/** An INSERT of `pg_dump --inserts` into a table that this file needs. idkit does not read its rows. */
 const UNREAD = /^INSERT INTO (?:\S+\.)?"?(?:meta|idkit_schema|migration_model)"? /i;
 const VERSION = /^-- Dumped (from database|by pg_dump) version (\d+(?:\.\d+)?)/;
 

@@ -63,7 +63,7 @@ export class EmbeddedDump {
       throw badDump(`it is truncated: it does not end with the line ${printable(EMBEDDED_END)}`);
     const schemaVersion = this.#pragmas.get('user_version');
     if (this.#pragmas.get('application_id') !== SQLITE_APPLICATION)
-      throw badDump('its PRAGMA application_id is not the one of idkit');
+      throw badDump('its PRAGMA application_id does not belong to idkit');
     if (schemaVersion === undefined) throw badDump('it has no PRAGMA user_version, which names its schema');
     this.#schema.check(schemaVersion);
     const realms = this.#counter.result(this.#schema.tables.some((name) => this.#counter.isUserTable(name)));

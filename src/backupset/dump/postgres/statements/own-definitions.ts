@@ -2,8 +2,8 @@ import { SYSTEM_SCHEMA } from './reader.ts';
 import { type Token, tokenize } from './tokens.ts';
 
 /**
- * Every definition with a function call that the migrations of idkit and Keycloak create, as pg_dump writes it. A
- * migration that creates or changes such a definition adds a row here. The rows of older versions stay.
+ * Every definition with a function call that the migrations of idkit and Keycloak create, as pg_dump writes it. For a
+ * migration that creates or changes such a definition, add a row here and keep the rows of older versions.
  */
 const DEFINITIONS = [
   `CREATE TABLE public.configuration_change (

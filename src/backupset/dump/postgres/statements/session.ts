@@ -36,7 +36,7 @@ export function setting(read: StatementReader): void {
   }
 }
 
-/** The two queries of pg_dump: it clears the search path, and it sets the value of a sequence. */
+/** Accepts the two queries that pg_dump writes: one clears the search path, the other sets the value of a sequence. */
 export function select(read: StatementReader): void {
   read.must('pg_catalog .');
   if (read.take('set_config (')) {

@@ -27,7 +27,7 @@ const SPACE = /[ \t\n]/;
  */
 const CONTROL = /\p{Cc}/u;
 
-/** Maximum number of tokens in one statement, because each token takes memory. A table has a few thousand. */
+/** Maximum number of tokens in one statement, because each token takes memory. CREATE TABLE has a few thousand. */
 const MOST_TOKENS = 500_000;
 
 /**
@@ -56,7 +56,7 @@ export function tokenize(statement: string): Token[] {
     const text = space ?? word ?? number ?? single!;
     if (word !== undefined) tokens.push({ kind: 'word', text, at });
     else if (number !== undefined) {
-      // Versions of psql disagree about the end of a number that a word follows directly.
+      // If a word directly follows a number, versions of psql disagree about where the number ends.
       if (/[A-Za-z0-9_.]/.test(statement[at + text.length] ?? '')) throw new NotAllowed(at);
       tokens.push({ kind: 'number', text, at });
     } else if (single !== undefined) tokens.push({ kind: 'sign', text, at });
