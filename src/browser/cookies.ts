@@ -3,10 +3,10 @@ import { sha256 } from '../crypto/index.ts';
 import type { ProtocolContext } from '../protocol/index.ts';
 import type { BrowserRequest, CookieChange } from './contract.ts';
 
-/** Maximum number of values that are read per cookie name. A parent domain can add many. */
+/** Maximum number of values that are read per cookie name. A parent domain can add many cookies with the same name. */
 const MOST_VALUES = 8;
 
-/** Number of random bytes in a browser's cookie. */
+/** Number of random bytes in the cookie `AUTH_SESSION_ID`, which identifies a browser. */
 const BROWSER_ID_BYTES = 32;
 const browserIdShape = /^[A-Za-z0-9_-]{43}$/;
 
@@ -22,7 +22,7 @@ export function cookieValues(
   return [...new Set(values)].filter((value) => value !== '' && value.length <= 4096).slice(0, MOST_VALUES);
 }
 
-/** The browser's own cookie: a valid value that it sent, or a new one. */
+/** The cookie that identifies a browser: a valid value that the browser sent, or a new value. */
 export interface BrowserIdentity {
   /** SHA-256 of the value. The value itself is not stored. */
   hash: Buffer;

@@ -15,7 +15,7 @@ export interface LocaleHints {
   uiLocales?: string | undefined;
 }
 
-/** Returns the languages of the realm's pages. A realm without internationalization has only one. */
+/** Returns the languages of the realm's pages. A realm without internationalization has only one language. */
 export function realmLocales({ realm }: RealmConfiguration): readonly string[] {
   const { kept } = realm.settings;
   if (kept['internationalizationEnabled'] !== true) return ['en'];

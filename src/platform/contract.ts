@@ -210,7 +210,7 @@ export interface StoreAccess {
 export interface PlatformDatabase extends StoreAccess {
   info(): DatabaseInfo;
   /**
-   * Writes one consistent snapshot as uncompressed SQL, in chunks, while the service is running. A chunk is only valid
+   * Writes one consistent snapshot as uncompressed SQL, in chunks, while the service is running. A chunk is valid only
    * until `write` resolves. `onProgress` receives the number of bytes written so far.
    */
   dump(
@@ -262,8 +262,8 @@ export interface PlatformDatabase extends StoreAccess {
    */
   checkMasterKey(): Promise<void>;
   /**
-   * Checks that no service on any machine uses the database. Does nothing on SQLite, where `baseUrl` already finds a
-   * running service.
+   * Checks that no service on any machine is using the database. Does nothing on SQLite, where `baseUrl` already finds
+   * a running service.
    *
    * @throws IDKIT_SERVICE_RUNNING
    */

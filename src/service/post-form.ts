@@ -103,7 +103,9 @@ export function openPostForm(allowed: readonly string[]): PostForm {
   };
 }
 
-/** The outcome of a call by the class of the response's status code (RFC 9110 §15). Default: `refused`. */
+/**
+ * The outcome of a call, by the class of the response's status code (RFC 9110 §15). Every other class means `refused`.
+ */
 const OUTCOMES: Readonly<Record<number, 'delivered' | 'later'>> = { 2: 'delivered', 5: 'later' };
 
 function send(target: URL, body: string, guardedLookup: LookupFunction): ReturnType<PostForm> {

@@ -7,7 +7,7 @@ const BATCH = 500;
 /** Pause in milliseconds between two sweeps, and between two batches of one sweep. */
 const PAUSES = { sweeps: 60_000, batches: 50 };
 
-/** Removes expired records in small batches, so that requests do not wait for it. */
+/** Removes expired records in small batches, so that requests do not wait for the removal. */
 export interface Sweeper {
   /** Stops the sweeper, and resolves when the running batch is done. */
   stop(): Promise<void>;

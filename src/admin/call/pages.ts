@@ -10,7 +10,7 @@ export class Pages {
   }
 }
 
-/** Converts pages of records to pages of representations, and leaves out empty ones. */
+/** Converts pages of records to pages of representations, and leaves out empty pages. */
 export function shown<Item>(
   pages: AsyncIterable<readonly Item[]>,
   show: (items: readonly Item[]) => readonly Json[] | Promise<readonly Json[]>,

@@ -185,7 +185,10 @@ export function withoutEmpty(map: unknown, empty: 'drop' | 'keep' = 'drop'): Rec
   return Object.fromEntries(empty === 'keep' ? entries : entries.filter(([, value]) => value !== ''));
 }
 
-/** Returns the origins of redirect URIs, from which Keycloak derives missing `webOrigins`. */
+/**
+ * Returns the origins of a client's redirect URIs, which become its `webOrigins` if the field is missing, as in
+ * Keycloak.
+ */
 function originsOf(redirectUris: readonly string[]): string[] {
   const origins = redirectUris.flatMap((uri) => {
     const origin = /^https?:\/\/[^/?#*]+/i.exec(uri)?.[0];

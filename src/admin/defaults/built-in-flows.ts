@@ -219,7 +219,10 @@ function flow(
   };
 }
 
-/** Builds one execution of a flow. A step names an authenticator, `flow ALIAS` or `flow ALIAS|AUTHENTICATOR`. */
+/**
+ * Builds one execution of a flow. A step contains the name of an authenticator, or a subflow as `flow ALIAS` or `flow
+ * ALIAS|AUTHENTICATOR`.
+ */
 function execution([requirement, priority, what, config]: Step): Json {
   const [alias, form] = what.startsWith('flow ') ? what.slice(5).split('|') : [undefined, what];
   const isFlow = alias !== undefined;

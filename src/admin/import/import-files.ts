@@ -100,7 +100,10 @@ async function checkNew(directory: RealmDirectory, admin: AdminContext, files: R
   );
 }
 
-/** Returns undefined if the realm already exists: an earlier start or another replica imported these files. */
+/**
+ * Imports one realm. Returns undefined if the realm already exists, because an earlier start or another replica
+ * imported these files.
+ */
 async function importOne(
   admin: AdminContext,
   { realm, representation, fileOf, fingerprint }: RealmFiles,

@@ -34,8 +34,8 @@ export type RepresentationName =
 type Table = ReadonlyMap<string, Kind>;
 
 /**
- * Builds the table of a representation: `names` has the field names by type, `nested` the fields with other
- * representations.
+ * Builds the table of a representation: `names` contains the field names by type, and `nested` contains the types of
+ * fields with other representations.
  */
 function table(
   names: Partial<Record<Extract<Kind, string>, string>>,

@@ -51,7 +51,7 @@ export function splitRealmSecrets(representation: Json): Split<Json> {
   return { rest, secrets };
 }
 
-/** Returns `object` without the named fields that contain text, and adds these to `secrets` below `pointer`. */
+/** Returns `object` without the named fields that contain text, and adds those fields to `secrets` below `pointer`. */
 export function takeOut(
   object: Json,
   names: Iterable<string>,

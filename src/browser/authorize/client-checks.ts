@@ -112,8 +112,8 @@ export function findClientError(
 }
 
 /**
- * Returns the error for a response type whose flow is disabled for the client. An administrator may disable it during a
- * login.
+ * Returns the error for a response type whose flow is disabled for the client. An administrator may disable the flow
+ * during a login.
  */
 export function findFlowError(type: ResponseType, client: Client): ClientError | undefined {
   if ((type.code || type.name === 'none') && !client.standardFlowEnabled) return flowOff('Standard');

@@ -16,9 +16,9 @@ export interface RedirectTarget {
 }
 
 /**
- * Returns the redirect URI of a request: the one that the client sent, if it is registered. If the client sent none,
- * returns its only URI, unless the request is an OpenID Connect request (RFC 6749 §3.1.2.3). If the result is
- * undefined, the caller shows a page and never redirects (§4.1.2.1).
+ * Returns the redirect URI of a request: the one that the client sent, if it is registered. If the request contains no
+ * redirect URI, returns the client's only registered URI, unless the request is an OpenID Connect request (RFC 6749
+ * §3.1.2.3). If the result is undefined, the caller shows a page and never redirects (§4.1.2.1).
  */
 export function findRedirectTarget(
   client: Client,

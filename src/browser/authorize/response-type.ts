@@ -21,7 +21,10 @@ const NAMES = new Set([
   'code id_token token',
 ]);
 
-/** Returns undefined for an unknown type. The order of the words has no meaning (RFC 6749 §3.1.1). */
+/**
+ * Parses a `response_type`. Returns undefined for an unknown type. The order of the words has no meaning (RFC 6749
+ * §3.1.1).
+ */
 export function parseResponseType(text: string): ResponseType | undefined {
   const words = text.split(' ').filter((word) => word !== '');
   const name = [...new Set(words)].sort().join(' ');

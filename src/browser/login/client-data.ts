@@ -29,7 +29,7 @@ const MOST_BYTES = 3000;
  * servers, idkit rejects much longer URLs.
  */
 const MOST_OF_AN_ANSWER = 6000;
-/** Maximum length in characters of a received `client_data`. A longer one is ignored. */
+/** Maximum length in characters of a received `client_data`. A longer text is ignored. */
 const MOST_READ = 16_384;
 const KEYCLOAKS = ['ru', 'rt', 'rm', 'st'] as const;
 
@@ -67,7 +67,10 @@ export interface LeftOver {
   uiLocales: string | undefined;
 }
 
-/** Returns undefined if the text is unreadable, or names a redirect URI that the client has not registered. */
+/**
+ * Parses and checks a `client_data`. Returns undefined if the text is unreadable, or names a redirect URI that the
+ * client has not registered.
+ */
 export function readClientData(
   { ctx, issuer }: BrowserCall,
   client: Client,

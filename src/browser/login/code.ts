@@ -6,7 +6,7 @@ import type { ProtocolContext } from '../../protocol/index.ts';
 /** Number of random bytes in a code: 144 bits (RFC 6749 §10.10 requires more than 128). */
 const CODE_BYTES = 18;
 
-/** Lifetime in seconds if a realm's `accessCodeLifespan` is 0 or negative. */
+/** Lifetime of a code in seconds if the realm's `accessCodeLifespan` is 0 or negative. */
 const DEFAULT_LIFESPAN = 60;
 
 /** The login and the request that a code belongs to. */

@@ -80,7 +80,7 @@ export async function answerGone(call: BrowserCall, client: Client): Promise<Bro
       error: 'temporarily_unavailable',
       description: 'authentication_expired',
     });
-  // If the request cannot be repeated, the application can send a new one.
+  // If the request cannot be repeated, the application can send a new request.
   const restart = left?.restart ?? clientHome(call, client);
   return standalonePage(configuration, request, {
     name: 'expired',

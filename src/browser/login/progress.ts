@@ -40,8 +40,9 @@ export function provedAt(proof: Proof): number {
 }
 
 /**
- * Returns the proof of a stored login, if it is still valid. A session must be alive and belong to this browser. A
- * password must be current, and its user must not be locked. The user must be enabled.
+ * Returns the proof of a stored login, if it is still valid. If the proof is a session, it must be alive and belong to
+ * this browser. If it is a password, it must be current, and the user must not be locked. The user must be enabled in
+ * both cases.
  */
 export async function findProgress(
   call: BrowserCall,

@@ -80,7 +80,7 @@ function showAction(
   );
 }
 
-/** Rejects a user with an action that idkit does not have. An action is never skipped. */
+/** Rejects the login of a user with a required action that idkit does not support. No action is ever skipped. */
 function refuseUnknown(call: BrowserCall, login: StoredLogin, name: string): BrowserAnswer {
   const event = startLoginEvent(call, login.client);
   event.userId = login.user.id;

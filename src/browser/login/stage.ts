@@ -61,7 +61,7 @@ export type StageFacts =
 export interface ProvedFacts {
   at: 'proved';
   passive: boolean;
-  /** Whether the user differs from the one that the `id_token_hint` names. */
+  /** Whether the `id_token_hint` names another user. */
   otherThanHinted: boolean;
   /** Required actions, in the order in which the user does them. */
   pendingActions: readonly string[];

@@ -15,7 +15,8 @@ const REMEMBERED = 'username:';
 /**
  * Builds the cookies of a login (docs/keycloak/pages.md#cookies). `KEYCLOAK_IDENTITY` is a JWT signed with the realm's
  * HMAC key. It lasts until the browser closes, or as long as a remembered session. Scripts of the session iframe read
- * `KEYCLOAK_SESSION`. `KEYCLOAK_REMEMBER_ME` contains the username if the realm offers "Remember me".
+ * `KEYCLOAK_SESSION`. If the realm offers "Remember me", a remembered login stores the username in
+ * `KEYCLOAK_REMEMBER_ME`, and any other login deletes that cookie.
  *
  * @param login `now` and `authenticatedAt`, the time at which the user authenticated, are Unix times in seconds.
  *   `stateChecker` defaults to a new one.

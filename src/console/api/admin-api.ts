@@ -99,7 +99,7 @@ export interface Place {
   realm: string;
 }
 
-/** @throws Error for another path */
+/** Reads the place from the address of the page. @throws Error if the path is not that of a console */
 export function readPlace(address: URL): Place {
   const [, basePath, realm] = /^(.*)\/admin\/([^/]+)\/console\/?$/.exec(address.pathname) ?? [];
   if (realm === undefined) throw new Error(`the console cannot run at ${address.pathname}`);

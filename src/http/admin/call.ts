@@ -30,7 +30,7 @@ export class Created {
   readonly path: string;
   readonly body: Json | undefined;
 
-  /** @param path below the realm */
+  /** @param path the path of the record below the realm */
   constructor(path: string, body?: Json) {
     this.path = path;
     this.body = body;

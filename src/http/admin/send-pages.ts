@@ -9,7 +9,7 @@ const AHEAD = 65_536;
 
 /**
  * Sends a list as one JSON array. A single page is an ordinary response. Several pages are streamed as fast as the
- * caller reads. A failure before the second page becomes an error response, and a later one truncates the response.
+ * caller reads. A failure before the second page becomes an error response, and a later failure truncates the response.
  */
 export async function sendPages(
   reply: FastifyReply,

@@ -50,7 +50,7 @@ function noSchemas(): never {
 
 /**
  * Responds to bytes that are not an HTTP request, and to headers that are too large or arrive too slowly. The response
- * has the same JSON shape as other errors. The connection is closed after it.
+ * has the same JSON shape as other errors, and the connection is closed after the response.
  */
 function sendClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;

@@ -116,10 +116,10 @@ function addHooks(app: FastifyInstance, table: UrlTable, services: Services, not
   });
 }
 
-/** Delay in seconds that `Retry-After` suggests while the service imports realm files. */
+/** Delay in seconds that `Retry-After` suggests while the service is importing realm files. */
 const RETRY_SECONDS = 5;
 
-/** Rejects all requests except health checks while the service imports realm files. */
+/** Rejects all requests except health checks while the service is importing realm files. */
 function rejectWhilePreparing(app: FastifyInstance, health: Pick<Health, 'preparing'>): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!health.preparing || /^\/health(\/|\?|$)/.test(request.raw.url ?? '')) return done();
@@ -153,7 +153,7 @@ interface PathFault {
 
 const suspicious = /\/\/|\/\.|\.\.|;|%(?:00|2e)|\\/i;
 
-/** Returns what is wrong with the raw path or query of a request. */
+/** Returns what is wrong with the raw path or query of a request, or undefined if both are valid. */
 function findPathFault(rawUrl: string): PathFault | undefined {
   const end = rawUrl.indexOf('?');
   const path = end < 0 ? rawUrl : rawUrl.slice(0, end);

@@ -30,7 +30,7 @@ const valueShape = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
  */
 export function serializeCookie(change: CookieChange, place: { path: string; secure: boolean }): string {
   const { name, value, httpOnly, sameSite, maxAge } = change;
-  // Only a bug could create such a value, but it must never inject another header.
+  // Only a bug could create an invalid value, but even then the value must not inject another header.
   if (!valueShape.test(value)) throw new Error(`the value of cookie ${name} contains invalid characters`);
   const parts = [`${name}=${value}`, `Path=${place.path}`];
   if (value === '') parts.push('Max-Age=0', 'Expires=Thu, 01 Jan 1970 00:00:00 GMT');

@@ -39,7 +39,7 @@ export async function sendBrowserAnswer(
       return reply.code(STATUS.found).header('location', headerUrl(answer.to)).send();
     case 'form-post': {
       const pages = await loadPages();
-      // src/browser has already rejected such a URI. This check is a second line of defence.
+      // src/browser has already rejected redirect URIs that could run a script. This check is a second line of defence.
       if (pages.safeLink(answer.to) === undefined)
         throw new Error('the target URL of a form_post response could run a script');
       const locale = request.headers['accept-language']?.slice(0, 2) ?? 'en';

@@ -18,7 +18,7 @@ export interface HealthReport {
 
 /** The state of this process that the health endpoints report. */
 export interface Health {
-  /** Whether the service listens but is not ready for requests yet, because it imports realm files. */
+  /** Whether the service is listening but not ready for requests yet, because it is importing realm files. */
   readonly preparing: boolean;
   /** Whether this process is about to end, so that each connection closes after its response. */
   readonly leaving: boolean;

@@ -8,7 +8,8 @@ export class Metrics {
   readonly renewals = new RecentRenewals();
   readonly #reuseByRealm = new Map<string, number>();
   /**
-   * Returns the number of passwords that wait to be hashed, and of passwords rejected because too many were waiting.
+   * Returns the number of passwords that are waiting to be hashed, and the number that were rejected because too many
+   * were waiting.
    */
   readonly hashing: () => HashingFigures;
   #droppedEvents = 0;

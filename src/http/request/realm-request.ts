@@ -134,7 +134,7 @@ const PASSWORDS: ReadonlySet<string> = new Set(['password', 'password-new', 'pas
 /** Shortens a password that is too long to one byte above the limit, because it may wait in memory for its check. */
 function shortPassword(value: string): string {
   if (!isPasswordTooLong(value)) return value;
-  // A slice would keep the whole text in memory, so copy it.
+  // A slice would keep the whole text in memory, so its characters are copied.
   return Buffer.from(value.slice(0, MOST_PASSWORD_BYTES + 1)).toString();
 }
 

@@ -15,7 +15,7 @@ interface Step<T> {
   rest: T | undefined;
 }
 
-/** Maximum length in characters of a segment that matches `:name`. A longer one does not match. */
+/** Maximum length in characters of a segment that matches `:name`. A longer segment does not match. */
 const MAX_SEGMENT = 2048;
 
 /**

@@ -19,12 +19,11 @@ export interface CallOptions {
   timeoutSeconds?: number;
 }
 
-/** Number of bytes of output that are kept. */
+/** Maximum size in bytes of the output that is kept. */
 const LONGEST_ANSWER = 16 * 1024 * 1024;
 
 /**
- * Runs a program of the container engine to its end, without a terminal and without input. Does not throw if the
- * program fails.
+ * Runs a program of the container engine to its end, without a terminal or input. Does not throw if the program fails.
  *
  * @throws IDKIT_UNREACHABLE if the program does not end in time; the signal's reason if the signal is aborted
  */

@@ -76,7 +76,7 @@ export function pausedFault(engine: Engine, { id, service }: Pick<Container, 'id
   });
 }
 
-/** Returns the hint that resumes a paused container. */
+/** Returns the hint that says how to resume a paused container. */
 export function unpauseHint({ kind }: Engine, id: string): string {
   return `${kind} unpause ${id.slice(0, 12)} resumes it`;
 }

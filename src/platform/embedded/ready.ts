@@ -18,7 +18,7 @@ const NOT_YET: readonly string[] = [
 
 /**
  * Requests `/health/ready` once and waits for the response no longer than until `until` (milliseconds of
- * `performance.now()`). Returns false if the service does not listen or closes the connection.
+ * `performance.now()`). Returns false if the service is not listening or closes the connection.
  *
  * @throws IDKIT_UNREACHABLE for an error that waiting does not fix: another certificate, or a port that does
  *   not speak HTTP

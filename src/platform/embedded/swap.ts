@@ -72,7 +72,8 @@ export async function swapFileBack(files: SwapFiles): Promise<void> {
 }
 
 /**
- * Removes the staged database and, with `previous`, also the one that a swap kept. An interrupted call can be repeated.
+ * Removes the staged database and, with `previous`, also the database that a swap kept. An interrupted call can be
+ * repeated.
  */
 export async function discardFiles(files: SwapFiles, options: { previous: boolean }): Promise<void> {
   await removeDatabase(files.staged);

@@ -107,7 +107,7 @@ function refusesConnections({ cause }: IdkitError): boolean {
 }
 
 /**
- * Checks that no idkit service on any machine uses the database. Each service holds a shared advisory lock in it.
+ * Checks that no idkit service on any machine is using the database. Each service holds a shared advisory lock in it.
  *
  * @throws IDKIT_SERVICE_RUNNING with the application names of `pg_stat_activity`
  */

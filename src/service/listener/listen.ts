@@ -17,7 +17,7 @@ export interface HeldPort {
   port: number;
   bound: BoundSocket | undefined;
   purpose: Purpose;
-  /** Set if other processes of the service listen there too. */
+  /** Set if other processes of the service share the port. */
   shared?: SharedPort;
 }
 
@@ -37,9 +37,9 @@ export interface ReservedPort extends SharedPort {
 }
 
 /**
- * Reserves a port for several processes; 0 chooses a free one. The processes share one socket, and an idle one accepts
- * the next connection. Node.js before 26.4 cannot hold a port. The processes then use SO_REUSEPORT, and each of them
- * has its own queue.
+ * Reserves a port for several processes. Port 0 means any free port. The processes share one socket, and an idle
+ * process accepts the next connection. Node.js before 26.4 cannot hold a port. The processes then use SO_REUSEPORT, and
+ * each of them has its own queue.
  *
  * @throws the errors of `listen`
  */
@@ -195,7 +195,7 @@ export function findManagementPlace({ listen }: Pick<Settings, 'listen'>): Manag
 }
 
 /**
- * Returns the result of `take`. If another program uses the default port, it returns undefined and adds a note.
+ * Returns the result of `take`. If another program is using the default port, it returns undefined and adds a note.
  *
  * @throws IDKIT_PORT_TAKEN if the operator set the port
  */

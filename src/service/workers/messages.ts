@@ -49,7 +49,9 @@ export type FromWorker =
 
 /** Messages to a worker. */
 export type ToWorker =
-  /** The whole service ends. From now on the worker reports that it is not ready, but it still accepts requests. */
+  /**
+   * The whole service is ending. From now on the worker reports that it is not ready, but it still accepts requests.
+   */
   | { idkit: 'stop' }
   /** The worker must stop accepting connections and end. If no `stop` came before, other workers continue. */
   | { idkit: 'leave'; to: Remaining }
