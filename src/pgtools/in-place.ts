@@ -11,8 +11,9 @@ import type { DatabaseTraits } from './traits.ts';
 const EMPTY_SECONDS = 600;
 
 /**
- * For a role that may not drop the database: drops every object that belongs neither to the system nor to an extension.
- * Drops schemas other than `public` as a whole; in `public`, drops each table, view, sequence, function and type.
+ * Empties the database for a role that may not drop it: drops every object that belongs neither to the system nor to an
+ * extension. Drops schemas other than `public` as a whole; in `public`, drops each table, view, sequence, function and
+ * type.
  */
 const EMPTY = `DO $$ DECLARE found record; BEGIN
   FOR found IN SELECT nspname FROM pg_namespace

@@ -193,7 +193,10 @@ export function openPsql(options: PsqlOptions): Psql {
   return psql;
 }
 
-/** psql reads no start-up file and prints no headers. It stops at the first error and shows the SQLSTATE. */
+/**
+ * With these arguments, psql reads no start-up file, prints no headers, stops at the first error and shows the
+ * SQLSTATE.
+ */
 const PSQL_ARGUMENTS = [
   '--no-psqlrc',
   '--quiet',

@@ -54,8 +54,8 @@ export async function hasServiceTables(schema: ServiceSchema, ask: Ask): Promise
 }
 
 /**
- * Reads the realms, the numbers of users and the schema version, all from one snapshot if `ask` runs in a transaction
- * with one.
+ * Reads the realms, the numbers of users and the schema version. If `ask` runs in a transaction with a fixed snapshot,
+ * all of them come from that snapshot.
  */
 export async function readServiceFacts(schema: ServiceSchema, ask: Ask): Promise<DatabaseFacts> {
   const place = await findSchema(schema, ask);

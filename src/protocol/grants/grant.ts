@@ -39,7 +39,10 @@ export interface Proof {
    * @throws Refusal if the tokens must not be issued after all; they are discarded
    */
   commit?: ((refreshTokenHash: Buffer) => Promise<void>) | undefined;
-  /** Runs when the tokens are certain to be issued, before the response is sent. */
+  /**
+   * Work to do when the tokens are certain to be issued and before the response is sent, such as replacing an outdated
+   * password hash.
+   */
   settled?: (() => Promise<void>) | undefined;
 }
 

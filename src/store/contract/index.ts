@@ -66,8 +66,8 @@ export interface Store extends ConfigurationStore, UserStore, SessionStore, Logi
    * connection is lost. Calls of one store do not wait for each other: see `inTurn` in core.
    *
    * @param within Timeout in milliseconds. Default: waits until the lock is free. With a timeout, `takeTurn` returns
-   * undefined if the lock was not free in time, and cached results (see `findRealm`, `findUser`) may be older than the
-   * lock.
+   * undefined if the lock was not free in time, and cached results (see `findRealm`, `findUser`) may lack the changes
+   * of earlier holders.
    */
   takeTurn(name: string): Promise<() => Promise<void>>;
   takeTurn(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;

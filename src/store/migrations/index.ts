@@ -7,8 +7,8 @@ import { LOGIN } from './0002-login.ts';
 import { USERS_OF_REALM } from './0003-users-of-realm.ts';
 
 /**
- * The SQL that raises the schema by one version, in one transaction. On Postgres, replicas of the previous version
- * are still running at that time.
+ * The SQL that raises the schema by one version, in one transaction. On Postgres, replicas of the previous version are
+ * still running at that time, and continue with the new schema.
  */
 export interface Migration {
   sqlite: string;

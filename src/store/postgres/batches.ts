@@ -11,8 +11,8 @@ interface Waiting<In, Out> {
  * iteration are always sent together. One batch is in flight at a time. At most one call for each key is in progress,
  * and the others wait.
  *
- * If a batch cannot reach the database, the calls that waited for it fail as well. Otherwise each of them would wait
- * for its own timeout, and the queue would grow while the database is unavailable.
+ * If a batch cannot reach the database, the calls that waited for it also fail. Otherwise each of them would wait for
+ * its own timeout, and the queue would grow while the database is unavailable.
  */
 export class Batches<In, Out> {
   readonly #largest: number;

@@ -14,7 +14,10 @@ export interface PostgresOptions {
   location: PostgresLocation;
   masterKey: Secret;
   masterKeyOld?: Secret | undefined;
-  /** Default: the machine's clock. In a store for writing, it is corrected to the server's clock. */
+  /**
+   * The clock that decides what has expired. Default: `machineClock`, which a store for writing corrects to the
+   * server's clock.
+   */
   clock: Clock | undefined;
   machineClock: Clock;
   random: Random;

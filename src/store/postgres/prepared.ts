@@ -5,7 +5,7 @@ import type { CompiledQuery } from '../queries/define.ts';
 import type { Arguments } from '../schema.ts';
 import type { Ask } from '../verbs/steps.ts';
 
-/** All queries that Postgres supports: the common ones and its own. */
+/** Every query that the Postgres driver can run: those of both databases, and those of Postgres only. */
 interface AllQueries extends Queries, PostgresQueries {}
 
 /** The part of a connection that runs queries. */

@@ -193,7 +193,7 @@ async function walk<T>(
   return step.value;
 }
 
-/** Adds a statement to those that the caller awaits later. The caller then throws its error. */
+/** Adds a statement to those that the caller awaits later. If the statement fails, its error is thrown there. */
 function post(sent: Promise<unknown>[], promise: Promise<unknown>): void {
   promise.catch(() => {});
   sent.push(promise);
