@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { waitUntil } from './wait-until.ts';
 
-// Tests that poll must have a timeout, because a poll without one blocks the whole run. They must have a message too,
-// which says what they waited for.
+// A test that polls must have a timeout, because a poll without a timeout can block the whole run. It must also have a
+// message that says what it waited for.
 
 const ROOT = import.meta.dirname;
 

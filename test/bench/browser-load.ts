@@ -55,7 +55,7 @@ let left = order.count ?? Number.POSITIVE_INFINITY;
 let done = 0;
 let fault: string | undefined;
 
-/** Sends one request after the other on one connection. */
+/** Sends requests one after another over one connection. */
 class Connection {
   readonly #socket: Socket;
   #received = '';

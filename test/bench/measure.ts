@@ -4,8 +4,9 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { LoadOrder, LoadResult } from './load.ts';
 
-/** The CPU core for the measured program, and the one for the load. */
+/** The CPU core for the measured program. */
 export const SERVER_CORE = 0;
+/** The CPU core for the program that sends the load. */
 export const LOAD_CORE = 1;
 
 const here = (name: string) => new URL(name, import.meta.url).pathname;

@@ -15,8 +15,8 @@ async function makePlatform(entry: Entry, families: number): Promise<{ dir: stri
 }
 
 /**
- * Measures refreshes in a database with many token families relative to one with few, and the resident memory with
- * many.
+ * Measures refreshes in a database with many token families, relative to a database with few, and the resident memory
+ * of the service with the large database.
  */
 export async function measureScale(
   entry: Entry,

@@ -213,7 +213,7 @@ test('idkit exits with 2 if the compose project belongs to another platform dire
     podman('rm', id);
     commands.shift();
   }
-  // Containers of this platform, or of a platform that was moved, do not conflict.
+  // Containers of this platform, or of a platform directory that no longer exists, do not prevent a command.
   for (const place of [join(dir, 'gone'), join(dir, 'idkit')]) {
     make(place);
     const ended = await run(['down']);

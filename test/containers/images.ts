@@ -134,7 +134,7 @@ export async function keycloakContext(): Promise<string> {
   const javaParts = ['bin', 'conf', 'lib', 'release'].map((part) => `'${basename(java)}/${part}'`);
   return [
     `tar -ch --mode=g+rwX ${rename(java, 'java')} ${rename(home, 'keycloak')} --exclude=src.zip`,
-    // Another test's Keycloak may be writing to this directory.
+    // Omit the data directory, because another test's Keycloak may be writing to it.
     `--exclude='${basename(home)}/data'`,
     `-C '${CONTEXT}' keycloak.Containerfile -C '${dirname(home)}' '${basename(home)}'`,
     `-C '${dirname(java)}' ${javaParts.join(' ')}`,

@@ -180,7 +180,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
         env: { ...process.env, ...place.engine.env },
       });
       assert.equal(log.status, 0, log.stderr.toString());
-      // Postgres in the container writes its log to stderr.
+      // Check stderr too, because Postgres in the container writes its log there.
       assert.doesNotMatch(
         `${log.stdout}${log.stderr}`,
         /terminated by signal|recovery/,

@@ -183,7 +183,7 @@ test('after close, new and waiting hashes are rejected', async () => {
   await work[0];
   const settled = Promise.allSettled(work);
   await closing.close();
-  // One job has its result, the thread has the next eight, and three are waiting.
+  // Of the twelve jobs, one has its result, the thread has received the next eight, and three are still waiting.
   assert((await settled).slice(-3).every((one) => one.status === 'rejected'));
   await assert.rejects(closing.hash('secret', argon2), { code: 'IDKIT_BUG' });
 });

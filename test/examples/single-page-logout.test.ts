@@ -17,7 +17,7 @@ test('a logout in one tab immediately ends the session in the other tab and at t
   await other.click('#logout');
   await shows(page, 'Logged out (logout_elsewhere)');
   assert.equal(await page.getByRole('listitem').count(), 0);
-  // The service does not ask for confirmation, because the request contains the ID token.
+  // The logout returns to the application without a confirmation, because the request contains the ID token.
   await shows(other, 'Logged out (not_logged_in)');
   assert.equal(other.url(), url);
   assert.equal(await realm.countEvents('logout'), 1);

@@ -28,7 +28,7 @@ async function checkNoTrace(platform: PostgresPlatform, when: string): Promise<v
   );
   assert.deepEqual(left, [], when);
   assert.deepEqual(await platform.databases(), ['idkit'], when);
-  // A server process ends a little later than its client.
+  // Wait, because a server process ends a little later than its client.
   let clients: readonly string[] = [];
   const isEmpty = async () => {
     clients = await platform.clients();

@@ -12,9 +12,11 @@ import { type Load, startLoad } from './refresh-load.ts';
 
 const REPLICAS = 3;
 const CLIENTS = 16;
-/** Number of requests through each proxy, number of clients, and number of reads between two refreshes of a client. */
+/** Number of requests through each proxy. */
 const REQUESTS = 10_000;
+/** Number of clients of each proxy. */
 const CLIENTS_OF_PROXY = 8;
+/** Number of reads between two refreshes of a client. */
 const READS = 9;
 /** Pause in milliseconds between two requests of a client that checks readiness. */
 const PAUSE = 100;

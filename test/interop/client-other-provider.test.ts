@@ -53,7 +53,7 @@ test('idkit/client works with another provider: login, renewal in five tabs, and
   const context = await browser.newContext();
   const open = async (): Promise<Page> => {
     const page = await context.newPage();
-    // The login page loads a font from the internet.
+    // Block the font that the login page loads from the internet.
     await page.route(/fonts\.googleapis\.com/, (route) => route.abort());
     await page.goto(url);
     return page;

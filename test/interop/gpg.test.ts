@@ -80,7 +80,7 @@ test('`gpg --decrypt seal.gpg | sha256sum -c` checks a set, and idkit accepts a 
   );
   assert.equal(made.status, 0, made.errors);
   const { seal: state, verdict } = await verifySet(await openSet(dir), { passphrase: PASSPHRASE });
-  // The sample's env.gpg has a different passphrase.
+  // The verdict is about env.gpg, which has a different passphrase in the sample.
   assert.deepEqual([state, verdict], ['holds', 'passphrase']);
 
   await writeFile(join(dir, 'checksums.sha256'), 'altered', { flag: 'a' });

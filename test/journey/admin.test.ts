@@ -61,7 +61,7 @@ test('idkit admin manages realms, clients, users and sessions through the admini
   );
 
   await t.test('reads user passwords from the environment or stdin, never from an argument', async () => {
-    // A user without a name must complete the profile before the first login, as in Keycloak 26.
+    // Set a name, because a user without a name must complete the profile before the first login, as in Keycloak 26.
     const alice = ['--email', 'alice@example.org', '--first-name', 'Alice', '--last-name', 'Example'];
     await ok(['user', 'create', 'alice', '--realm', 'acme', ...alice, '--password'], {
       env: { IDKIT_USER_PASSWORD: 'first-of-alice' },
@@ -181,7 +181,7 @@ test('idkit admin manages realms, clients, users and sessions through the admini
 
   await t.test('every command exits with 15 if the service is stopped', async () => {
     assert.equal(await service.stop(), 0);
-    // The port comes from the settings, because another program may use the default port.
+    // Set a free port, because another program may be using the default port.
     const port = await freePort();
     appendFileSync(join(cwd, 'idkit', 'idkit.yaml'), `listen:\n  port: ${port}\n`);
     const ended = await runIdkit(['admin', 'realm', 'list'], { cwd });

@@ -110,7 +110,7 @@ test('the console pages through lists, searches, ends sessions, deletes users an
     const sent: string[] = [];
     page.on('request', (request) => {
       const { pathname } = new URL(request.url());
-      // The page can renew its tokens at any time.
+      // Ignore requests to the token endpoint, because the page can renew its tokens at any time.
       if (request.method() === 'GET' || pathname.endsWith('/protocol/openid-connect/token')) return;
       sent.push(`${request.method()} ${pathname}`);
     });

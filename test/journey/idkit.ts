@@ -153,7 +153,9 @@ export async function startIdkit(
   };
 }
 
-/** Default ports are free ones, because the services of several tests run in parallel. */
+/**
+ * Returns flags that replace the default ports with free ports, because the services of several tests run in parallel.
+ */
 function freePorts(argv: readonly string[], managementPort?: 'default'): readonly string[] {
   const flags = managementPort === undefined ? ['--port', '--management-port'] : ['--port'];
   return flags.flatMap((flag) => (argv.includes(flag) ? [] : [flag, '0']));

@@ -15,7 +15,10 @@ const skip = missingPostgres() ?? missingKeycloak() ?? false;
 const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
 /** The base URL of the service that the set came from, as in its tokens. */
 const ISSUER = '127.0.0.1:8080';
-/** This user's lockout was only in the server's memory, which no dump contains. */
+/**
+ * A user who was locked when the set was created. A dump does not contain the lockout, because Keycloak keeps it in
+ * memory.
+ */
 const LOCKED = 'mallory-locked';
 
 /** Responses of the same server before the set was created. */
@@ -82,7 +85,7 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
         assert.equal(restored.code, 3, restored.stdout + restored.stderr);
         const { findings } = restored.result() as { findings: { code: string }[] };
         assert.equal(findings[0]?.code, 'SERVICE_NOT_STARTED');
-        // An offline session expires after thirty days without use; this one was used an hour ago.
+        // An offline session expires after thirty days without use, so change the time of its last use to an hour ago.
         for (const [table, column] of [
           ['offline_user_session', 'last_session_refresh'],
           ['offline_client_session', '"timestamp"'],
@@ -206,7 +209,7 @@ async function endWhileStarting(
     'Keycloak runs, or the restore has ended',
     () => keycloak.runs() || child.exitCode !== null,
   );
-  // Long enough for the command to return, but too short for Keycloak to respond.
+  // After this time the start command has returned, but Keycloak does not respond yet.
   await sleep(1000);
   assert.ok(child.kill(signal));
   return ended;

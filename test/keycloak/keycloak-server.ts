@@ -24,7 +24,10 @@ const run = promisify(execFile);
  * idle cores.
  */
 const PATIENCE = 480_000;
-/** The tests are short, and Keycloak starts twice as fast with only the first compiler stage. */
+/**
+ * Limits Java to the first compiler stage, which halves Keycloak's start time. The tests are too short to benefit from
+ * the others.
+ */
 const JAVA = '-XX:TieredStopAtLevel=1';
 
 export const KEYCLOAK_ADMIN = { username: 'admin', password: 'Keycloak-Admin-1' } as const;
@@ -109,7 +112,7 @@ export async function prepareDistribution(): Promise<string> {
     try {
       renameSync(home, target);
     } catch (error) {
-      // A parallel run created the same distribution.
+      // A parallel run has already created the same distribution.
       if (!existsSync(target)) throw error;
     }
     return target;

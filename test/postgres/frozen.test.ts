@@ -38,7 +38,7 @@ function freezer(server: PostgresServer): { freeze(): void; thaw(): void } {
 }
 
 async function start(t: TestContext) {
-  // The server must continue before it can be stopped.
+  // Continue a frozen server at the end of the test, because it cannot be stopped while it is frozen.
   let ice: ReturnType<typeof freezer> | undefined;
   t.after(() => ice?.thaw());
   const server = await startPostgres(t);

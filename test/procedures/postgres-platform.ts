@@ -12,7 +12,7 @@ import { missingPostgres, type PostgresServer, startPostgres } from '../store/po
 import { makeDirectory, PASSPHRASE, procedureOptions } from './platform.ts';
 import type { State } from './restored-state.ts';
 
-/** The role's password before the restore, and the one in the `.env` of the set. */
+/** Passwords of the role: `old` is valid before the restore, and `new` is in the `.env` of the set. */
 const PASSWORDS = { old: 'Role-Before-1', new: 'Role-Of-The-Set-1' };
 
 /** A server for the tests, with platforms that all start in the same state. */
@@ -33,7 +33,7 @@ export interface PostgresPlatform {
   readState(): Promise<State>;
   /** Returns which password of the role the server accepts. */
   password(): Promise<'old' | 'new'>;
-  /** Returns the databases except the template and those of the server. */
+  /** Returns the names of the databases, except the template of the tests and the server's own databases. */
   databases(): Promise<readonly string[]>;
   /** Returns the application names of all connections. */
   clients(): Promise<readonly string[]>;

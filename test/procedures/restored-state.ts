@@ -19,7 +19,7 @@ export interface State {
 export const OLD: State = { database: 'old', env: 'old', config: 'old' };
 export const NEW: State = { database: 'new', env: 'new', config: 'new' };
 
-/** One platform per list of realms, which the tests copy because its creation takes a second. */
+/** One platform for each list of realms. Tests copy it, because creating a platform takes a second. */
 const templates = new Map<string, Promise<{ dir: string; set: string }>>();
 
 /** Returns a stopped platform that changed since its set: one more administrator, another `.env` and `config/`. */

@@ -61,7 +61,8 @@ test('two replicas compare only five of 800 parallel guesses for one user’s pa
   assert.equal(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, 1);
   assert.equal(answers[0]!.status, 400);
   const alice = await idOf('alice');
-  // A busy machine may compare fewer than five, because each guess waits only for a limited time.
+  // Send five more wrong guesses. A busy machine may have compared fewer than five of the parallel ones, because each
+  // guess waits only for a limited time.
   for (let count = 0; count < 5; count++) await guess('alice', 'wrong');
   const { json: state } = await admin('GET', `/acme/attack-detection/brute-force/users/${alice}`);
   assert.deepEqual([state.numFailures, state.disabled], [5, true]);

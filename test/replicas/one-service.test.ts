@@ -198,7 +198,8 @@ test('a client assertion is accepted only once, whichever replica receives it', 
 
 test('the replicas count the failed logins of a user together', { skip }, async () => {
   await times(12, (index) => password(each[index % 3]!, 'bob', 'wrong'));
-  // A busy machine may compare fewer than five, because each login waits only for a limited time.
+  // Send five more wrong passwords. A busy machine may have compared fewer than five of the parallel ones, because each
+  // login waits only for a limited time.
   for (let index = 0; index < 5; index++) await password(each[index % 3]!, 'bob', 'wrong');
   const { json: users } = await admin('GET', '/acme/users?username=bob&exact=true');
   const state = await admin('GET', `/acme/attack-detection/brute-force/users/${users[0].id}`);

@@ -95,7 +95,7 @@ test('metrics include the counts of all workers, even of a killed one, and repor
   const line = await logged('a worker ended and will be replaced', lines);
   assert.deepEqual([line['worker'], line['signal']], [victim, 'SIGKILL']);
   await logged('a worker was replaced', lines);
-  // The database server notices a little later that the killed worker has ended.
+  // Wait, because the database server notices only a little later that the killed worker has ended.
   let pids: readonly number[] = [];
   const hasLeft = async () => {
     pids = await pidsOfWorkers();
@@ -122,7 +122,7 @@ test('a worker that receives SIGTERM ends when its replacement is ready, and its
   for (const pid of old) process.kill(pid, 'SIGTERM');
   let pids: readonly number[] = [];
   const replaced = async () => {
-    // The service must be ready all the time.
+    // The service must stay ready while the worker is being replaced.
     assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
     pids = await pidsOfWorkers();
     return pids.length === WORKERS && !pids.some((pid) => old.includes(pid));

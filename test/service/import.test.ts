@@ -62,7 +62,7 @@ test('removes imported files if realmFiles.remove is set', async () => {
   }
 });
 
-/** Keycloak's `kc export --dir` writes a realm into one file and its users into others. */
+/** Writes a realm to one file and its users to others, as Keycloak's `kc export --dir` does. */
 function writeRealmWithUsers(dir: string): void {
   const write = (name: string, value: unknown) =>
     writeFileSync(join(dir, 'import', name), JSON.stringify(value));

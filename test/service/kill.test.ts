@@ -47,7 +47,7 @@ test('after kill -9 under refresh load, rotated tokens are rejected and the newe
         chain.inFlight = false;
         chain.spent.push(chain.newest);
         chain.newest = answer.body['refresh_token']!;
-        // Pauses, so that some sessions have no pending request when the service is killed.
+        // Pause, so that some sessions have no pending request when the service is killed.
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
       }
     });
@@ -55,7 +55,7 @@ test('after kill -9 under refresh load, rotated tokens are rejected and the newe
     Promise.all(load).catch(() => {
       wrong = true;
     });
-    // The test needs some load, even on a slow machine.
+    // Wait until some tokens have been rotated, however slow the machine is.
     while (!wrong && spent() <= 200) {
       assert.equal(service.child.exitCode ?? service.child.signalCode, null, 'the service runs');
       await new Promise((resolve) => setTimeout(resolve, 5));

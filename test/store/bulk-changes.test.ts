@@ -24,11 +24,11 @@ test('an import reads few rows for each user, even on a connection that planned 
         email: `${prefix}-${index}@example.test`,
       }),
     }));
-  // Postgres caches the plan of a statement after several calls.
+  // Apply single changes first, because Postgres caches the plan of a statement only after several calls.
   for (const one of people('first', 8)) await store.apply([one]);
   assert.deepEqual(await store.apply(people('second', USERS)), { outcome: 'applied' });
   const read = async () => {
-    // The server updates the statistics of a connection when the connection runs its next statement.
+    // Run another statement, because only then does the server update the statistics of the connection.
     await store.apply(people(`later-${Math.random()}`, 1));
     const [row] = await runSql(
       server,

@@ -115,7 +115,7 @@ test('finds every command that psql would run', () => {
   );
   damaged(SMALL.replaceAll('\n', '\r\n'), 'CRLF everywhere');
   damaged(withStatement('\r'), 'a carriage return between statements');
-  // Inside rows, the same text is data.
+  // Inside rows of a COPY, text that looks like a command is data.
   inspect(
     withStatement(
       'COPY public.x (a) FROM stdin;\nDROP TABLE public.t;\n\\\\! id\n-- PostgreSQL database dump complete\n\\.\n',

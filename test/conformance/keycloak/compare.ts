@@ -13,7 +13,7 @@ const MARKERS: Record<string, (value: unknown) => boolean> = {
   '<token>': (value) => typeof value === 'string' && value.length >= 16,
   '<uuid>': (value) => typeof value === 'string' && UUID.test(value),
   '<id>': (value) => typeof value === 'string' && value.length > 0,
-  // In attributes of clients, a time is a string.
+  // Accepts strings too, because times in client attributes are strings.
   '<time>': (value) => Number(value) > 1_000_000_000,
   '<secret>': (value) => typeof value === 'string' && value.length > 0,
   '<key material>': (value) => typeof value === 'string' && value.length > 0,

@@ -117,7 +117,7 @@ export async function addUser(
   }
 }
 
-/** Returns the UUID of a client, also of one that every realm has. */
+/** Returns the UUID of a client that a case has created or that every realm has. */
 export async function clientUuid(
   administrator: Administrator,
   realm: MadeRealm,

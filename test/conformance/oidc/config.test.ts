@@ -66,7 +66,7 @@ describe('requirements of the profile Config OP', () => {
       const answer = await fetch(`${platform.protocol}/token`, { method: 'POST', body });
       return ((await answer.json()) as { error: string }).error;
     };
-    // The implicit grant does not use the token endpoint.
+    // Skip the implicit grant, which does not use the token endpoint.
     const grants = list(document, 'grant_types_supported').filter((one) => one !== 'implicit');
     assert.ok(grants.length >= 4);
     for (const grant of grants)

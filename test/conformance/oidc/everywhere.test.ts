@@ -18,7 +18,7 @@ type Document = Readonly<Record<string, unknown>>;
 const discovery = async (issuer: string) =>
   (await (await fetch(`${issuer}/.well-known/openid-configuration`)).json()) as Document;
 
-/** The members of the discovery document whose names end like those of URLs. */
+/** Returns the members of the discovery document that are URLs, which it recognizes by their names. */
 function addresses(document: Document): readonly (readonly [string, string])[] {
   return Object.entries(document).filter((entry): entry is [string, string] =>
     /_(endpoint|uri|iframe)$|^issuer$/.test(entry[0]),

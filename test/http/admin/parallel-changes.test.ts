@@ -167,7 +167,7 @@ test('counts every wrong password that it compares among 50 parallel guesses (do
   await times(50, () => loginAs(service, 'x', { client_id: 'app', username: 'guessed', password: 'no' }));
   const failed = service.log.slice(before).filter(({ message }) => message === 'LOGIN_ERROR');
   assert.equal(failed.length, 50);
-  // The other guesses timed out while they waited for the lock, and were not compared.
+  // Select the guesses that were compared. The others timed out while they waited for the lock.
   const compared = failed.filter(({ fields }) => !('reason' in (fields['details'] as object)));
   const failures = await admin('GET', `/x/attack-detection/brute-force/users/${id}`);
   assert.ok(compared.length > 0);

@@ -40,7 +40,8 @@ test('survives 300 MB of 1 MB passwords with a heap of 400 MB, and accepts a cor
     setTimeout(() => reject(new Error(`serve was not ready in a minute: ${log}`)), MINUTE).unref();
   });
 
-  // In a string each character takes two bytes of memory, but the limit for bodies counts only one.
+  // Because of the first character (%C4%80), each character of the string takes two bytes of memory, whereas the limit
+  // for bodies counts one byte for each x.
   const guesses = [
     ...Array.from({ length: 300 }, () => `%C4%80${'x'.repeat(999_000)}`),
     ...Array.from({ length: 1000 }, () => `%C4%80${'x'.repeat(60_000)}`),

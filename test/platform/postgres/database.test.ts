@@ -104,7 +104,7 @@ test('a role that is not a superuser can drop a database in which autovacuum run
   const server = await startKeycloakServer(t, { settings: { autovacuum_naptime: '1' } });
   const database = server.open();
   const { sql } = await dumpOf(database);
-  // Autovacuum starts every second on this server, and it takes long on this table.
+  // On this server, autovacuum starts every second, and takes a long time for this table.
   server.sql(
     'keycloak',
     `CREATE TABLE large WITH (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)
@@ -186,11 +186,11 @@ test('a restore in place keeps the properties of the live database, even if an e
     );
   const load = () =>
     database.load(inPieces(sql), { id: 'x', masterKey: undefined, signal: never, inPlace: true });
-  // An attempt was interrupted before the empty database got the properties of the live one.
+  // The state after an attempt that was interrupted before the empty database got the properties of the live one.
   server.sql('postgres', 'CREATE DATABASE keycloak_restore_x OWNER keycloak TEMPLATE template0');
   await load();
   assert.equal(settings(), '{work_mem=12MB}');
-  // An attempt was interrupted after the live database was dropped.
+  // The state after an attempt that was interrupted after it dropped the live database.
   server.sql('postgres', 'ALTER DATABASE keycloak RENAME TO keycloak_restore_x');
   server.sql('keycloak_restore_x', 'DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION keycloak');
   await load();

@@ -223,7 +223,7 @@ test('a dump fails if pg_dump or its server process is killed', { skip }, async 
     let chunks = 0;
     const dump = server.open().dump(
       async () => {
-        // The first chunk contains idkit's own comments.
+        // Kill at the second chunk, because the first one contains only idkit's own comments.
         if (++chunks === 2) {
           kill();
           await sleep(300);
@@ -289,7 +289,7 @@ test('dump and load fail with exit code 15 if the server stops meanwhile, and th
   const stopped = database.swapBack('x');
   await sleep(200);
   await server.start();
-  // swapBack waits for the server to start.
+  // `swapBack` was called while the server was down, and waits until the server has started.
   await stopped;
   await checkNothingLoaded(server, database);
 });

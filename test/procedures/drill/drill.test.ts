@@ -13,7 +13,7 @@ import { copyKeycloakSet, fingerprint, makePlatform, PASSPHRASE, procedureOption
 import { changedSinceBackup, NEW, readState } from '../restored-state.ts';
 import { spawnProcedure } from '../spawn-procedure.ts';
 
-// This file uses a separate temporary directory, so it does not count the drills of other test files.
+// Use a separate temporary directory, so that these tests do not see the drills of other test files.
 process.env['TMPDIR'] = mkdtempSync(join(tmpdir(), 'idkit-test-drills-'));
 after(() => rmSync(tmpdir(), { recursive: true, force: true }));
 

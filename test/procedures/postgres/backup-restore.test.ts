@@ -30,7 +30,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     assert.deepEqual(await platform.readState(), NEW);
     assert.equal(await platform.password(), 'new');
     assert.deepEqual(await platform.databases(), ['idkit']);
-    // The server notices a closed connection a little later.
+    // Wait, because the server notices a closed connection only a little later.
     await waitUntil(
       'no client is connected to the server',
       async () => (await platform.clients()).length === 0,
@@ -284,7 +284,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
   it('on an empty server a restore creates the database from the set', async (t) => {
     const platform = await platforms.fresh(t);
     await runSql(platforms.server, 'DROP DATABASE idkit');
-    // On a new host the role has the password of the set from the start.
+    // As on a new host, the role has the password of the set from the start.
     const env = await readFile(join(platform.dir, '.env'), 'utf8');
     await runSql(platforms.server, `ALTER ROLE idkit PASSWORD 'Role-Of-The-Set-1'`);
     await writeFile(join(platform.dir, '.env'), env.replace(/^IDKIT_DATABASE_PASSWORD=.*\n/m, ''));

@@ -17,7 +17,8 @@ import { describeOnPostgres } from '../postgres-platform.ts';
 import { OLD } from '../restored-state.ts';
 import { spawnProcedure } from '../spawn-procedure.ts';
 
-// Other tests drill in parallel, so the drills of this file use a separate directory that servers can enter.
+// Drills of other tests run in parallel, so the drills of this file use a separate directory, which the user of the
+// servers can enter.
 const place = mkdtempSync(join(tmpdir(), 'idkit-drills-'));
 chmodSync(place, 0o711);
 process.env['TMPDIR'] = place;
@@ -25,7 +26,7 @@ after(() => rmSync(place, { recursive: true, force: true }));
 
 const drills = () => readdirSync(place).filter((name) => name.startsWith('idkit-drill-'));
 
-/** Returns the servers that run on a directory of these drills. */
+/** Returns the command lines of the Postgres servers that drills of this file have started. */
 function servers(): readonly string[] {
   const mark = join(place, 'idkit-drill-');
   return readdirSync('/proc').flatMap((pid) => {

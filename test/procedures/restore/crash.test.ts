@@ -82,7 +82,7 @@ describe('a killed restore', () => {
 
   it('a second restore in parallel exits with 11 immediately', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
-    // The holder of the lock waits until the other process has ended.
+    // The process that gets the lock stops itself (SIGSTOP) until the other process has ended.
     const args = ['restore', platform.dir, '--from', set.dir, '--after', 'verify', '--signal', 'SIGSTOP'];
     const begun = new Set<(signal: NodeJS.Signals) => void>();
     const both = [1, 2].map(() => spawnProcedure(args, (_, kill) => begun.add(kill)));

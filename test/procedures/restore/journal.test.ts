@@ -59,7 +59,7 @@ test('rejects a journal of another user', {
   await putJournal(dir, JOURNAL);
   await chown(journalFile(dir, JOURNAL.id), 65_534, 65_534);
   assert.match(await refusal(dir), /is not trusted: it belongs to another user \(65534\)$/);
-  // The directory may belong to a user other than the one who runs this test.
+  // A journal may belong to the owner of the directory, even if another user runs idkit.
   await chown(dir, 65_534, 65_534);
   assert.deepEqual(await listJournals(dir), [JOURNAL]);
 });

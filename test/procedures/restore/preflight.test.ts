@@ -29,7 +29,7 @@ const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
 });
 const OTHER_KEY = Buffer.alloc(32, 7).toString('base64');
 const isLock = (path: string) => /\.lock(\.json)?$/.test(path);
-/** Returns whether a running service or a lock may change this path. */
+/** Returns whether a path is a lock file or belongs to the data of a running service. Comparisons omit these. */
 const isData = (path: string) => isLock(path) || path.startsWith('data');
 
 type Place = Awaited<ReturnType<typeof changedSinceBackup>>;
@@ -63,7 +63,7 @@ describe('the order of a restore’s preflight', () => {
   it('matches docs/reference/commands.md#restore, and no check changes anything', async (t) => {
     const place = await changedSinceBackup(t);
     const { platform, set } = place;
-    // Every fault is present, and they are corrected one by one.
+    // At first every fault is present. The test then corrects one after another.
     await changeManifest(set, (all) => ({ ...all, database: { ...all.database!, bytes: 1e15 } }));
     const good = new Map<string, Buffer>();
     for (const name of [SET_FILES.dump, SET_FILES.manifest, SET_FILES.checksums, SET_FILES.seal])

@@ -81,7 +81,7 @@ describe('restore', () => {
 
   it('keeps tokens valid: an access token verifies, an unused refresh token is renewed', async (t) => {
     const platform = await makePlatform(t);
-    // The issuer is part of a token, so the service must come back under the same address.
+    // Keep the same port, because a token contains the issuer and with it the address of the service.
     const port = String(await freePort());
     const startAtPort = async () =>
       startService(await loadSettings({ dir: platform.dir, env: {}, flags: { 'listen.port': port } }));

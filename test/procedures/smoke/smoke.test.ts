@@ -137,7 +137,7 @@ describe('smoke', () => {
     const platform = await makePlatform(t);
     const { address } = await platform.serve();
     const bare = await loadSettings({ dir: await makeDirectory(t, 'bare'), env: {} });
-    // There is no password and no realm, and the management address of this Keycloak is unknown.
+    // The settings contain neither a password nor a realm nor the management address of Keycloak.
     const settings: Settings = { ...bare, service: 'keycloak' };
     const result = await smoke(settings, { ...procedureOptions(), baseUrl: address, realms: [] });
     assert.deepEqual([result.passed, result.failed, result.findings], [0, 0, []]);

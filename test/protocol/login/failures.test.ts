@@ -76,7 +76,7 @@ async function exhaust(realm: RealmInWorld, username: string): Promise<void> {
 }
 
 describe('guesses at the password of one user', () => {
-  it('compares only five of 800 parallel guesses, and rejects a correct one after them like the others', async () => {
+  it('compares only five of 800 parallel guesses, and rejects a correct guess after them like the others', async () => {
     const realm = await guardedRealm();
     const user = await realm.user('alice');
     const guesses = Array.from({ length: 800 }, (_, at) => (at === 400 ? PASSWORD : `guess-${at}`));

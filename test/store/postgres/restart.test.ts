@@ -25,10 +25,13 @@ const FAMILIES = 24;
 /** The progress of each token family: the number of completed refreshes. */
 type Answered = number[];
 
-/** The tokens of a family: the one that was returned last, its predecessor, and the one that was requested last. */
+/** The tokens of a token family. */
 interface Tokens {
+  /** The token that the store returned last. */
   current: string;
+  /** The predecessor of `current`. */
   parent: string;
+  /** The new token in the last call, which may have failed. */
   tried: string;
 }
 const newTokens = (): Tokens[] =>

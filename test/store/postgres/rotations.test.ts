@@ -99,8 +99,7 @@ test('undoes a rotation that takes effect only after its caller received an erro
   await runSql(server!, `ALTER SYSTEM SET synchronous_standby_names = 'nobody'`);
   await runSql(server!, 'SELECT pg_reload_conf()');
   const waiting = () => runSql(server!, `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);
-  // The server applies the setting a little later. Until then, commits of the probe complete, and only the last one
-  // waits.
+  // The server applies the setting a little later. Until then, commit repeatedly as a probe.
   for (let probe: Promise<unknown> = Promise.resolve(true); (await waiting()).length === 0; ) {
     const seen = await Promise.race([probe, sleep(50)]);
     if (seen !== undefined) probe = runSql(server!, `SELECT pg_logical_emit_message(true, 'a', 'commit')`);
