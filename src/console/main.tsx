@@ -105,5 +105,5 @@ createRoot(document.getElementById('console')!).render(
   </StrictMode>,
 );
 const state = await administration.session.start();
-// After a failed login another attempt would fail too, and would redirect forever.
+// After a failed login there is no redirect, because every further attempt would fail and redirect again.
 if (state.name === 'logged_out' && state.reason === 'not_logged_in') await administration.logIn();

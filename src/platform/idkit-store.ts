@@ -40,7 +40,7 @@ export class IdkitStore implements StoreAccess {
   }
 
   async listUnenforced(): ReturnType<StoreAccess['listUnenforced']> {
-    // A platform that never served has no realms.
+    // A platform that has never served has no realms.
     if (!(await this.#place.exists())) return [];
     return this.#readRealms(async (store, configuration) => {
       const clients = await store.listClients({ realmId: configuration.realm.id });
@@ -75,7 +75,7 @@ export class IdkitStore implements StoreAccess {
   }
 
   async changeMasterKey(from: Secret, to: Secret): Promise<{ records: number }> {
-    // A platform that never served has no encrypted secrets.
+    // A platform that has never served has no encrypted secrets.
     if (!(await this.#place.exists())) return { records: 0 };
     return this.#place.alone('master-key rotate', () => rotateMasterKey(this.#place.location, from, to));
   }

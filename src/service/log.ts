@@ -53,7 +53,7 @@ export async function openLog(to: LogDestination, options: LogOptions = {}): Pro
   });
   let broken = false;
   destination.on('error', (error: NodeJS.ErrnoException) => {
-    // The disk may have free space again later.
+    // Logging continues after ENOSPC, because the disk may have free space again later.
     if (error.code !== 'ENOSPC') broken = true;
   });
   let lines: string[] = [];
@@ -79,7 +79,8 @@ export async function openLog(to: LogDestination, options: LogOptions = {}): Pro
       // The destination is not open yet or is already closed, so no line can be written.
     }
   };
-  // `flush` would also wait for the disk, and ten such waits a second would block the service.
+  // Lines are written without `flush`, which would also wait for the disk. Ten such waits a second would block the
+  // service.
   setInterval(writeLines, FLUSH_MILLISECONDS).unref();
   process.on('exit', flush);
   return { ...serviceLog(pino(settings, buffer)), flush };

@@ -39,7 +39,7 @@ const MANY = 5000;
 /** Duration in seconds for which the store remembers an imported file: a hundred years. */
 const FOR_EVER = 100 * 366 * 86_400;
 
-/** Realm files that were read but not yet imported. */
+/** Realm files that have been read but not imported yet. */
 export interface PendingImport {
   empty: boolean;
   /**

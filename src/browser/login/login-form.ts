@@ -118,7 +118,7 @@ function toRequiredAction(call: BrowserCall, client: Client, row: Authentication
   return { show: 'redirect', to: stepUrl(call, client, row, { path: 'required-action' }), cookies: [] };
 }
 
-/** Stores a language chosen on a page of this login, for its next pages. */
+/** Stores the language that the user chose on a page of this login, for the next pages of the login. */
 async function keepLocale(call: BrowserCall, row: AuthenticationSession): Promise<AuthenticationSession> {
   const locale = call.request.query.get('kc_locale');
   if (locale === undefined || !/^[A-Za-z-]{2,10}$/.test(locale) || row.notes['locale'] === locale) return row;

@@ -107,7 +107,7 @@ export const confirmLogout: BrowserEndpoint = (ctx, request) =>
       logout.clientId === undefined
         ? undefined
         : await ctx.store.findClient(call.configuration.realm.id, logout.clientId);
-    // The client may have lost its registration of the URI since the page was shown.
+    // The redirect URI may have been removed from the client since the page was shown.
     const { redirectUri, ...rest } = logout;
     const kept = redirectUri !== undefined && isLogoutRedirect(client, redirectUri, ctx.baseUrl);
     const ending = logins.map(({ session }) => session);
@@ -196,7 +196,10 @@ async function askToConfirm(
   });
 }
 
-/** The state is returned byte for byte, encoded, and only if it was sent (RP-Initiated Logout §2). */
+/**
+ * Adds the state to the redirect URI, unchanged except for URL encoding. A request without a state gets none back
+ * (RP-Initiated Logout §2).
+ */
 function withState(uri: string, state: string | undefined): string {
   if (state === undefined) return uri;
   return `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`;

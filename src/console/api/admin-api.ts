@@ -41,7 +41,7 @@ export function openAdminApi(root: string, fetch: typeof globalThis.fetch): Admi
       headers: body === undefined ? {} : { 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     }).catch((error: unknown) => {
-      // Each browser has its own message for a connection that failed.
+      // The browser's own message for a failed connection is replaced, because it differs between browsers.
       if (error instanceof TypeError) throw new AdminFault(0, 'The service is unreachable');
       throw new AdminFault(0, error instanceof Error ? error.message : String(error));
     });

@@ -116,7 +116,7 @@ function roleQuery({ query }: AdminCall) {
   };
 }
 
-/** A path that names a role, by name or id. */
+/** A path that identifies a role by its name or id. */
 interface RolePath {
   of?: (call: AdminCall) => unknown;
   writes: readonly Written[];

@@ -41,7 +41,7 @@ function renderValue(value: HtmlValue): string {
 }
 
 function escapeText(text: string): string {
-  // A parser replaces NUL with U+FFFD or drops it, depending on the context.
+  // NUL becomes U+FFFD here, because an HTML parser replaces it in some contexts and drops it in others.
   return text.replace(/[&<>"']/g, (character) => escapes[character] ?? '').replaceAll('\0', '\ufffd');
 }
 

@@ -131,7 +131,7 @@ function readPorts(
 ): readonly PublishedPort[] {
   return Object.entries(ports).flatMap(([inner, places]) =>
     (places ?? []).flatMap(({ HostIp = '', HostPort = '' }) =>
-      // The port is also published on IPv6, which is ignored.
+      // The entry for IPv6 is ignored, because the port is also published on IPv4.
       HostPort === '' || HostIp === '::'
         ? []
         : [

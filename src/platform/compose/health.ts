@@ -106,7 +106,8 @@ async function checkApplication({ engine, container, settings }: HealthCheck): P
   if (configured?.health !== undefined) return expectUp(configured.health);
   if (container.health === undefined) return UP;
   if (container.health === 'healthy') return UP;
-  // Podman runs a health check on request. Docker runs it periodically and has no such command.
+  // Podman can run a health check on request. Docker has no such command, so the result of its last periodic check
+  // counts.
   if (engine.kind === 'docker') return down(`its health check reports ${container.health}`);
   const checked = await engine.call(['healthcheck', 'run', container.id], { timeoutSeconds: 60 });
   return checked.code === 0 ? UP : down('its health check fails');

@@ -39,7 +39,7 @@ export function openContainerPrograms(
 ): PostgresPrograms {
   let known: { engine: Engine; id: string } | undefined;
   const database = async () => {
-    // If the container was replaced in the meantime, its id has changed.
+    // If the container was replaced in the meantime, the new container has another id and must be found again.
     if (known === undefined || !(await isRunning(known))) known = await find();
     return known;
   };

@@ -94,7 +94,8 @@ export class PostgresDatabase implements PlatformDatabase {
   }
 
   async checkDump(dump: DumpReport, swap: SwapOptions & { asks?: boolean } = {}): Promise<void> {
-    // If the server's container is stopped, the restore starts it and checks the server before the load.
+    // The check of the server may be skipped here: if the server's container is stopped, the restore starts it and
+    // checks the server before the load.
     if (swap.asks === false) checkDumpFits(this.#options, dump, swap);
     else await this.#unlessStopped(() => this.#checkDumpAtServer(dump, swap), undefined);
   }

@@ -56,7 +56,7 @@ function readTable(file: string): readonly Row[] {
     });
 }
 
-/** Formats an address like the kernel: words of 32 bits in the byte order of a little-endian machine. */
+/** Formats an address as the kernel does: in words of 32 bits in the byte order of a little-endian machine. */
 function hexOf(address: string): string {
   const bytes = isIPv4(address) ? address.split('.').map(Number) : bytesOfIpv6(address);
   const words = Array.from({ length: bytes.length / 4 }, (_, index) => bytes.slice(4 * index, 4 * index + 4));

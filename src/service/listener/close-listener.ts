@@ -99,7 +99,8 @@ function tryToClose(server: Server, place: AddressInfo, acceptors: Acceptor[]): 
 function connectTo({ address, family, port }: AddressInfo): Socket {
   const loopback = family === 'IPv6' ? '::1' : '127.0.0.1';
   const socket = connect({ host: address === '0.0.0.0' || address === '::' ? loopback : address, port });
-  // Connections of this process that are still in the queue are reset when the listener closes.
+  // The error is ignored, because connections of this process that are still in the queue are reset when the listener
+  // closes.
   socket.on('error', () => {});
   return socket;
 }

@@ -71,8 +71,8 @@ export async function reservePort(host: string, port: number, purpose: Purpose):
  */
 export async function holdPort(host: string, port: number, purpose: Purpose): Promise<HeldPort> {
   const where = { host, port, purpose };
-  // `listen` resolves host names itself. For an IPv6 address, Node.js would compile an expensive pattern here, which
-  // `listen` needs only if no port is held.
+  // The port is held only for an IPv4 address, because `listen` resolves host names itself. To recognize an IPv6
+  // address, Node.js would compile an expensive pattern, which `listen` needs only if no port is held.
   if (!('BoundSocket' in net) || !isIPv4(host)) {
     await checkPortFree(where);
     return { ...where, bound: undefined };

@@ -78,7 +78,7 @@ export class Workers {
         } else if (message !== undefined) this.#take(worker, message);
       });
       child.on('error', (error) => {
-        // A process that could not be created emits no `exit` event.
+        // A process that could not be created emits no `exit` event, so the worker is removed here.
         if (child.pid === undefined) this.#end(worker);
         reject(error);
       });
