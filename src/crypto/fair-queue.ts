@@ -136,7 +136,10 @@ export class FairQueue<Job extends QueuedJob> {
     return path;
   }
 
-  /** If several callers have the most jobs, drops the new job rather than a waiting one. */
+  /**
+   * Removes and returns the newest job of the caller with the most jobs. If several callers have the most, it chooses
+   * the new job rather than a waiting one.
+   */
   #removeNewestOfMost(newcomer: HashCaller): Job {
     let share = this.#root;
     for (const name of namesOf(newcomer)) {

@@ -91,7 +91,8 @@ export interface PasswordCandidate {
 /**
  * Lists every rule of the policy that the password violates, in Keycloak's wording.
  *
- * @param matches reports whether a pattern matches the whole password; it must always return
+ * @param matches reports whether a pattern matches the whole password; it must return even if the pattern is slow or
+ * invalid
  */
 export function checkPassword(
   policy: PasswordPolicy,

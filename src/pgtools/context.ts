@@ -56,7 +56,7 @@ export interface ConnectionOptions {
   stallSeconds?: number;
 }
 
-/** Does not connect yet: each query starts its own psql. */
+/** Returns the context of one database, without connecting. Each query starts its own psql. */
 export function openContext(options: ConnectionOptions): PostgresContext {
   const { address, password, otherPasswords = [], programs, service, random = systemRandom } = options;
   const passwords = [password ?? address.password, ...otherPasswords].filter((one) => one !== undefined);

@@ -11,8 +11,8 @@ export function identifier(name: string): string {
 }
 
 /**
- * After a NUL, psql ignores the rest of the line, including the closing quote. The next quote would then end this
- * string.
+ * Rejects a NUL. After it, psql ignores the rest of the line, including the closing quote, so the next quote would end
+ * this string.
  */
 function whole(text: string): string {
   if (text.includes('\0')) throw new IdkitError('IDKIT_BUG', 'a text for psql contains a NUL character');

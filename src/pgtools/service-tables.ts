@@ -33,7 +33,7 @@ const IDKIT: ServiceSchema = {
   readSchemaVersion: Number,
 };
 
-/** Like Keycloak, the query counts users without service accounts. */
+/** The tables of Keycloak. Like Keycloak itself, the query counts users without service accounts. */
 const KEYCLOAK: ServiceSchema = {
   table: 'migration_model',
   query: `SELECT json_build_object('schema', version) FROM migration_model ORDER BY update_time DESC LIMIT 1;

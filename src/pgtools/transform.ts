@@ -95,7 +95,7 @@ function endOfHead(head: Buffer): number | undefined {
   }
 }
 
-/** Works on bytes in any encoding, because the text may begin or end within a character. */
+/** Removes lines from text in any encoding. Works on bytes, because the text may begin or end within a character. */
 function dropLines(text: Buffer, isForeign: (line: string) => boolean): Buffer {
   const lines = text.toString('latin1').split('\n');
   return Buffer.from(lines.filter((line) => !isForeign(line)).join('\n'), 'latin1');

@@ -17,8 +17,8 @@ const FILES = {
 } as const;
 
 /**
- * As in libpq, `require` checks the certificate only if a certificate authority is given, and `verify-ca` does not
- * check the host name.
+ * Returns the TLS options for a connection to a host. As in libpq, `require` checks the certificate only if a
+ * certificate authority is given, and `verify-ca` does not check the host name.
  */
 export function tlsOptions(address: PostgresAddress, { host }: PostgresHost): ConnectionOptions {
   const { sslMode } = address;

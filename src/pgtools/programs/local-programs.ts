@@ -59,8 +59,8 @@ export function parseProgramVersion(text: string): number | undefined {
 }
 
 /**
- * Prefers the newest release of the server's own major version, because a newer `pg_dump` may write SQL that an older
- * server cannot read.
+ * Chooses the installation of a program that best fits the server. Prefers the newest release of the server's own major
+ * version, because a newer `pg_dump` may write SQL that an older server cannot read.
  *
  * @throws IDKIT_VERSION that names the package to install
  */
@@ -185,7 +185,8 @@ async function run(
       PGCONNECT_TIMEOUT: String(connectSeconds(address) + 5),
     },
     stdio: ['pipe', 'pipe', 'pipe'],
-    // idkit handles Ctrl-C itself: it first restores a consistent state, then ends the program.
+    // The program must not receive Ctrl-C. idkit handles it: it first restores a consistent state, then ends the
+    // program.
     detached: true,
   });
   const watched = watchChild(child);

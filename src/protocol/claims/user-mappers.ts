@@ -134,7 +134,7 @@ function groupAttribute(
   return all;
 }
 
-/** Uses `hasOwn`, because an attribute may have a name such as `constructor`. */
+/** Returns the values of an attribute. Uses `hasOwn`, because an attribute may have a name such as `constructor`. */
 function valuesOf(attributes: User['attributes'], name: string): readonly string[] {
   return Object.hasOwn(attributes, name) ? (attributes[name] ?? []) : [];
 }

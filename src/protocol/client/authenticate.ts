@@ -139,7 +139,10 @@ export function readClientCredentials(
   };
 }
 
-/** Returns undefined for another scheme, for text that is not base64 or has no colon, and for invalid UTF-8. */
+/**
+ * Reads the credentials of HTTP Basic. Returns undefined for another scheme, for text that is not base64 or has no
+ * colon, and for invalid UTF-8.
+ */
 function parseBasic(authorization: string | undefined): { clientId: string; secret: string } | undefined {
   const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return undefined;

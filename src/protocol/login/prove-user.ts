@@ -137,12 +137,12 @@ export async function findUser(
 }
 
 /**
- * Compares a password with a hash, and does equal work if there is nothing to compare. A hash with older parameters
- * takes a different time than the policy's. For an unknown name, the parameters therefore come from an existing user,
- * so that the time does not reveal who has an account.
+ * Compares a password with a hash, and does equal work if there is nothing to compare. The time of the work depends on
+ * the parameters of the hash. For an unknown name, the parameters therefore come from an existing user, so that the
+ * time does not reveal which users exist.
  *
  * @param hashes `compared`: the hash of an unlocked user; `stored`: determines the work if there is nothing to compare;
- *   if both are undefined, a hash that `name` selects determines it
+ * if both are undefined, a hash that `name` selects determines it
  * @returns undefined if the password does not match
  */
 async function compare(

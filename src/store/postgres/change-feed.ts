@@ -36,7 +36,7 @@ const CHANNEL = 'idkit_configuration';
  */
 const SERVER_TIME = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::text AS time';
 
-/** The columns of every read of the change table. */
+/** The columns that every query of the change table returns. */
 interface ReadState {
   oldest: string;
   time: string;

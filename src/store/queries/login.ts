@@ -64,7 +64,8 @@ export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
       .deleteFrom('authentication_session')
       .where('user_id', '=', slot('user_id')),
     /**
-     * Removes all but the newest `most` sessions without a user from a realm. Keeps sessions with a verified password.
+     * Removes from a realm all sessions without a user except the newest `most`. Keeps sessions with a verified
+     * password.
      */
     'authentication.bound': db.deleteFrom('authentication_session').where('id', 'in', (eb) =>
       eb

@@ -47,7 +47,7 @@ export function writeRows(database: DatabaseSync, table: string, write: (bytes: 
     write(END);
   };
   let span: Span = { start: 0, rows: FIRST_BATCH_ROWS };
-  // Before version 25.8, Node.js cannot limit the size of a batch.
+  // Before version 25.8, Node.js cannot limit the size of a batch, so the rows are read one by one.
   if (batches !== undefined && database.limits !== undefined) {
     for (let beginning = 0; beginning < BEGINNINGS; beginning++) {
       const end = writeBatches(database, batches, span, put);
