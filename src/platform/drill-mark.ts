@@ -3,8 +3,8 @@ import { hostname } from 'node:os';
 import { systemErrorCode } from '../core/index.ts';
 
 /**
- * Returns a mark that names the machine and the process of a drill, so that a later drill can remove what a killed one
- * left behind.
+ * Returns a mark that names the machine and the process of a drill, so that a later drill can remove what a killed
+ * drill left behind.
  */
 export function drillMark(pid: number | ''): string {
   return `${createHash('sha256').update(hostname()).digest('hex').slice(0, 8)}_${pid}`;

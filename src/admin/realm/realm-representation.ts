@@ -21,8 +21,8 @@ const NOT_IN_GET: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns a realm's representation, as in the response to `GET /admin/realms/{realm}`: settings with masked secrets,
- * without users, clients and flows.
+ * Returns a realm's representation, as in the response to `GET /admin/realms/{realm}`: the settings with masked
+ * secrets, but no users, clients or flows.
  */
 export function realmRepresentation(configuration: RealmConfiguration): Json {
   const { realm } = configuration;

@@ -211,7 +211,7 @@ export async function algorithmKeys(
 }
 
 /**
- * Removes a realm with all its records, and the client of master that holds its administrative roles.
+ * Removes a realm with all its records, and the client of master that holds the realm's administrative roles.
  *
  * @throws AdminRefusal for master
  */

@@ -43,8 +43,8 @@ export async function listMappings(call: RealmCall, holder: RoleHolder): Promise
 }
 
 /**
- * Lists roles of one owner: those that the holder has directly (`direct`), those that it also has through other roles
- * (`composite`), or those that it does not have directly (`available`).
+ * Lists roles of one owner: those that the holder has directly (`direct`), those that it has directly or through other
+ * roles (`composite`), or those that it does not have directly (`available`).
  */
 export function listMappingsOf(
   call: RealmCall,

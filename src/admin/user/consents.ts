@@ -37,8 +37,8 @@ async function offlineClients({ context }: RealmCall, userId: string): Promise<S
 }
 
 /**
- * Revokes a user's consent to a client and all tokens of the user for the client, including offline tokens. Notifies
- * the client that its client sessions have ended (Back-Channel Logout 1.0 §2.5), as Keycloak does.
+ * Revokes a user's consent to a client, and all of the user's tokens for that client, including offline tokens.
+ * Notifies the client that its client sessions have ended (Back-Channel Logout 1.0 §2.5), as Keycloak does.
  *
  * @throws AdminRefusal 404 for an unknown client, and if there is neither a consent nor an offline token
  */

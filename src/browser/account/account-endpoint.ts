@@ -38,7 +38,10 @@ export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
     });
 }
 
-/** Rejects a disabled client, and a realm whose demands idkit does not enforce (docs/keycloak/tokens.md#demands). */
+/**
+ * Rejects the request if the client is disabled, or if the realm has demands that idkit does not enforce
+ * (docs/keycloak/tokens.md#demands).
+ */
 function refuseClient(call: BrowserCall, client: Client): BrowserAnswer | undefined {
   const { configuration, request } = call;
   if (!client.enabled)

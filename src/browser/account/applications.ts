@@ -49,8 +49,8 @@ const rules: AccountRules = {
 };
 
 /**
- * The page `/account/applications`. It lists the applications with access to the user's account and the user's
- * consents, and can remove the access of an application.
+ * The page `/account/applications`. It lists the applications that have access to the user's account or that the user
+ * has consented to, and can remove an application's access.
  */
 export const accountApplications = accountEndpoint(rules);
 

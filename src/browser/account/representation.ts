@@ -46,8 +46,8 @@ const FIELDS = ['username', 'firstName', 'lastName', 'email'] as const;
 
 /**
  * `GET /realms/{realm}/account` with a bearer token: returns the part of the user that the realm's profile lets users
- * see. The token must have the audience `account` and one of this client's roles `manage-account` and `view-profile`,
- * as in Keycloak.
+ * see. The token must have the audience `account` and the role `manage-account` or `view-profile` of that client, as in
+ * Keycloak.
  *
  * @param options `metadata`: adds the profile's rules for each attribute
  * @throws Refusal `realm-not-found`, `realm-not-enabled`, `https-required`, `invalid-origin`, `account-off`,

@@ -13,7 +13,7 @@ import { answerGone, findOpenLogin } from './open-login.ts';
 import { mustLoginAgain, stageOf, withStage } from './stage.ts';
 
 /**
- * `GET …/login-actions/authenticate`: shows the login form again, in another language or after the back button. If
+ * `GET …/login-actions/authenticate`: shows the login form again, in another language or because the user went back. If
  * another tab has logged in, the login continues with that session.
  */
 export const showLogin: BrowserEndpoint = (ctx, request) =>

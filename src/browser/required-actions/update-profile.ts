@@ -14,7 +14,7 @@ import type { RequiredAction } from './required-action.ts';
 const ENDED = ['UPDATE_PROFILE', 'VERIFY_PROFILE'];
 const USUAL = new Set(['username', 'email', 'firstName', 'lastName']);
 
-/** UPDATE_PROFILE and VERIFY_PROFILE: ask for the user's own data and check it with the realm's user profile. */
+/** UPDATE_PROFILE and VERIFY_PROFILE: ask for the user's own data and check it against the realm's user profile. */
 export const updateProfile: RequiredAction = {
   message: 'updateProfileMessage',
 

@@ -53,7 +53,7 @@ function statFile(file: string) {
 }
 
 /**
- * Serves the logos. The Content-Security-Policy prevents an SVG from running scripts and loading files if a user opens
+ * Serves the logos. The Content-Security-Policy prevents an SVG from running scripts or loading files if a user opens
  * it as a document.
  */
 const logoRoute: Route = {

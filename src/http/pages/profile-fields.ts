@@ -14,7 +14,7 @@ const AUTOCOMPLETE: Readonly<Record<string, string>> = {
  * The fields of a user's profile.
  *
  * @param focus which field has the focus: `faulty` is the first invalid field; `always` falls back to the first empty
- * one, then to the first
+ *   field, then to the first field
  */
 export function profileFields(
   fields: readonly PageField[],

@@ -53,7 +53,7 @@ export class LargeBodies {
   #open = 0;
 
   /**
-   * Counts a body that declares a large size. The count ends with the response.
+   * Counts a body that declares a large size, until its response has ended.
    *
    * @throws Refusal `service-busy` if there are too many
    */

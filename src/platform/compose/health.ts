@@ -69,8 +69,8 @@ function urlOf({ host, port }: PublishedPort, tls: boolean): string {
 }
 
 /**
- * Checks the database over TCP. During its first start, the public Postgres image accepts connections only on its
- * socket.
+ * Checks the database over TCP, because the public Postgres image accepts connections on its socket before its first
+ * start is complete.
  */
 async function checkDatabase({ engine, container }: HealthCheck): Promise<Health> {
   const asked = await engine.call(['exec', container.id, 'pg_isready', '-q', '-h', '127.0.0.1'], {

@@ -29,7 +29,7 @@ const LOG_LINES = 10;
 
 /**
  * Keycloak logs a line for each check while it is not ready. These lines are removed, because they could hide important
- * ones.
+ * lines.
  */
 const ECHOED_CHECK = /\bSRHCK01001\b/;
 const MOST_ECHOES = 500;

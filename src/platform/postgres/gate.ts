@@ -9,8 +9,8 @@ import {
 
 /**
  * Keeps services out of the live database during a restore by holding the service lock. The lock belongs to one
- * database, and its session ends before a swap. During the swap, the server refuses connections. Afterwards, a mark in
- * the comment of the new live database keeps services out until the gate has locked it.
+ * database, and the session that holds it ends before a swap. During the swap, the server refuses connections.
+ * Afterwards, a mark in the comment of the new live database keeps services out until the gate has locked it.
  */
 export class Gate {
   readonly #location: PostgresLocation;

@@ -25,7 +25,7 @@ export interface Ending {
   left?: (() => void) | undefined;
   /**
    * Returns the time in milliseconds for which keep-alive connections may still send a request after the listener has
-   * closed. The response then closes the connection. If there was a drain before, `LINGER_MS` is enough.
+   * closed. The response to such a request closes the connection. If there was a drain before, `LINGER_MS` is enough.
    */
   linger(): number;
   /** Time in milliseconds for running requests to finish. */
@@ -51,8 +51,8 @@ export async function drain(apps: readonly FastifyInstance[], ending: Ending): P
 }
 
 /**
- * Returns how long a drain takes. On Postgres, other replicas serve in the meantime. SQLite has no other replicas, so
- * the drain is skipped.
+ * Returns how long a drain takes. On Postgres, other replicas serve in the meantime. On SQLite there are no other
+ * replicas, so by default the drain is skipped.
  */
 export function drainMilliseconds({ listen, database }: Pick<Settings, 'listen' | 'database'>): number {
   return 1000 * (listen.drainSeconds ?? (database.kind === 'postgres' ? DRAIN_SECONDS : 0));

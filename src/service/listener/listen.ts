@@ -25,8 +25,8 @@ export interface HeldPort {
 export interface SharedPort {
   port: number;
   /**
-   * The file descriptor of the socket on which all of them listen. When one process ends, the connections in the queue
-   * are not lost.
+   * The file descriptor of the socket on which all processes listen, so that the connections in the queue are not lost
+   * when one process ends.
    */
   fd?: number;
 }
