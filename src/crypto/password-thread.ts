@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import { doHashJob, type HashAnswer, type HashJob } from './password-hashes.ts';
 
 /**
- * Nice value of the thread. It is lower in priority than the other threads, so that signatures and `/health/ready` go
+ * Nice value of the thread. The thread has a lower priority than the others, so that signatures and `/health/ready` go
  * first on busy cores.
  */
 const LOWER_PRIORITY = 10;

@@ -16,7 +16,7 @@ const OWN_THEMES = /^(base|keycloak(\.v\d+)?)?$/;
 
 /**
  * Lists the enabled features of a realm that idkit does not have. The realm then offers less than its users expect, but
- * no check is weaker, so idkit issues tokens all the same. Reports how many users cannot log in without such a feature.
+ * no check is weaker, so idkit still issues tokens. Reports how many users cannot log in without such a feature.
  *
  * @param requiredActions the required actions that the login pages run. Default: does not report required actions.
  */

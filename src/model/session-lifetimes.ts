@@ -7,10 +7,11 @@ import type { TokenFamily, UserSession } from './session.ts';
  */
 const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 5_184_000 } as const;
 
-/** When a session ends if it stays idle, and when it ends at the latest. Unix times in seconds. */
+/** The times at which a session ends, as Unix times in seconds. The earlier one applies. */
 export interface SessionEnds {
+  /** The end if the session stays idle. */
   idleEnd: number;
-  /** Infinity if the session has no maximum age. */
+  /** The end even if the session is in use. Infinity if the session has no maximum age. */
   maxEnd: number;
 }
 

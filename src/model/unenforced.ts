@@ -115,7 +115,7 @@ function organizations(kept: RealmSettings['kept']): readonly Unenforced[] {
 }
 
 /**
- * Lists unknown entries of the password policy. idkit issues tokens all the same, because Keycloak has accepted the
+ * Lists unknown entries of the password policy. idkit still issues tokens, because Keycloak has accepted the
  * stored passwords.
  */
 function passwordPolicy(policy: string | undefined): readonly Unenforced[] {

@@ -10,7 +10,7 @@ import { ADMINISTRATOR, makeScratchRole, type ScratchAdministrator } from './scr
 /** Timeout in seconds for the start of the server. */
 const START_SECONDS = 30;
 const BETWEEN_LOOKS = 50;
-/** Maximum length in bytes of the directory of a socket: the kernel allows 107 bytes for the whole path. */
+/** Maximum length in bytes of the path of a socket's directory. The kernel allows 107 bytes for the whole path. */
 const LONGEST_SOCKET_DIRECTORY = 107 - '/.s.PGSQL.5432'.length;
 
 /** The user that runs the server. */

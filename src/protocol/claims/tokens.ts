@@ -145,7 +145,8 @@ function members(claims: Record<string, unknown>): string {
  * Returns the claims of an ID token in Keycloak's order (docs/keycloak/tokens.md#id-token).
  *
  * @param options `accessToken`: the token issued with it, the source of `at_hash` (OpenID Connect Core §3.1.3.6);
- *   `userInfo`: whether an access token is issued, now or later for the code; `algorithm`: signs the ID token
+ *   `userInfo`: whether the client also gets an access token, now or for the code; `algorithm`: that of the ID token's
+ *   signature
  */
 export function idTokenClaims(
   input: ClaimsInput,

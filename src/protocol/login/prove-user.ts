@@ -124,7 +124,7 @@ export async function findUser(
 ): Promise<User | undefined> {
   const { id: realmId, settings } = configuration.realm;
   const name = typed.toLowerCase();
-  // No user has a longer name. It may be a megabyte of text, for which the database must not search.
+  // No user has a name of more than 255 characters, and the database must not search for a megabyte of text.
   if (name === '' || name.length > 255) return undefined;
   // Both reads always run, so that the response time does not show which of them found a user.
   const mayBeEmail = settings.loginWithEmailAllowed && name.includes('@');

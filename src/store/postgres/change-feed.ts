@@ -51,7 +51,7 @@ export interface FeedParts {
   clock: SharedClock;
 }
 
-/** The cache that is notified of the changes of other stores. */
+/** The cache to notify of changes by other stores. */
 export interface ChangeSubscriber {
   changed(touched: Touched): void;
   /** Called when the feed may have missed changes. */

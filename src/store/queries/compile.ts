@@ -40,7 +40,7 @@ export function renderQueryTypes(): string {
   });
   return `${HEAD}import type { Tables } from '${SCHEMA}';
 
-/** The queries of both databases: the type of the slots of each query, and the type of its rows. */
+/** The queries of both databases, each with the types of its slots and of its rows. */
 // biome-ignore format: generated
 export interface Queries {
 ${common.join('')}}

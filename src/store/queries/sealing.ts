@@ -5,7 +5,7 @@ import { type Compilable, slot } from './define.ts';
 /** Number of records that one transaction encrypts. */
 const PAGE = 200;
 
-/** Queries of the rotation of the master key. */
+/** Queries for rotating the master key. */
 export function sealingQueries(db: Kysely<Tables>): Record<string, Compilable> {
   const queries: Record<string, Compilable> = {};
   for (const table of ['realm', 'client', 'component', 'credential'] as const) {

@@ -67,7 +67,8 @@ export function sessionQueries(
       .insertInto('user_session')
       .values(slots(SESSION))
       .onConflict((conflict) => conflict.doNothing()),
-    // Skips the token families, which may be numerous, if the session was already used in the current second.
+    // Reads the last refresh from the token families only if the session has not been used in the current second,
+    // because there may be many families.
     'session.find': db
       .selectFrom('user_session')
       .selectAll('user_session')

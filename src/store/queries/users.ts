@@ -183,7 +183,7 @@ function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): 
   return theirs.selectAll('credential').orderBy('some.part').orderBy('some.id');
 }
 
-/** Minimum number of users of a role or group that counts as common. */
+/** A role or group with at least this many users counts as common. */
 const COMMON = 10_000;
 
 /**

@@ -1,7 +1,7 @@
 // Written by `node src/store/queries/compile.ts` from the queries. A test checks that it is up to date.
 import type { Tables } from '../../schema.ts';
 
-/** The queries of both databases: the type of the slots of each query, and the type of its rows. */
+/** The queries of both databases, each with the types of its slots and of its rows. */
 // biome-ignore format: generated
 export interface Queries {
   'realm.insert': { slots: Tables['realm']; row: never };

@@ -8,7 +8,7 @@ import { newRing, RingReader } from './chunk-ring.ts';
 /** Options to follow the progress of a dump and to abort it. */
 export interface DumpOptions {
   signal?: AbortSignal;
-  /** Called with the number of bytes of SQL that have been written. */
+  /** Called with the number of bytes of SQL written so far. */
   onProgress?: (bytes: number) => void;
 }
 

@@ -9,7 +9,7 @@ import { type Fault, fromFault } from '../faults.ts';
 /** Options to follow the progress of a load and to abort it. */
 export interface LoadOptions {
   signal?: AbortSignal;
-  /** Called with the number of bytes of SQL that have been loaded. */
+  /** Called with the number of bytes of SQL loaded so far. */
   onProgress?: (bytes: number) => void;
 }
 
