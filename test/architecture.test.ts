@@ -178,7 +178,7 @@ test('every import goes downward through a door (docs/architecture.md)', () => {
   assert.deepEqual(faults, []);
 });
 
-test('a folder of protocol or http with an index is imported only through that index', () => {
+test('a folder in protocol or http that has an index is imported only through that index', () => {
   const folders = new Set(
     sources
       .filter((file) => /^src\/(protocol|http)\/.+\/index\.ts$/.test(file))

@@ -14,7 +14,8 @@ import { startPostgres } from '../store/postgres-server.ts';
 import { median } from './measure.ts';
 
 /**
- * Accepted difference: a share of the median for a wrong password, plus a number of milliseconds that is always noise.
+ * Accepted difference: a share of the median for a wrong password, or a number of milliseconds that is always noise,
+ * whichever is greater.
  */
 const TOLERANCE = { share: 0.1, milliseconds: 0.15 };
 const PASSWORD = 'Correct-Horse-1';

@@ -10,7 +10,7 @@ export async function addDevice(realm: RealmInWorld, user: User): Promise<void> 
   await realm.credential(user, 'otp', { value: SEED }, TOTP);
 }
 
-/** Returns the current one-time password in a world (RFC 6238). */
+/** Returns the one-time password that is valid at the current time of a world (RFC 6238). */
 export function oneTimePassword({ clock }: Pick<World, 'clock'>): string {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(BigInt(Math.floor(clock.now() / 30_000)));

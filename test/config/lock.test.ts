@@ -100,7 +100,7 @@ test('the record of a killed exclusive holder does not hide a later shared holde
   await lock.release();
 });
 
-test('kill -9 of the holder releases the lock, and idkit ignores its record', async (t) => {
+test('kill -9 of the holder releases the lock, and idkit ignores the record that the holder left', async (t) => {
   const path = await lockPath(t);
   const program = `
     const { acquireLock } = await import(${JSON.stringify(new URL('../../src/config/lock/lock.ts', import.meta.url).href)});

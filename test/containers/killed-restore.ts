@@ -96,7 +96,7 @@ function checkNoFiles(platform: ContainerPlatform): void {
   );
 }
 
-/** Removes every container, volume, network and the platform directory, as after a fire. */
+/** Removes the platform directory and every container, volume and network, as after a fire. */
 export async function wipe({ engine, platform }: Place): Promise<void> {
   const filter = ['--filter', `label=com.docker.compose.project=${platform.project}`];
   const list = async (args: readonly string[]) =>

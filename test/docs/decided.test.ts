@@ -47,7 +47,7 @@ test('every section with rules ends with the line "Decided in:" for one file, or
   assert.deepEqual(faults, []);
 });
 
-test('every file that the end of a section names exists', () => {
+test('the ends of sections name only files that exist', () => {
   const missing = sections.flatMap((section) =>
     pathsIn(lastParagraph(section))
       .filter((path) => !existsSync(join(root, path)))

@@ -29,7 +29,7 @@ test('every link between pages leads to a page and a heading', () => {
   assert.deepEqual(faults, []);
 });
 
-test('every page and heading of docs/ that a source file, a test or a message cites exists', () => {
+test('source files, tests and messages cite only pages and headings of docs/ that exist', () => {
   const faults = listTexts().flatMap(({ file, text }) => {
     if (file.endsWith('.md') || file.startsWith('test/docs/')) return [];
     return [...text.matchAll(/\bdocs\/([\w./-]+\.md)(?:#([\w-]+))?/g)].flatMap(([, path, anchor]) => {
@@ -40,7 +40,7 @@ test('every page and heading of docs/ that a source file, a test or a message ci
   assert.deepEqual(faults, []);
 });
 
-test('every file of the repository that a page names exists', () => {
+test('pages name only files that exist in the repository', () => {
   const faults = pages.flatMap(({ file, text }) =>
     [...text.matchAll(/(?<=[`\s])((?:src|test|bin|build|examples|docs)\/[\w./-]*[\w/])(?=[`\s])/g)].flatMap(
       ([, path]) => (/[A-Z]{4}/.test(path!) || existsSync(join(root, path!)) ? [] : [`${file}: ${path}`]),

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ORDERS, startExampleRealm } from '../client/example-realm.ts';
 import { runExample } from './run-example.ts';
 
-test('the protected API accepts callers by their roles, including the machine-to-machine job', async (t) => {
+test('the protected API accepts callers according to their roles, including the machine-to-machine job', async (t) => {
   const realm = await startExampleRealm(t);
   const BASE_URL = realm.address;
   const api = runExample(t, 'protected-api.js', { BASE_URL, PORT: '0' });

@@ -13,7 +13,7 @@ import { makeOperatedPlatform, PASSPHRASE, postTo } from './operated-platform.ts
 
 const skip = missingPostgres() ?? missingKeycloak() ?? false;
 const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
-/** The base URL of the service that the set came from, as in its tokens. */
+/** The host and port of the service that the set came from, as in the issuer of its tokens. */
 const ISSUER = '127.0.0.1:8080';
 /**
  * A user who was locked when the set was created. A dump does not contain the lockout, because Keycloak keeps it in

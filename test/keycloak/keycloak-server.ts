@@ -63,7 +63,10 @@ function cacheDirectory(): string {
   return process.env['IDKIT_TEST_KEYCLOAK'] ?? join(tmpdir(), 'idkit-keycloak');
 }
 
-/** Returns why Keycloak is unavailable, or undefined. In CI a missing Keycloak is a failure. */
+/**
+ * Returns why Keycloak is unavailable, or undefined if it is available. Throws instead if IDKIT_TEST_REQUIRE_ALL is
+ * set.
+ */
 export function missingKeycloak(): string | undefined {
   const missing = findMissing();
   if (missing !== undefined && process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw new Error(missing);

@@ -216,7 +216,7 @@ test('rejects a loaded database that was encrypted with another master key as ID
   platform.remove();
 });
 
-test('checks without loading it that a dump fits the platform: its kind, its schema, the server and the master key', async () => {
+test('checks before the load that a dump fits the platform: its kind, its schema, the server and the master key', async () => {
   const { platform, opened } = await servedPlatform();
   const settings = await platform.settings();
   const { chunks } = await dump(opened);

@@ -67,7 +67,7 @@ describe('an env.gpg with a cipher that idkit does not support', () => {
   });
 });
 
-describe('a dump with a schema newer than this idkit', () => {
+describe('a dump with a newer schema than this idkit has', () => {
   it('causes a note from verify, and ends restore with exit code 14 before any change', async (t) => {
     const { settings, set } = await backedUp(t);
     await makeNewer(set, 999);

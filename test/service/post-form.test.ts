@@ -62,7 +62,7 @@ test('never calls a private address, whatever its notation', async (t) => {
   assert.equal(calls, 2);
 });
 
-test('refuses addresses that are not http or https URLs, and returns `later` for one that does not respond', async () => {
+test('refuses addresses that are not http or https URLs, and returns `later` if no service responds at the address', async () => {
   const post = openPostForm(['127.0.0.0/8']);
   for (const url of ['ftp://127.0.0.1/', 'javascript:alert(1)', 'no url', 'http://user:secret@127.0.0.1/'])
     assert.equal((await post(url, form)).outcome, 'refused', url);

@@ -162,7 +162,7 @@ test('a dump contains sessions and consents, but no unfinished logins or codes',
   assert.deepEqual(await loaded.takeCode(aCode({}).hash, START), { outcome: 'gone' });
 });
 
-test('rejects a statement that does not belong in a dump, and removes the file', async (t) => {
+test('rejects a statement that does not belong in a dump, and removes the new database file', async (t) => {
   const directory = await newDirectory(t);
   const good = `PRAGMA foreign_keys=OFF;\nBEGIN;\nCREATE TABLE t (a);\nINSERT INTO t(a) VALUES\n(1);\nCOMMIT;\n${END_LINE}\n`;
   const wrap = (statement: string) => good.replace('INSERT INTO t(a) VALUES\n(1);', statement);

@@ -40,7 +40,10 @@ export interface PostgresServer {
   start(): Promise<void>;
 }
 
-/** Returns the reason why tests cannot start a Postgres server, or undefined if they can. In CI this is a failure. */
+/**
+ * Returns why tests cannot start a Postgres server, or undefined if they can. Throws instead if IDKIT_TEST_REQUIRE_ALL
+ * is set.
+ */
 export function missingPostgres(): string | undefined {
   if (findPrograms() !== undefined) return undefined;
   const missing = 'the programs of a Postgres server are not installed (Debian package postgresql)';

@@ -25,7 +25,7 @@ function withStatement(statement: string): string {
   return DUMP.replace('PRAGMA application_id', `${statement}\nPRAGMA application_id`);
 }
 
-test('reads an embedded dump to its end line and counts its users without service accounts', () => {
+test('reads an embedded dump to its end line and counts its users, but not its service accounts', () => {
   assert.deepEqual(inspect(DUMP), {
     kind: 'sqlite',
     bytes: Buffer.byteLength(DUMP),

@@ -12,7 +12,7 @@ const REAL = gunzipSync(
   ),
 );
 
-test('reads the dump of a real Keycloak and counts its users without service accounts', () => {
+test('reads the dump of a real Keycloak and counts its users, but not its service accounts', () => {
   const report = inspect(REAL);
   assert.equal(report.kind, 'postgres');
   assert.deepEqual(report.realms, [

@@ -20,7 +20,7 @@ test('names a set after its start in UTC, whatever the time zone of the machine'
   assert.equal(parseSetName('20261101_020304'), Date.UTC(2026, 10, 1, 2, 3, 4));
 });
 
-test('parsing a name returns the time that it was created from', () => {
+test('parsing a name returns the time from which the name was created', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) }), (ms) => {
       assert.equal(parseSetName(formatSetName(ms)), Math.floor(ms / 1000) * 1000);
@@ -97,7 +97,7 @@ test('names a new set after the current time if that name is free', () => {
   });
 });
 
-test('waits for the next second if the newest set is named after the current one', () => {
+test('waits for the next second if the newest set is named after the current second', () => {
   assert.deepEqual(planSetName(listed(NOON), NOON + 250), {
     name: '20261101_120001',
     startedAt: NOON + 1000,
@@ -106,7 +106,7 @@ test('waits for the next second if the newest set is named after the current one
   });
 });
 
-test('uses the second after the newest set if that set is ahead of the clock, and reports it', () => {
+test('names a new set one second after the newest set if that set is ahead of the clock, and reports this', () => {
   assert.deepEqual(planSetName(listed(NOON + 5000), NOON), {
     name: '20261101_120006',
     startedAt: NOON + 6000,

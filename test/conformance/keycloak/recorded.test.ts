@@ -28,7 +28,10 @@ before(async () => {
 
 after(() => platform?.close());
 
-/** Whether a case creates its realm with a request. In that case, no realm with the name `{realm}` may exist. */
+/**
+ * Returns whether a recorded case creates its realm with a request. If so, no realm with the name `{realm}` may exist
+ * beforehand.
+ */
 function createsItsRealm(one: RecordedCase): boolean {
   return one.steps.some(
     ({ request }) =>

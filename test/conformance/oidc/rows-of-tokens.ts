@@ -161,7 +161,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     assert.equal((await at().verifyIdToken(one, tokens['id_token']))['name'], undefined);
   });
 
-  test('a client with default settings gets ID tokens with typ and e-mail, as from Keycloak, and its parameter claims is ignored', async () => {
+  test('a client with default settings gets ID tokens with typ and e-mail, as from Keycloak, and cannot use the parameter claims', async () => {
     const client = await at().addClient(`plain-${mode}`, {
       attributes: { 'idkit.lean.id.token': 'false' },
       protocolMappers: [],

@@ -23,7 +23,7 @@ const viewerToken = async (): Promise<string> => {
 /** Replaces the parameters of a path with ids of records that do not exist. */
 const filled = (path: string) => path.replace(/:\w+|\*/g, 'none');
 
-test('every administrative route that changes data rejects callers without its right before it parses the body', async () => {
+test('every administrative route that changes data rejects callers without the required right before it parses the body', async () => {
   const viewer = adminApi(service, await viewerToken());
   let rows = 0;
   for (const { method, path, right } of adminRows) {

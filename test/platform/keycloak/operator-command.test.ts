@@ -116,7 +116,7 @@ it('reports the exit code and the last lines of a failed command, and exits with
   });
 });
 
-it('stops waiting if the start command fails, and rejects a command that cannot be parsed as IDKIT_SETTING', async (t) => {
+it('stops waiting if the start command fails, and rejects with IDKIT_SETTING a command that it cannot parse', async (t) => {
   const settings = await makeSettings(t);
   const start = async (command: string | null) => {
     const keycloak = { ...settings.keycloak, start: command };

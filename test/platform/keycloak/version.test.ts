@@ -29,7 +29,7 @@ test('converts versions to numbers and back without loss, and the numbers sort l
   );
 });
 
-test('accepts an unknown version on either side, because Keycloak itself checks the version when it starts', () => {
+test('accepts an unknown version of the dump or the server, because Keycloak itself checks the version when it starts', () => {
   assert.deepEqual(checkVersionFit(undefined, '26.7.3'), {});
   assert.deepEqual(checkVersionFit('26.7.3', undefined), {});
   assert.deepEqual(checkVersionFit('26.7.3', '26.7.3'), {});

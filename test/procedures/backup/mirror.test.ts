@@ -101,7 +101,7 @@ describe('the mirror', () => {
     assert.doesNotMatch(seen, /^IDKIT_/m, 'ssh sees no secret of idkit');
   });
 
-  it('copies no foreign file next to the versions, and no directory behind a link', async (t) => {
+  it('copies neither foreign files that are next to the versions nor a directory behind a link', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const settings = await platform.load();

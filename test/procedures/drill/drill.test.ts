@@ -52,7 +52,7 @@ describe('drill', () => {
     assert.equal((await drill(await platform.load(), options())).outcome, 'passed');
   });
 
-  it('sends no logout token to an application, because the real keys sign it', async (t) => {
+  it('sends no logout token to an application, because the token would be signed with the real keys', async (t) => {
     const { platform } = await changedSinceBackup(t);
     let called = 0;
     const application = createServer((_, response) => {
@@ -110,7 +110,7 @@ describe('drill', () => {
     assert.deepEqual(await readState(dir), NEW);
   });
 
-  it('never uses an absolute database path, an application or a mirror of the set', async (t) => {
+  it('never uses an absolute database path, an application or a mirror that idkit.yaml names', async (t) => {
     const platform = await makePlatform(t);
     const yaml = [
       `database: "sqlite:${join(platform.dir, 'data/idkit.db')}"`,

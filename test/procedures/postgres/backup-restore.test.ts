@@ -232,7 +232,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     }
   });
 
-  it('a set of ordinary tools with INSERT statements is restored, and its key is checked after the load', async (t) => {
+  it('a set that ordinary tools created with INSERT statements can be restored, and its key is checked after the load', async (t) => {
     const platform = await platforms.fresh(t);
     const { server } = platforms;
     const env = { PATH: process.env['PATH'], PGPASSWORD: server.password };

@@ -254,7 +254,7 @@ describe('an env.gpg that does not contain an environment file', () => {
       assert.match(verdict, /^damaged: /);
       assert.match(await refuses(place, { from: set.dir }, 'IDKIT_DAMAGED'), why);
     }
-    // With --keep-env the restore does not decrypt it.
+    // With --keep-env, the restore does not decrypt env.gpg.
     const kept = await restore(await platform.load(), options({ from: set.dir, keepEnv: true }));
     assert.equal(kept.outcome, 'restored');
   });

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { makePlatform, refresh, startTestService } from '../../http/service.ts';
 import { runIdkit } from '../../journey/idkit.ts';
 
-/** Returns the report of `idkit status` about a service with failed renewals only. */
+/** Returns the report of `idkit status` about a service whose renewals have all failed. */
 async function statusOf(t: TestContext, yaml: string) {
   const platform = makePlatform();
   t.after(() => platform.remove());

@@ -34,7 +34,7 @@ test('grants optional scopes and openid if the request names them', () => {
   assert.equal(scopes.all.startsWith('openid '), true);
 });
 
-test('a request that also names a default scope has the same result', () => {
+test('naming a default scope in the request does not change the granted scopes', () => {
   const named = granted(resolveScopes(configuration, spa, 'profile'));
   assert.deepEqual(words(named.visible), ['email', 'profile']);
 });

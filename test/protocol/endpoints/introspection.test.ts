@@ -71,7 +71,7 @@ describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () =
     assert.deepEqual(await introspect({ token: later.access_token }), { active: false });
   });
 
-  it('rejects unauthorized clients with its own error, and accepts bearer-only clients', async () => {
+  it('rejects unauthorized clients with the errors of introspection, and accepts bearer-only clients', async () => {
     const ask = async (form: Record<string, string>) => (await refusalOf(introspect(form))).case;
     assert.equal(await ask({ client_id: 'nobody', token: 'x' }), 'introspect-client-unknown');
     const off = { client_id: 'off', client_secret: 'off-secret', token: 'x' };

@@ -96,7 +96,7 @@ describe('the order of the checks (docs/keycloak/tokens.md#order-of-the-checks)'
     assert.equal((await refusalOf(requestTokens(world.ctx, request))).case, 'realm-not-found');
   });
 
-  it('rejects grants that idkit does not have as Keycloak rejects disabled grants', async () => {
+  it('rejects grants that idkit does not have, in the same way as Keycloak rejects disabled grants', async () => {
     const refused = async (grant_type: string) => refusalOf(realm.tokens({ grant_type, client_id: 'web' }));
     const device = await refused('urn:ietf:params:oauth:grant-type:device_code');
     assert.equal(device.description, 'Client not allowed OAuth 2.0 Device Authorization Grant');
@@ -107,13 +107,13 @@ describe('the order of the checks (docs/keycloak/tokens.md#order-of-the-checks)'
 describe('client authentication (docs/keycloak/clients.md#client-authentication)', () => {
   const grant = { grant_type: 'client_credentials' };
 
-  it('rejects a client_id that is missing, empty, unknown or in different case with invalid_client', async () => {
+  it('rejects with invalid_client a client_id that is missing, empty, unknown or in different case', async () => {
     for (const client_id of ['', 'nobody', 'M2M'])
       assert.equal(await caseOf({ ...grant, client_id }), 'client-unknown', client_id);
     assert.equal(await caseOf(grant), 'client-unknown');
   });
 
-  it('rejects a secret that is missing, empty or wrong with unauthorized_client', async () => {
+  it('rejects with unauthorized_client a secret that is missing, empty or wrong', async () => {
     assert.equal(await caseOf({ ...grant, client_id: 'm2m' }), 'client-credentials-wrong');
     for (const client_secret of ['', 'wrong', 'm2m-secret '])
       assert.equal(await caseOf({ ...m2m, client_secret }), 'client-credentials-wrong', client_secret);

@@ -149,7 +149,7 @@ describe('public documents', () => {
     for (const key of keys) assert.equal(key['d'] ?? key['k'], undefined);
   });
 
-  it('the description of a realm has its signing key (docs/keycloak/errors.md#realm-information)', async () => {
+  it('the description of a realm contains the realm’s signing key (docs/keycloak/errors.md#realm-information)', async () => {
     const info = realmInfo(world.ctx, (await world.store.findRealm('acme'))!);
     assert.deepEqual(Object.keys(info), [
       'realm',

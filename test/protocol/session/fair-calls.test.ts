@@ -32,7 +32,7 @@ test('slow calls of one owner do not delay those of another', async () => {
   assert.equal(await slow[3], 'slow 4');
 });
 
-test('the next call starts after a call fails', async () => {
+test('a failed call does not prevent the next call from starting', async () => {
   const { begun, ends, work } = openWork();
   const run = limitCalls(1);
   const failed = run('one', () => Promise.reject(new Error('no')));
