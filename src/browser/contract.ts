@@ -10,7 +10,9 @@ export interface BrowserRequest {
   query: ReadonlyMap<string, string>;
   /** Fields of the form. If a field is repeated, only its first value. */
   form: ReadonlyMap<string, string>;
-  /** All values of repeated parameters, in order. Some parameters are lists, and repeating any other is a mistake. */
+  /**
+   * All values of repeated parameters, in order. Some parameters are lists. Any other parameter must not be repeated.
+   */
   doubled: ReadonlyMap<string, readonly string[]>;
   /** Every value of every cookie. A parent domain can add a cookie with the same name (cookie tossing). */
   cookies: ReadonlyMap<string, readonly string[]>;

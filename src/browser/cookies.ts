@@ -26,7 +26,7 @@ export function cookieValues(
 export interface BrowserIdentity {
   /** SHA-256 of the value. The value itself is not stored. */
   hash: Buffer;
-  /** Sets the cookie if the browser had none. */
+  /** Sets the cookie if the browser sent no valid value. Otherwise empty. */
   cookies: readonly CookieChange[];
 }
 

@@ -86,7 +86,7 @@ export function errorPage(
   });
 }
 
-/** Returns a page with its frame. Adds the cookie of a language that the user chose on it. */
+/** Returns a page with its frame. If the user has chosen a language on the page, adds the cookie that stores it. */
 export function pageAnswer(
   configuration: RealmConfiguration,
   request: FrameRequest,

@@ -241,7 +241,7 @@ export interface PlatformDatabase extends StoreAccess {
     masterKey: Secret | undefined,
     options?: SwapOptions & { signal?: AbortSignal },
   ): Promise<StagedDatabase>;
-  /** Renames the staged database to the live name, and keeps the previous one under another name. */
+  /** Renames the staged database to the live name, and keeps the previous database under another name. */
   swap(id: string, options?: SwapOptions): Promise<void>;
   /**
    * Puts the previous database back. Does nothing if there was no swap.

@@ -173,8 +173,8 @@ async function readImport(
 }
 
 /**
- * Returns whether the directory contains files. Most starts import nothing, so they need not load the import code. Also
- * returns true if the directory cannot be read.
+ * Returns whether the directory contains files. Most starts import nothing and so do not have to load the import code.
+ * Also returns true if the directory cannot be read.
  */
 async function holdsFiles(directory: string): Promise<boolean> {
   const names = await readdir(directory).catch((error) =>

@@ -92,7 +92,7 @@ export async function createClient(call: RealmCall, given: Json): Promise<string
   return client.id;
 }
 
-/** Changes the given fields. A masked secret leaves the stored secret unchanged. */
+/** Changes the given fields of a client. A masked secret leaves the stored secret unchanged. */
 export async function updateClient(call: RealmCall, uuid: string, sent: Json): Promise<void> {
   const before = await getClient(call, uuid);
   const given = withoutMaskedSecrets(sent);
@@ -184,7 +184,7 @@ function secretRepresentation(client: Client): Json {
   return { type: 'secret', ...(secret === undefined ? {} : { value: secret.reveal() }) };
 }
 
-/** Generates a new secret and returns it. */
+/** Generates a new secret for a client and returns it. */
 export async function renewSecret(call: RealmCall, uuid: string): Promise<Json> {
   const before = await getClient(call, uuid);
   const client: Client = {

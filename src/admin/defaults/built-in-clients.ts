@@ -41,7 +41,7 @@ export const ADMIN_ROLES = [
 
 export type AdminRole = (typeof ADMIN_ROLES)[number];
 
-/** Administrative roles that include others. */
+/** Administrative roles that include other administrative roles. */
 const ADMIN_COMPOSITES: Readonly<Partial<Record<AdminRole, readonly AdminRole[]>>> = {
   'view-clients': ['query-clients'],
   'view-users': ['query-users', 'query-groups'],

@@ -87,7 +87,7 @@ function changeOf(holder: RoleHolder, roleIds: readonly string[], how: 'add' | '
   return { do: 'put', group: { ...group, roleIds: how === 'add' ? [...others, ...roleIds] : others } };
 }
 
-/** Returns the owner for a path with a client UUID. @throws AdminRefusal 404 */
+/** Returns the client that a path names by its UUID, as the owner of roles. @throws AdminRefusal 404 */
 export async function mappingClient(call: RealmCall, uuid: string): Promise<{ clientUuid: string }> {
   const client = await call.context.store.findClientByUuid(call.configuration.realm.id, uuid);
   if (client === undefined) throw notFound('Client not found');

@@ -101,7 +101,7 @@ export async function createUser(call: RealmCall, given: Json): Promise<string> 
       : built.requiredActions,
   };
   const made = await buildCredentials(
-    // idkit assigns the ids of new credentials.
+    // Ids in the request are ignored, because idkit assigns the ids of new credentials.
     credentials.map(({ id: _own, ...credential }) => credential),
     user.id,
     { context, passwordPolicy: realm.settings.passwordPolicy, path: '$.credentials' },
@@ -146,7 +146,7 @@ async function checkTaken(call: RealmCall, user: User): Promise<void> {
   if (sameEmail !== undefined && sameEmail.id !== user.id) throw conflict('User exists with same email');
 }
 
-/** Changes the given fields. All other fields stay unchanged, as in Keycloak 26. @throws AdminRefusal */
+/** Changes the given fields of a user. All other fields stay unchanged, as in Keycloak 26. @throws AdminRefusal */
 export async function updateUser(call: RealmCall, id: string, given: Json): Promise<void> {
   const before = await getUser(call, id);
   const { context, configuration } = call;

@@ -108,7 +108,7 @@ export function answerDenied(account: AccountCall): BrowserAnswer {
 export interface AccountCall extends BrowserCall {
   /** The client `account`. */
   client: Client;
-  /** The login in this browser. The account pages read and change only its user. */
+  /** The login in this browser. The account pages read and change only the user of this login. */
   sso: SsoSession;
   rights: AccountRights;
   page: AccountPageName;

@@ -19,7 +19,7 @@ export interface AccountFrame {
   stateChecker: string;
   /** Id of the session in this browser, which the button "Sign out" ends. */
   sessionId: string;
-  /** Whether the user may change the data. If false, only an administrator may. */
+  /** Whether the user may change the data on the pages. If false, only an administrator may. */
   mayChange: boolean;
 }
 

@@ -104,7 +104,10 @@ function renderSession(
   };
 }
 
-/** Ends the login in this browser. Its clients can clear their state in the browser (Front-Channel Logout 1.0 §2). */
+/**
+ * Ends the login in this browser. The clients of that login can clear their state in the browser (Front-Channel Logout
+ * 1.0 §2).
+ */
 async function signOut(account: AccountCall): Promise<BrowserAnswer> {
   const { configuration, request, sso } = account;
   const ended = await endSessionOf(account.ctx, sso.session);

@@ -47,7 +47,7 @@ export function defaultResponseMode(type: ResponseType | undefined): Authorizati
   return type !== undefined && givesTokens(type) ? 'fragment' : 'query';
 }
 
-/** Returns undefined for an unknown mode. */
+/** Parses a `response_mode`. Returns undefined for an unknown mode. */
 export function parseResponseMode(text: string): AuthorizationRequest['responseMode'] | undefined {
   return text === 'query' || text === 'fragment' || text === 'form_post' ? text : undefined;
 }

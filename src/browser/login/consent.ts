@@ -14,7 +14,7 @@ import {
   type StoredLogin,
 } from './progress.ts';
 
-/** Returns the page that asks the user for consent to the missing scopes. */
+/** Returns the page that asks for consent to the scopes that the user has not agreed to yet. */
 export function consentPage(call: BrowserCall, login: StoredLogin, need: ConsentNeed): BrowserAnswer {
   const { client, user, row } = login;
   const { policyUri, tosUri } = client.attributes;

@@ -38,7 +38,7 @@ export async function refuseForm(
   return show(error.case === 'account-disabled' ? 'accountDisabledMessage' : 'invalidUserMessage');
 }
 
-/** Continues a login after the user has proved the password and the second factor, if there is one. */
+/** Continues a login after the password, and the second factor if the user has one, have been verified. */
 export function continueProved(
   call: BrowserCall,
   { client, row }: ShownLogin,

@@ -4,7 +4,7 @@ import type { BrowserCall } from '../call.ts';
 /** The subject of an ID token of this realm. */
 export interface HintedLogin {
   userId: string;
-  /** `client_id` of the client that received it. */
+  /** `client_id` of the client that received the ID token. */
   clientId: string | undefined;
   sessionId: string | undefined;
 }

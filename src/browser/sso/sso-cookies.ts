@@ -88,7 +88,7 @@ export function clearSsoCookies(): readonly CookieChange[] {
   ];
 }
 
-/** Reads the username in `KEYCLOAK_REMEMBER_ME`, a suggestion for the form. */
+/** Returns the username in `KEYCLOAK_REMEMBER_ME`, with which the login form is prefilled. */
 export function readRememberedName(value: string | undefined): string | undefined {
   if (!value?.startsWith(REMEMBERED)) return undefined;
   try {

@@ -140,7 +140,7 @@ function Pager(props: { first: number; more: boolean; onTurn: (first: number) =>
   );
 }
 
-/** Formats a time in the browser's language. Returns a dash if there is none. */
+/** Formats a time in the browser's language. Returns a dash if the time is missing. */
 export function formatTime(milliseconds: number | undefined): string {
   if (milliseconds === undefined || milliseconds === 0) return '–';
   return new Date(milliseconds).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });

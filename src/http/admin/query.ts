@@ -47,7 +47,7 @@ export function readQuery(request: FastifyRequest): Query {
   };
 }
 
-/** Returns the parameters of the query that are not empty, under the names of the keys in `names`. */
+/** Returns those parameters in `names` that are not empty. The keys of the result are the keys of `names`. */
 export function texts<K extends string>(
   query: Query,
   names: Readonly<Record<K, string>>,

@@ -157,7 +157,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null;
 }
 
-/** Returns the object in the body, or an empty one if the body is invalid, because the route's handler rejects that. */
+/** Returns the object in the body. For an invalid body, which the route's handler rejects, returns an empty object. */
 function peek({ request }: Pick<AdminCall, 'request'>): Json {
   try {
     return objectIn(readJson(request));

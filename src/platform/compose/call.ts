@@ -54,7 +54,7 @@ export async function callProgram(
   return { code: result.exitCode, stdout: result.stdout, stderr: result.stderr };
 }
 
-/** Returns the last line of the output that is not empty, for a message. */
+/** Returns the last non-empty line of the output, for a message. */
 export function lastLine({ stdout, stderr }: Called): string {
   const lines = `${stdout}\n${stderr}`.split('\n').map((line) => line.trim());
   return lines.findLast((line) => line !== '') ?? 'it printed no explanation';

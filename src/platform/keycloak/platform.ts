@@ -14,7 +14,7 @@ export function openKeycloakPlatform(
   { databasePasswords: otherPasswords = [], scratch }: OpenOptions,
 ): Platform {
   const service = new KeycloakService(settings);
-  // Keycloak cannot run on SQLite. `checkDump` and the other methods report this.
+  // Keycloak cannot run on SQLite. The methods of the database, such as `checkDump`, report this.
   if (settings.database.kind === 'sqlite') return new Platform(service, new SqliteDatabase(settings));
   const access = {
     programs: scratch?.programs ?? openLocalPrograms(),

@@ -101,7 +101,7 @@ export async function lockAlone(location: PostgresLocation): Promise<PostgresLoc
   });
 }
 
-/** Returns whether the cause is ALTER DATABASE … ALLOW_CONNECTIONS false. */
+/** Returns whether the database refuses connections (ALTER DATABASE … ALLOW_CONNECTIONS false). */
 function refusesConnections({ cause }: IdkitError): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === '55000';
 }

@@ -29,7 +29,7 @@ export function openPostgresPlatform(
 /** How to connect to a platform's database server. */
 export interface PostgresAccess {
   programs: PostgresPrograms;
-  /** Passwords to try if the server rejects the configured one, because a restore changes the password. */
+  /** Passwords to try if the server rejects the configured one, because a restore may have changed the password. */
   otherPasswords: readonly Secret[];
   /** The role that creates databases and roles. Set if the server exists only for a test. */
   administrator?: ScratchAdministrator | undefined;

@@ -10,7 +10,7 @@ import {
 } from '../../pgtools/index.ts';
 import { drillMark, isDeadDrill } from '../drill-mark.ts';
 
-/** The prefix of the database names; `drillMark` follows. */
+/** The prefix of the names of drill databases. The result of `drillMark` follows it. */
 const PREFIX = 'idkit_drill_';
 
 /**

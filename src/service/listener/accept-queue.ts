@@ -13,7 +13,7 @@ export interface AcceptQueue {
 const LISTEN = '0A';
 const SYN_RECV = '03';
 
-/** The kernel's tables. The first one also contains IPv4 clients of a listener on all IPv6 addresses. */
+/** The kernel's tables. The table for IPv4 also contains the IPv4 clients of a listener on all IPv6 addresses. */
 const TABLES = { 4: '/proc/net/tcp', 6: '/proc/net/tcp6' } as const;
 
 /** Returns the accept queue of a listener from the kernel's tables, or undefined on a system without them. */
