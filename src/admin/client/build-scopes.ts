@@ -35,7 +35,9 @@ export function buildScopes(
   });
 }
 
-/** Builds a client scope that is neither a default nor an optional scope. @throws RepresentationFault without a name */
+/**
+ * Builds a client scope that is neither a default nor an optional scope. @throws RepresentationFault for a missing name
+ */
 export function buildScope(
   given: Json,
   place: { realmId: string; context: AdminContext; path: string },

@@ -50,7 +50,7 @@ async function completeKey(
   return made.component;
 }
 
-/** Builds a component and separates its secrets. @throws RepresentationFault without a provider */
+/** Builds a component and separates its secrets. @throws RepresentationFault for a missing provider */
 export function buildComponent(given: Json, realmId: string, context: AdminContext, path: string): Component {
   const providerId = text(given['providerId']);
   if (providerId === undefined)

@@ -49,7 +49,7 @@ export function buildRoles(roles: Json, realmId: string, names: Names, context: 
   });
 }
 
-/** Builds a role without composites. @throws RepresentationFault without a name */
+/** Builds a role without composites. @throws RepresentationFault for a missing name */
 export function buildRole(
   given: Json,
   place: { realmId: string; clientUuid?: string | undefined; context: AdminContext; path: string },

@@ -42,7 +42,7 @@ export interface UserPlace {
 /**
  * Builds a user from its representation, without roles or groups. Converts username and email to lower case.
  *
- * @throws RepresentationFault without a username
+ * @throws RepresentationFault for a missing username
  */
 export function buildUser(given: Json, { context, realmId, path }: UserPlace): User {
   const username = text(given['username'])?.toLowerCase();

@@ -20,7 +20,7 @@ const TYPING_PAUSE = 250;
 
 /**
  * A list with pages. It loads one row more than a page, to find out whether there is another page. It never loads the
- * whole list, so a long one is as fast as a short one.
+ * whole list, so a long list is as fast as a short list.
  */
 export function PagedTable<Row>(props: {
   label: string;

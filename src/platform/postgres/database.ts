@@ -42,7 +42,7 @@ import { checkVersionFit } from '../keycloak/version-fit.ts';
 import { checkDumpFits, checkSeals } from './check-dump.ts';
 import { checkUnused, type Gate } from './gate.ts';
 
-/** idkit's own comments are within this many bytes of the start of a dump. */
+/** Number of bytes at the start of a dump in which idkit's own comments are. */
 const HEAD_BYTES = 64 * 1024;
 /** Timeout in seconds for counting the users of a large database. */
 const COUNT_SECONDS = 600;

@@ -48,7 +48,8 @@ export async function closeListener(server: Server): Promise<ClosedListener> {
 
 /** Closes a listener that other processes share, or whose queue is unknown. */
 export async function dropListener(server: Server): Promise<ClosedListener> {
-  // The `close` method of HTTP servers would also end idle keep-alive connections.
+  // This calls the `close` method of the base class, because that of HTTP servers would also end idle keep-alive
+  // connections.
   Server.prototype.close.call(server);
   return { ended: Promise.resolve() };
 }

@@ -12,7 +12,7 @@ export interface Texts {
   /** The language of the texts, for the attribute `lang`. English if idkit has no texts in the requested language. */
   language: string;
   text(key: MessageKey, values?: Message['values']): string;
-  /** Returns a message of src/browser. Returns an unknown key unchanged. */
+  /** Returns the text for a message of src/browser. An unknown key is returned unchanged. */
   message(message: Message): string;
   /** Returns a stored text. If the text is `${key}`, returns the message with that key, as in Keycloak. */
   stored(text: string): string;
