@@ -42,7 +42,7 @@ export function readExport(name: string): Record<string, unknown> {
   return JSON.parse(readFileSync(url, 'utf8')) as Record<string, unknown>;
 }
 
-/** The password of the administrator `admin`, and the secret of the smoke client. */
+/** The credentials of the administrator, and the secret of the smoke client. */
 export const BOOTSTRAP = {
   username: 'admin',
   password: new Secret('Admin-password-1'),

@@ -10,7 +10,7 @@ import { initPlatform, settingDocs } from '../../src/config/index.ts';
 import { EXIT_CODES } from '../../src/core/index.ts';
 import { run } from './run.ts';
 
-// The names on which scripts and people rely. Add names here if necessary, but never rename or remove one.
+// The names on which scripts and people rely. Names may be added here, but never renamed or removed.
 
 /** Each command and its own flags. */
 const COMMANDS: Record<string, readonly string[]> = {

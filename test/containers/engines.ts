@@ -210,7 +210,7 @@ graphroot = "${join(dir, 'data')}"
 }
 
 /**
- * Builds a base image from Debian's packages. On top of it, builds replacements of the public images, and idkit from
+ * Builds a base image from Debian's packages. On top of it, builds replacements for the public images, and idkit from
  * Containerfile. For Keycloak, the only proxy is Caddy.
  */
 async function makeImages(

@@ -25,7 +25,7 @@ import { prepareDistribution } from '../keycloak/keycloak-server.ts';
 const execute = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The build context for the images that replace public ones. */
+/** The build context for the images that replace public images. */
 export const CONTEXT = fileURLToPath(new URL('./images/', import.meta.url));
 
 const PACKAGES = ['postgresql-15', 'caddy', 'nginx-light', 'libatomic1', 'libstdc++6', 'ca-certificates'];

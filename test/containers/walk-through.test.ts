@@ -56,15 +56,13 @@ for (const [program, kind] of Object.entries(PROGRAMS)) {
   });
 }
 
-/**
- * Returns the engine with the plugin. Adds a line to `.env` that is valid for idkit but that the plugin cannot read.
- */
+/** Returns the engine with the compose plugin. Adds a line to `.env` that idkit can read but the plugin cannot. */
 function withPlugin(engine: TestEngine): TestEngine {
   const env = { ...engine.env, ...pluginEnvironment() };
   return { ...engine, env, images: `${engine.images}NOTE=\`two\n'lines'\`\n` };
 }
 
-/** Masks images and ports, because the test's own ones differ from those on the page. */
+/** Masks images and ports, because those of the test differ from those on the page. */
 function maskPlaces(text: string): string {
   return mask(text)
     .replace(/\b(localhost|docker\.io)(\/[a-z-]+)+:[\w.-]+/g, '<image>')

@@ -29,7 +29,7 @@ function takeAll(queue: FairQueue<Job>): string[] {
 const wide = { jobs: 100, bytes: 10_000, cost: 1000 };
 
 describe('the queue of hashes', () => {
-  it('alternates between realms, however many jobs one of them has', () => {
+  it('alternates between realms, however many jobs a realm has', () => {
     const queue = new FairQueue<Job>(wide);
     for (let i = 0; i < 50; i++) queue.add(job({ realm: 'flooded', address: `192.0.2.${i}` }));
     queue.add(job({ realm: 'quiet' }));
@@ -96,7 +96,7 @@ describe('the queue of hashes', () => {
 });
 
 describe('password hashing', () => {
-  it('rejects a hash immediately if the queue is full, but finishes the queued ones and serves another realm', async () => {
+  it('rejects a hash immediately if the queue is full, but finishes the queued hashes and serves another realm', async () => {
     const passwords = openPasswords({ threads: 1 });
     try {
       const policy = hashPolicy(undefined);

@@ -12,7 +12,10 @@ const pages = listPages()
   .map(({ file, text }) => ({ file, examples: findExamples(text) }))
   .filter(({ examples }) => examples.length > 0);
 
-/** Returns the first program that is missing here, or undefined. Throws instead if IDKIT_TEST_REQUIRE_ALL is set. */
+/**
+ * Returns the name of the first missing program, or undefined if none is missing. Throws instead if
+ * IDKIT_TEST_REQUIRE_ALL is set.
+ */
 function findMissing(programs: readonly string[]): string | undefined {
   const missing = programs.find((program) => spawnSync(program, ['--version']).error !== undefined);
   if (missing !== undefined && process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') {

@@ -4,9 +4,9 @@ import { openers, readList, seedOf } from '../http/admin/many-users.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
 
 const USERS = 200_000;
-/** Maximum growth of this process in megabytes. The reader of the list runs in it too. */
+/** Maximum growth of this process in megabytes, including the memory of the client that reads the list. */
 const MEGABYTES = 100;
-/** Maximum time in milliseconds for which other requests may get no response on a busy machine. */
+/** Maximum time in milliseconds that another request may wait for its response on a busy machine. */
 const BLOCKED = 2_000;
 
 for (const [name, open] of Object.entries(openers))

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import type { TestContext } from 'node:test';
 
-/**
- * Returns whether the program exists. If not, skips the test, or fails it if the environment requires every component.
- */
+/** Returns whether the program exists. If not, skips the test, or fails it if IDKIT_TEST_REQUIRE_ALL is set. */
 export function hasProgram(t: TestContext, program: string): boolean {
   const found = spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
   if (found) return true;

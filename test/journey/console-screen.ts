@@ -15,7 +15,7 @@ const LOOKS = [
 const SETTLED = `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() =>
   Promise.all(document.getAnimations().map((one) => one.finished.catch(() => undefined))))`;
 
-/** Checks accessibility in light and dark mode, and that a phone does not have to scroll sideways. */
+/** Checks that the page is accessible in light and dark mode, and that a phone does not have to scroll it sideways. */
 export async function checkScreen(page: Page, name: string): Promise<void> {
   for (const { name: look, colorScheme, width } of LOOKS) {
     await page.setViewportSize({ width, height: 800 });

@@ -172,7 +172,7 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
   });
 });
 
-/** Reads the secrets from the realm file that the same server exported, which has them in the clear. */
+/** Reads the secrets from the realm file that the same server exported, which contains them in plain text. */
 function clientSecrets(realm: string): ReadonlyMap<string, string> {
   const text = readFileSync(join(EXPORTS, `${realm}-realm.json`), 'utf8');
   const { clients } = JSON.parse(text) as { clients: { clientId: string; secret?: string }[] };

@@ -50,7 +50,7 @@ export interface KeycloakServer {
   log(): string;
   /** True if the start command has created a process, even if Keycloak is not ready. */
   runs(): boolean;
-  /** Runs the start command and waits until it is ready. */
+  /** Runs the start command and waits until Keycloak is ready. */
   start(): Promise<void>;
   /** Runs the stop command. */
   stop(): Promise<void>;

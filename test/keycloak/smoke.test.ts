@@ -197,7 +197,9 @@ function logIn(keycloak: KeycloakServer, password: string) {
   return post(keycloak.baseUrl, 'acme', 'token', form);
 }
 
-/** Returns a comparison by the order of `listed`. Keycloak does not guarantee the order of its realms. */
+/**
+ * Returns a comparison function for the order of `listed`, because Keycloak does not guarantee the order of its realms.
+ */
 function byOrderOf(listed: unknown): (one: { realm: string }, other: { realm: string }) => number {
   const names = (listed as { realm: string }[]).map(({ realm }) => realm);
   return (one, other) => names.indexOf(one.realm) - names.indexOf(other.realm);

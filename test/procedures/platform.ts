@@ -91,7 +91,7 @@ export interface Reported {
   findings: Finding[];
 }
 
-/** Returns the options that every procedure takes. They record its reports. */
+/** Returns the options that every procedure takes, with callbacks that record its reports. */
 export function procedureOptions(
   own: { clock?: Clock; signal?: AbortSignal; failpoint?: (stepId: string) => void } = {},
 ): ProcedureOptions & { reported: Reported } {

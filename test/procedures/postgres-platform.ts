@@ -19,8 +19,8 @@ const PASSWORDS = { old: 'Role-Before-1', new: 'Role-Of-The-Set-1' };
 export interface PostgresPlatforms {
   server: PostgresServer;
   /**
-   * Returns a stopped platform that changed since its set: it has one more administrator, another password of the
-   * database's role in `.env`, and another `config/`. The databases of earlier platforms are dropped.
+   * Returns a stopped platform that has changed since its backup: it has one more administrator, another password of
+   * the database's role in `.env`, and another `config/`. The databases of earlier platforms are dropped.
    */
   fresh(t: TestContext): Promise<PostgresPlatform>;
   close(): Promise<void>;

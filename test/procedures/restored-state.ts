@@ -22,7 +22,10 @@ export const NEW: State = { database: 'new', env: 'new', config: 'new' };
 /** One platform for each list of realms. Tests copy it, because creating a platform takes a second. */
 const templates = new Map<string, Promise<{ dir: string; set: string }>>();
 
-/** Returns a stopped platform that changed since its set: one more administrator, another `.env` and `config/`. */
+/**
+ * Returns a stopped platform that has changed since its backup: it has one more administrator, another `.env` and
+ * another `config/`.
+ */
 export async function changedSinceBackup(
   t: TestContext,
   realms: readonly string[] = [],

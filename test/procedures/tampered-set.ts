@@ -111,7 +111,7 @@ export async function makeNewer(set: Place, version: number): Promise<void> {
   await changeManifest(set, (all) => ({ ...all, database: { ...all.database, schemaVersion: version } }));
 }
 
-/** Downgrades the dump to the first schema: removes everything that later ones added. */
+/** Downgrades the dump to the first schema: removes everything that later schemas added. */
 export async function makeOlder(set: Place): Promise<void> {
   const first = new DatabaseSync(':memory:');
   first.exec(MIGRATIONS[0]!.sqlite);

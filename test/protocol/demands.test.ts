@@ -140,7 +140,7 @@ describe("the realm's client authentication flow", () => {
     assert.ok((await realm.tokens(machine)).access_token);
   });
 
-  it('ignores alternative steps of a flow that has required ones', async () => {
+  it('ignores the alternative steps of a flow that has required steps', async () => {
     const { realm, machine } = await prepare('required');
     const kept = (await world.store.findRealm(realm.name))!.realm.settings.kept;
     const steps = (first: string, second: string) => ({

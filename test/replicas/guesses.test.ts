@@ -53,7 +53,7 @@ async function idOf(username: string): Promise<string> {
   return (await admin('GET', `/acme/users?username=${username}&exact=true`)).json[0].id;
 }
 
-test('two replicas compare only five of 800 parallel guesses for one user’s password, and reject even the correct one', {
+test('two replicas compare only five of 800 parallel guesses for one user’s password, and reject even the correct guess', {
   skip,
 }, async () => {
   const guesses = Array.from({ length: 800 }, (_, at) => (at === 700 ? 'password-of-alice' : `guess-${at}`));

@@ -24,7 +24,7 @@ const hashOf = async (file: string) =>
     .digest('hex');
 const config = (content: string) => tarGz([{ path: 'config/x', content }]);
 
-test('adds a version after a change or a week, and keeps the newest ones', async (t) => {
+test('adds a version after a change or after a week, and keeps the newest versions', async (t) => {
   const root = await temporaryDirectory(t);
   const file = join(root, 'source');
   const add = async (day: number, content: string) => {

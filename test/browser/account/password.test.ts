@@ -77,7 +77,7 @@ describe('the password page', () => {
     assert.ok(await findSsoSession(world.ctx, configuration, browser));
   });
 
-  it('requires the new password twice, and rejects one that the password policy does not allow', async () => {
+  it('requires the new password twice, and rejects it if the password policy does not allow it', async () => {
     const { user, browser } = await realmOf('policy', {
       passwordPolicy: 'length(10) and passwordHistory(2)',
     });

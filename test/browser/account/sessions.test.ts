@@ -84,7 +84,7 @@ describe('the sessions page', () => {
     assert.equal(shown.filter(({ current }) => !current).length, 0);
   });
 
-  it('shows at most a hundred sessions, and the number of the remaining ones', async () => {
+  it('shows at most a hundred sessions, and states how many more there are', async () => {
     const { user, browser } = await realmOf('many');
     const [own] = await world.store.listUserSessions(user.id, false);
     for (let one = 0; one < 101; one++)

@@ -74,7 +74,7 @@ describe('UPDATE_PASSWORD', () => {
     }
   });
 
-  it('requires the new password twice, and rejects one that the password policy does not allow', async () => {
+  it('requires the new password twice, and rejects it if the password policy does not allow it', async () => {
     const { realm: own } = await realmWithLogin(world, 'policy', {
       passwordPolicy: 'length(10) and passwordHistory(2)',
     });

@@ -79,7 +79,7 @@ interface TestService {
 
 /**
  * Opens tabs of one browser, with the Web Locks and BroadcastChannels of Node.js. Their service rotates refresh tokens,
- * and ends the session if one is reused.
+ * and ends the session if a refresh token is reused.
  */
 export function openTabs(t: TestContext) {
   const clock = fakeClock();

@@ -6,7 +6,7 @@ import { parseTokenSet, renewalTime, type TokenSet } from '../../../src/client/a
 const AS = { issuer: 'https://login.example/realms/x', token_endpoint: 'https://login.example/token' };
 const CLIENT = { client_id: 'shop' };
 
-/** Returns a token response, as if validated, with an ID token that has these claims. */
+/** Returns a validated token response, whose ID token has these claims. */
 function responseWith(claims: Record<string, unknown> | undefined, more: Record<string, unknown> = {}) {
   const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const now = Math.floor(Date.now() / 1000);

@@ -65,8 +65,8 @@ before(async () => {
 after(() => platform?.close());
 
 /**
- * Returns the secret of a login's client. expected.json has only the secrets of service accounts; others are in the
- * export.
+ * Returns the secret of a login's client. expected.json has only the secrets of service accounts; the export contains
+ * the others.
  */
 function secretOf(login: Login): string | undefined {
   if (login.secret) return login.secret;

@@ -192,7 +192,7 @@ async function send(
   return { status: response.status, headers: response.headers, body: parse(await response.text()) };
 }
 
-/** Returns the form or the redirect of the previous response, if the path refers to one. */
+/** Returns the form or the redirect of the previous response, if the path refers to it. */
 function followPage(path: string, last: Answered | undefined): PageForm | undefined {
   if (path === '{location of the previous answer}')
     return { action: last?.headers.get('location') ?? '', fields: {} };
@@ -340,7 +340,7 @@ function decode(jwt: string): unknown[] {
     .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
 }
 
-/** Returns the TOTP (RFC 6238) at this time, for the secret of the recorded credential. */
+/** Returns the one-time password (RFC 6238) for this time and the secret of the recorded credential. */
 function oneTimePassword(now: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(now / 30_000)));

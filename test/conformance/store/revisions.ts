@@ -4,8 +4,8 @@ import { aClient, aComponent, aCredential, aGroup, aRole, aUser } from './record
 import { begin, type Rule } from './suite.ts';
 
 /**
- * Reads every kind of record that `put` replaces. Returns, for each, a function that builds a change with the revision
- * that was read.
+ * Reads one record of every kind that `put` replaces. For each of them, returns a function that builds a change with
+ * the revision that was read.
  */
 async function readEach(store: Store): Promise<Record<string, (name: string) => Change>> {
   const acme = (await store.findRealm('acme'))!;

@@ -4,7 +4,7 @@ import { missingPostgres } from '../../store/postgres-server.ts';
 import { administrator } from '../administrator.ts';
 import { openers, readList, seedOf } from './many-users.ts';
 
-// The service streams a list that is longer than one page.
+// These tests request lists that are longer than one page, which the service streams.
 
 const USERS = 1_500;
 

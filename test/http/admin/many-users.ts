@@ -55,8 +55,8 @@ export const seedOf = (users: number): string => `
   ANALYZE`;
 
 /**
- * Reads a list. Returns how often it contains `mark`, its last character, the memory use and the longest event loop
- * delay.
+ * Reads a list. Returns how often the list contains `mark`, the last character of the list, the memory use and the
+ * longest event loop delay.
  */
 export async function readList({ service }: Place, path: string, mark: string) {
   const token = (await login(service))['access_token']!;

@@ -29,7 +29,7 @@ test('behind a trusted proxy, an IPv6 network that floods the hash queue does no
       logInFrom(service, `2001:db8:1:2::${at.toString(16)}`, { username: `nobody-${at}`, password: 'x' }),
     );
     const right = { username: SECRETS.IDKIT_ADMIN_USERNAME, password: SECRETS.IDKIT_ADMIN_PASSWORD };
-    // The queue is full when the first request of the flood gets its response.
+    // Wait for the first response to the flood, because the queue is full by then.
     await Promise.race(flood);
     assert.equal(await logInFrom(service, '2001:db8:9::1', right), 200);
     for (const status of await Promise.all(flood)) assert.ok([400, 503].includes(status), `${status}`);

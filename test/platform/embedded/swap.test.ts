@@ -116,7 +116,7 @@ test('undoing a swap removes the database if none existed before', async () => {
   assert.ok(!existsSync(files.live));
 });
 
-test('discards the staged database and, with `previous`, also the one that a swap kept', async () => {
+test('discards the staged database and, with `previous`, also the database that a swap kept', async () => {
   const files = place();
   await swapFile(files);
   await discardFiles(files, { previous: false });

@@ -207,7 +207,7 @@ describe('backup', () => {
     assert.deepEqual(fresh.pruned, [old.name, partial.name]);
   });
 
-  it('keeps versions of configuration and environment next to the sets, and adds changed ones', async (t) => {
+  it('keeps versions of the configuration and the environment next to the sets, and adds a version after each change', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const run = async () =>

@@ -8,7 +8,7 @@ import { drill, restore, verify } from '../../../src/procedures/index.ts';
 import { fingerprint, makeDirectory, PASSPHRASE, procedureOptions } from '../platform.ts';
 import { changedSinceBackup, NEW, readState } from '../restored-state.ts';
 
-/** Runs `work` while a directory is mounted read-only. Skips the test without the right to mount. */
+/** Runs `work` while a directory is mounted read-only. Skips the test if this process cannot mount file systems. */
 async function whileReadOnly(t: TestContext, dir: string, work: () => Promise<void>): Promise<void> {
   const isRoot = process.getuid?.() === 0;
   const mount = (...args: string[]) => execFileSync('mount', [...args, dir], { stdio: 'ignore' });

@@ -9,7 +9,7 @@ import { startService } from '../../../src/service/index.ts';
 import { makeDirectory, PASSPHRASE, procedureOptions } from '../platform.ts';
 import { changedSinceBackup, NEW, readState } from '../restored-state.ts';
 
-/** Returns false and skips the test if a program is missing. Fails if every program is required. */
+/** Returns whether all programs are installed. If not, skips the test, or fails it if IDKIT_TEST_REQUIRE_ALL is set. */
 function hasPrograms(t: TestContext, programs: readonly string[]): boolean {
   for (const program of programs) {
     try {

@@ -34,7 +34,10 @@ const isData = (path: string) => isLock(path) || path.startsWith('data');
 
 type Place = Awaited<ReturnType<typeof changedSinceBackup>>;
 
-/** Checks that a restore and a dry run are rejected with the same code and change nothing. Returns the texts. */
+/**
+ * Checks that a restore and a dry run are rejected with the same code and change nothing. Returns the message and the
+ * hints.
+ */
 async function refuses({ platform }: Place, own: Partial<RestoreOptions>, code: string): Promise<string> {
   const settings = await platform.load();
   const before = await fingerprint(platform.dir, isData);

@@ -84,7 +84,7 @@ test('a refresh ignores scopes that were not granted at the login', () => {
   assert.deepEqual(words(scopes.visible), ['email', 'openid', 'profile']);
 });
 
-test('a refresh that omits openid returns an ID token, and one that adds openid does not', () => {
+test('a refresh that omits openid returns an ID token, but a refresh that adds openid does not', () => {
   const withOpenid = granted(resolveScopes(configuration, spa, 'openid')).all;
   const dropped = granted(resolveRefreshScopes(configuration, spa, withOpenid, 'email'));
   assert.deepEqual([words(dropped.visible), dropped.openid], [['email', 'profile'], true]);

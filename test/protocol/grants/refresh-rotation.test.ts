@@ -28,7 +28,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
     assert.match(String(claimsOf(second.access_token)['jti']), /^onrtrt:/);
   });
 
-  it('ends the whole user session, including the newest refresh token, if an older one is reused', async () => {
+  it('ends the whole user session, including the newest refresh token, if an older token is reused', async () => {
     const first = await realm.login('alice');
     const second = await realm.refresh(first.refresh_token);
     await refusalOfRefresh(first.refresh_token);
@@ -155,7 +155,7 @@ describe('the scope of a refresh (docs/keycloak/tokens.md#refresh)', () => {
     assert.ok(roles.includes('reader'));
   });
 
-  it('rejects the refresh of an offline token, and the login for one, if the user lacks the role offline_access', async () => {
+  it('rejects a login that requests an offline token, and the refresh of an offline token, if the user lacks the role offline_access', async () => {
     const { own, user } = await ownRealm();
     const { refresh_token } = await own.login('alice', { scope: 'offline_access' });
     await own.put({ do: 'put', user: { ...user, roleIds: [] } });

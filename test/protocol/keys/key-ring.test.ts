@@ -122,7 +122,7 @@ test('returns a key only for the algorithm that it belongs to (RFC 8725 §3.1)',
   }
 });
 
-test('fails to sign if the realm has no key for the algorithm, until one is added', async () => {
+test('fails to sign if the realm has no key for the algorithm, until a key is added', async () => {
   assert.throws(() => ring.signingKey(acme, 'ES256'), { case: 'no-signing-key' });
   const realm = { id: acme.realm.id, name: acme.realm.name };
   for (const algorithm of ['ES256', 'PS256', 'EdDSA'] as const) {

@@ -68,7 +68,7 @@ const failuresOf = (user: { realmId: string; id: string }) =>
   world.store.findLoginFailures(user.realmId, user.id);
 
 /**
- * Uses up the guesses that the realm allows. They are sequential, because some parallel ones could time out on a busy
+ * Uses up the guesses that the realm allows. They are sequential, because parallel guesses could time out on a busy
  * machine.
  */
 async function exhaust(realm: RealmInWorld, username: string): Promise<void> {

@@ -274,7 +274,7 @@ test('a call does not fail if the server closes its connection', { skip }, async
   await checkNothingLost(store, tokens);
 });
 
-test('a store with several hosts uses the one that accepts writes, and looks for another if that one fails', {
+test('a store with several hosts uses the host that accepts writes, and looks for another host if that host fails', {
   skip,
 }, async (t: TestContext) => {
   const [first, second] = [await startPostgres({ after }), await startPostgres({ after })];

@@ -127,7 +127,7 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
   },
 };
 
-/** Creates a realm and two administrators of it. */
+/** Creates a realm with two administrators. */
 export async function openTwo(services: readonly TestService[], realm: string): Promise<Two> {
   const token = (await login(services[0]!))['access_token']!;
   const two = { one: adminApi(services[0]!, token), other: adminApi(services.at(-1)!, token) };

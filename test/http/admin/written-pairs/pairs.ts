@@ -160,7 +160,9 @@ function checkSeen(samples: readonly Sample[], done: boolean[], seen: boolean[],
     if (done[at] && samples[1 - at]!.replaces !== true) assert.ok(seen[at], outcome);
 }
 
-/** Runs every pair of every kind and returns their number. Checks that no record was changed without its lock. */
+/**
+ * Runs every pair of every kind and returns the number of pairs. Checks that no record was changed without its lock.
+ */
 export async function runEveryPair(services: readonly TestService[]): Promise<number> {
   let pairs = 0;
   for (const kind of KINDS) pairs += await runKind(kind, services);
