@@ -105,7 +105,7 @@ export interface Manifest {
   steps: readonly { id: string; milliseconds: number }[];
 }
 
-/** The contents of a dump. They are known only when the dump was read to its end line. */
+/** The contents of a dump. They are known only after the dump has been read to its end line. */
 export interface DumpReport {
   kind: 'sqlite' | 'postgres';
   /** The size of the SQL in bytes. */

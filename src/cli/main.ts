@@ -3,7 +3,7 @@ import { IdkitError } from '../core/index.ts';
 import { runCli } from './run-cli.ts';
 import { openTerminal } from './terminal.ts';
 
-// The tests of the packed program import this function to run command lines in their own process.
+// The tests of the packed program import this function to run command lines without a child process.
 export { runCli };
 
 /** Runs the command and exits the process with its exit code. */

@@ -33,7 +33,7 @@ export async function swapDatabases(
   if (live !== undefined && databases.has(names.previous))
     throw new IdkitError(
       'IDKIT_FAILED',
-      `the live database cannot be renamed to ${names.previous}, because that database exists already`,
+      `the live database cannot be renamed to ${names.previous}, because a database of that name exists already`,
     );
   await renameAlone(context, [names.live, names.staged], databases, [
     ...markStatements(names.staged, databases.get(names.staged), {

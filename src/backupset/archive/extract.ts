@@ -126,7 +126,7 @@ async function settleDirectories(dir: string, entries: readonly CheckedEntry[]):
   syncDirectory(dir);
 }
 
-/** Returns a Date, because Node.js treats a negative number as the current time. */
+/** Converts the entry's time for `utimes`. Node.js treats a negative number as the current time, but not a Date. */
 function time(entry: CheckedEntry): Date {
   return new Date(entry.mtime * 1000);
 }

@@ -28,7 +28,7 @@ export class ArchiveRules {
   readonly #implied = new Set<string>();
   #bytes = 0;
 
-  /** Returns undefined for the root of the archive, which is not an entry. @throws IDKIT_DAMAGED */
+  /** Returns the checked entry, or undefined for the root of the archive. @throws IDKIT_DAMAGED */
   check(header: TarHeader): CheckedEntry | undefined {
     const path = this.#checkPath(header.path);
     if (path === undefined) {

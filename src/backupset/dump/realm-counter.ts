@@ -55,7 +55,7 @@ export class RealmCounter {
   }
 
   /**
-   * Returns undefined if the dump has no known tables.
+   * Returns the user count of each realm, or undefined if the dump has no known tables.
    *
    * @param usersKnown true if the dump creates a table of users, which has no INSERT or COPY if it is empty
    */

@@ -47,7 +47,7 @@ export function sealedSetOf({ filename }: { filename: string }): string | undefi
   return parseSetName(name) === undefined ? undefined : name;
 }
 
-/** Returns the operator's error for a message that could not be decrypted. */
+/** Returns the error that the operator sees if a message cannot be decrypted. */
 export function messageFault(
   file: string,
   opened: Exclude<MessageOpened, { outcome: 'opened' }>,

@@ -35,7 +35,8 @@ export function readRequestObject(
   if (uri !== undefined) return refused('request_uri is not supported');
   if (text === undefined)
     return required?.startsWith('request') ? refused('the client must send a request object') : undefined;
-  if (required === 'request_uri only') return refused('the client may only send a request_uri');
+  if (required === 'request_uri only')
+    return refused('the client must send a request_uri instead of a request object');
   const claims = verify(client, text);
   if (claims === undefined) return refused('the signature of the request object is invalid');
   return judge(call, client, values, claims);

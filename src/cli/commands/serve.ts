@@ -156,7 +156,7 @@ async function showBanner(
   for (const { realm, what, refuses } of service.unenforced) {
     lines.push(
       paint.warning(
-        `not enforced yet    ${oneLine(`${realm}: ${what}`)}${refuses ? '; such logins are rejected' : ''}`,
+        `not enforced yet    ${oneLine(`${realm}: ${what}`)}${refuses ? '; the affected logins are rejected' : ''}`,
       ),
     );
   }

@@ -166,7 +166,7 @@ export const SETTINGS = [
     kind: path('the path of a directory'),
     default: 'backups',
     reason: 'works without configuration; a directory on another disk is safer',
-    doc: 'the backup root; a relative path in idkit.yaml is relative to the platform directory, and one in a flag to the working directory',
+    doc: 'the backup root; a relative path in idkit.yaml starts at the platform directory, a relative path in a flag at the working directory',
   },
   {
     name: 'backup.keepDays',
@@ -219,7 +219,7 @@ export const SETTINGS = [
     kind: orNull(line('a program name')),
     default: null,
     reason: 'works without configuration',
-    doc: 'the container engine; null: the engine that started the platform, else docker or podman, whichever runs',
+    doc: 'the container engine; null: the engine that started the platform, else docker or podman, whichever is available',
   },
   {
     name: 'compose.project',

@@ -133,7 +133,7 @@ async function noteFetch(
   if (name.startsWith('localhost/')) return;
   const asked = await engine.call(['image', 'inspect', '--format', '{{.Id}}', name], { signal });
   if (asked.code !== 0)
-    note(`${engine.kind} fetches the image ${name}, because this machine does not have it`);
+    note(`${engine.kind} is fetching the image ${name}, because this machine does not have it`);
 }
 
 /**

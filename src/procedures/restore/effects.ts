@@ -85,7 +85,7 @@ export async function listEffects(
   }));
 }
 
-/** Lists the names of the settings, and every value that is an address. */
+/** Lists the variables of the environment file: all of their names, and every value that is an address. */
 function listEnvironment(plain: Uint8Array): readonly Effect[] {
   const values = [...parseEnvContent(plain, SET_FILES.environment)];
   const addresses = values.filter(([, value]) => /^(sqlite:|[a-z][a-z0-9+.-]*:\/\/)/i.test(value));

@@ -115,7 +115,7 @@ function keyHints({ sources }: Settings, { keepEnv }: RestoreOptions): readonly 
   ];
 }
 
-/** Runs `work` and adds the hint that nothing was touched to its errors. */
+/** Runs `work`. If it fails, adds the hint that nothing was touched to the error. */
 async function untouched<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

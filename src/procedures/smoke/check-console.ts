@@ -49,7 +49,7 @@ async function logIn(service: ServiceUnderTest): Promise<string> {
     throw new Error(`the service responded with ${renderStatus(shown)} to the request for the login page`);
   const action = findAction(shown.text);
   if (action === undefined) throw new Error('the login page has no form kc-form-login');
-  // The page contains the public address, which this machine may not reach.
+  // The page contains the public address, which may be unreachable from this machine.
   const target = action.startsWith(publicBase) ? service.baseUrl + action.slice(publicBase.length) : action;
   if (!target.startsWith(`${service.baseUrl}/`))
     throw new Error('the login form would send the password to another address');

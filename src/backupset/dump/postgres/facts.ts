@@ -55,7 +55,7 @@ export class DumpFacts {
         this.#roles.add(unquoted(role));
   }
 
-  /** Returns undefined for a table whose rows are not needed. */
+  /** Returns the reader for the rows of a table, or undefined if they are not needed. */
   table(name: string, columns: readonly string[]): TableReader | undefined {
     const at = (column: string) => columns.indexOf(column);
     const has = (...wanted: readonly string[]) => wanted.every((column) => at(column) >= 0);

@@ -64,7 +64,8 @@ export class EmbeddedDump {
     const schemaVersion = this.#pragmas.get('user_version');
     if (this.#pragmas.get('application_id') !== SQLITE_APPLICATION)
       throw badDump('its PRAGMA application_id does not belong to idkit');
-    if (schemaVersion === undefined) throw badDump('it has no PRAGMA user_version, which names its schema');
+    if (schemaVersion === undefined)
+      throw badDump('it has no PRAGMA user_version, which sets its schema version');
     this.#schema.check(schemaVersion);
     const realms = this.#counter.result(this.#schema.tables.some((name) => this.#counter.isUserTable(name)));
     return {

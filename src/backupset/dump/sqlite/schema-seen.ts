@@ -44,8 +44,8 @@ export class SchemaSeen {
   }
 
   /**
-   * Checks that the dump has exactly the definitions of its schema version. The definitions of a newer version are not
-   * known, and a version below 1 belongs to another program, so restore rejects both because of their version.
+   * Checks that the dump has exactly the definitions of its schema version. Does not check a version that is newer than
+   * this idkit or below 1: restore rejects both.
    *
    * @throws IDKIT_DAMAGED
    */

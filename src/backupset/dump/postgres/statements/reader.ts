@@ -44,7 +44,7 @@ export class StatementReader {
     return fits;
   }
 
-  /** Skips the choice that comes next and returns it. Returns undefined if none of the choices does. */
+  /** Skips and returns the choice that comes next. Returns undefined if the next token begins none of the choices. */
   takeOne(choices: readonly string[]): string | undefined {
     return choices.find((choice) => this.take(choice));
   }
