@@ -134,7 +134,7 @@ function findVariable(
   const valueIn = (name: string) => (source === '.env' ? envFile.get(name) : env[name]);
   const value = variable === undefined ? undefined : valueIn(variable);
   if (value) return { value, source, place: source === '.env' ? `.env: ${variable}` : `${variable}` };
-  // A `…_FILE` variable of the process environment takes precedence over the one in .env, even if its file is empty.
+  // A `…_FILE` variable of the process environment takes precedence over .env, even if its file is empty.
   if (fileEnv === undefined || (source === '.env' && env[fileEnv])) return undefined;
   const file = valueIn(fileEnv);
   return file ? readValueFile(fileEnv, file, dir) : undefined;

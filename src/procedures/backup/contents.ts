@@ -22,7 +22,7 @@ export async function writeContents(work: BackupWork): Promise<BackupContents> {
   if (keyFault !== undefined) {
     run.finding(
       'MASTER_KEY_UNFIT',
-      `the master key does not open the database, so this set can only be restored with the right key: ${keyFault}`,
+      `the master key does not decrypt the database, so this set can only be restored with the right key: ${keyFault}`,
     );
   }
   if (
@@ -73,7 +73,7 @@ async function dumpDatabase({ platform, writer, options, run }: BackupWork): Pro
 }
 
 /**
- * Returns the fault if the master key does not open the database. A set without data from the database needs no key.
+ * Returns the fault if the master key does not decrypt the database. A set without data from the database needs no key.
  * For such a set, an unreachable database is only a note, and a rejected password a finding.
  */
 async function findKeyFault({ parts, platform, run, options }: BackupWork): Promise<string | undefined> {
@@ -89,7 +89,7 @@ async function findKeyFault({ parts, platform, run, options }: BackupWork): Prom
       );
     } else if (error.code === 'IDKIT_UNREACHABLE' || error.code === 'IDKIT_NOT_FOUND') {
       options.reporter.note(
-        `idkit could not check whether the master key opens the database: ${error.message}`,
+        `idkit could not check whether the master key decrypts the database: ${error.message}`,
       );
     } else throw error;
     return undefined;

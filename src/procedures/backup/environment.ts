@@ -50,7 +50,7 @@ function usesPasswordFile({ database, databasePassword, runtime }: Settings): bo
   return address.hosts.some((host) => findPostgresPassword(address, host) !== undefined);
 }
 
-/** Returns the fault if the current master key does not open the database. Throws any other error. */
+/** Returns the fault if the current master key does not decrypt the database. Throws any other error. */
 export async function findMasterKeyFault(platform: Platform): Promise<string | undefined> {
   try {
     await platform.database.checkMasterKey();

@@ -9,7 +9,7 @@ import { call } from '../smoke/call.ts';
 import type { BackupOptions } from './options.ts';
 import type { BackupWork, RealmFiles } from './work.ts';
 
-/** A realm as the administrative API or the snapshot returned it. */
+/** A realm from the administrative API or from the snapshot. */
 interface FetchedRealm {
   realm: string;
   representation: unknown;

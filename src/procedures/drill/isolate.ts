@@ -34,7 +34,10 @@ export interface IsolatedPlace {
   scratch: Scratch;
 }
 
-/** Creates the directory. Also removes the directories of drills whose process has ended, but not the kept ones. */
+/**
+ * Creates an isolated platform directory. Also removes the directories of drills whose process has ended, except those
+ * that `--keep` kept.
+ */
 export async function isolate(
   environment: NodeJS.ProcessEnv,
   options: {

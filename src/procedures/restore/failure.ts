@@ -95,7 +95,10 @@ export function keepRestored(error: unknown): unknown {
   });
 }
 
-/** Before the swap, the only trace on an unreachable server is a staged database that no program uses. */
+/**
+ * True if a rollback failed before the swap because the server is unreachable. The only trace on the server is then a
+ * staged database that no program uses.
+ */
 function isUnreachableBeforeSwap(journal: Journal, error: unknown): error is IdkitError {
   return journal.state === 'staging' && error instanceof IdkitError && error.code === 'IDKIT_UNREACHABLE';
 }

@@ -19,7 +19,7 @@ export interface OldState {
 
 /**
  * Opens the platform as it was before the journal's restore, with the database that the journal names. If the platform
- * had no definition, the staged or restored one is used.
+ * had no definition, uses the staged or restored definition.
  */
 export async function openOldState(
   settings: Settings,
@@ -61,9 +61,9 @@ export async function rollBack({
   }
   await putItemsBack(places, journal.items);
   if (touched) await platform.database.discard(journal.id, { previous: false });
-  // Without a definition the operator could not stop the parts that the restore started.
+  // Remove the parts that the restore started, because without a definition the operator could not stop them.
   if (journal.items.some(({ name, had }) => name === 'compose.yaml' && !had)) await removeStarted(platform);
-  // After the staged files are removed, a repeated rollback could not reach the database.
+  // Without the staged files, a repeated rollback could not reach the database, so it must skip the database.
   if (touched) await putJournal(dataDir, { ...undoing, touched: false });
   await removeStaging(places);
   await removeJournal(dataDir, journal.id);

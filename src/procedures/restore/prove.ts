@@ -23,7 +23,7 @@ export async function checkRealms({ next, journal, options }: Restore): Promise<
   if (password === undefined)
     throw new IdkitError('IDKIT_CREDENTIALS', 'the restored .env has no IDKIT_ADMIN_PASSWORD');
   const baseUrl = await next.platform.service.baseUrl();
-  if (baseUrl === undefined) throw new IdkitError('IDKIT_UNREACHABLE', 'the restored service has ended');
+  if (baseUrl === undefined) throw new IdkitError('IDKIT_UNREACHABLE', 'the restored service has stopped');
   const admin = await connectAdmin({
     baseUrl,
     username,

@@ -144,7 +144,7 @@ async function openJournal(restore: Restore): Promise<void> {
     record(restore, {
       startedAt: new Date(options.clock.now()).toISOString(),
       ...(accepted === undefined ? {} : { accepted }),
-      // If an interrupted restore stopped the service, this one starts it again after a rollback.
+      // If an interrupted restore stopped the service, a rollback of this restore must start it again.
       ...((await stoppedEarlier(dataDir)) ? { ran: true } : {}),
     }),
   );
@@ -180,7 +180,7 @@ function choicesOf(earlier: Journal | undefined): Partial<RestoreOptions> {
   return { keepEnv, keepConfig, ...(inPlace === undefined ? {} : { inPlace }) };
 }
 
-/** Returns the journal to continue. If nothing was replaced yet, it is a new one with a new id. */
+/** Returns the journal to continue, or a new journal with a new id if nothing was replaced yet. */
 function journalOf(earlier: Journal | undefined, options: RestoreOptions, set: string): Journal {
   if (earlier !== undefined && progressOf(earlier) !== 'nothing replaced') return earlier;
   const { keepEnv, keepConfig, inPlace } = { ...options, ...choicesOf(earlier) };

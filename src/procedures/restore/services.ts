@@ -25,7 +25,7 @@ export async function stopServices(restore: Restore): Promise<void> {
   await record(restore, { touched: true });
 }
 
-/** Starts only the database. If the platform has no definition yet, the database starts from the staged one. */
+/** Starts only the database. Without a definition in the platform directory, uses the staged definition. */
 export async function startDatabase(
   platform: Platform,
   dir: string,

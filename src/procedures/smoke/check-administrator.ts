@@ -101,7 +101,9 @@ async function logout(service: ServiceUnderTest, refreshToken: string): Promise<
       form: { client_id: CLIENT, refresh_token: refreshToken },
     });
   } catch {
-    service.options.reporter.note('the smoke tests could not log out; their session expires when it is idle');
+    service.options.reporter.note(
+      'the smoke tests could not log out; their session will end at its idle timeout',
+    );
   }
 }
 

@@ -55,7 +55,8 @@ async function logIn(service: ServiceUnderTest): Promise<string> {
     throw new Error('the login form would send the password to another address');
   const sent = await browser.post(target, { username, password: password.reveal(), credentialId: '' });
   const answer = readRedirect(sent, redirectUri);
-  if (answer.get('state') !== state) throw new Error('the redirect after the login has another state');
+  if (answer.get('state') !== state)
+    throw new Error('the redirect after the login contains a different state');
 
   const tokens = await service.call(`${oidc}/token`, {
     method: 'POST',

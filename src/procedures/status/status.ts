@@ -117,7 +117,9 @@ function joinRealms(known: StatusReport['realms'], demands: readonly Demand[]): 
     ...row,
     unenforced: demands
       .filter(({ realm }) => realm === row.realm)
-      .map(({ path, what, refuses }) => `${path}: ${what}${refuses ? ' (refuses logins)' : ''}`),
+      .map(
+        ({ path, what, refuses }) => `${path}: ${what}${refuses ? ' (affected logins are rejected)' : ''}`,
+      ),
   }));
 }
 

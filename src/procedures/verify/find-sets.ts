@@ -43,8 +43,8 @@ export async function findSets(settings: Settings, options: VerifyOptions): Prom
 }
 
 /**
- * Returns the name of the newest sealed set before the newest one, if there is one. A newer set without a seal cannot
- * come from an older idkit.
+ * Returns the name of the last sealed set before the newest set, or undefined if no earlier set is sealed. A set after
+ * a sealed set should have a seal, because it cannot come from an idkit version without seals.
  */
 export async function findSealedBefore({ root, newest, explicit }: FoundSets): Promise<string | undefined> {
   if (newest === undefined || explicit) return undefined;

@@ -114,7 +114,7 @@ describe('backup', () => {
     );
   });
 
-  it('reports a master key that does not open the database, and leaves out the realms', async (t) => {
+  it('reports a master key that does not decrypt the database, and leaves out the realms', async (t) => {
     const platform = await makePlatform(t);
     await (await platform.serve()).close();
     const settings = await platform.load();
