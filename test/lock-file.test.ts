@@ -32,7 +32,7 @@ test('the lock file does not name a dependency by a tag, which older versions of
   assert.deepEqual(findTags(tagged), ['a: b latest']);
 });
 
-/** Reports whether a range in `engines.node`, such as `^18.19.0 || >=20.5.0`, accepts the newest Node.js 20. */
+/** Returns whether a range in `engines.node`, such as `^18.19.0 || >=20.5.0`, accepts the newest Node.js 20. */
 function acceptsNode20(range: string): boolean {
   return range.split('||').some((part) => {
     const [, operator, major] = /^\s*(>=|\^|>)?\s*v?(\d+)/.exec(part) ?? [];

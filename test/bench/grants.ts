@@ -10,14 +10,15 @@ export interface Measured {
   detail: string;
 }
 
-/**
- * How long and how often to measure. `seconds` is the length of one measured window. `warmUp` is the length in seconds
- * of the first window of each kind of load, which does not count: Node.js optimizes a function only after thousands of
- * calls, whereas a service runs all day.
- */
+/** How long and how often to measure. */
 export interface Effort {
   rounds: number;
+  /** Length of a measured window in seconds. */
   seconds: number;
+  /**
+   * Length in seconds of the first window of each kind of load, which does not count: Node.js optimizes a function only
+   * after thousands of calls, whereas a service runs all day.
+   */
   warmUp: number;
 }
 

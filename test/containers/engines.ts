@@ -103,7 +103,7 @@ export async function startEngine(
   return { kind, env, images: await makeImages(kind, call, service, env), runs, call };
 }
 
-/** Starts a separate daemon. When the test ends, the daemon and everything in it is removed. */
+/** Starts a separate daemon. When the test ends, the daemon and everything in it are removed. */
 async function startDocker(t: TestContext, dir: string): Promise<Record<string, string>> {
   const socket = join(dir, 'docker.sock');
   const log = openSync(join(dir, 'log'), 'w');

@@ -17,8 +17,8 @@ export interface HostileServer {
 }
 
 /**
- * Starts a hostile server on the loopback interface, without TLS. Each connection gets the next of `talks`, and further
- * ones get the last. A port number instead of a talk forwards the connection to a real server.
+ * Starts a hostile server on the loopback interface, without TLS. Each connection gets the next element of `talks`, and
+ * further connections get the last element. A port number instead of a talk forwards the connection to a real server.
  */
 export async function startHostile(
   t: { after(end: () => void): void },

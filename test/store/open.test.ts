@@ -88,8 +88,9 @@ test('reports each defect of a database with its own error, and does not change 
 const NOBODY = 65_534;
 
 /**
- * Opens a store as a user other than root. Returns the code of the error, or `opened`. As root, it runs in a process
- * that drops its privileges after it has loaded the modules, because the checkout may be readable only for root.
+ * Opens a store in a separate process, as a user other than root. Returns the code of the error, or `opened`. If root
+ * runs the test, the process drops its privileges only after it has loaded the modules, because the checkout may be
+ * readable only for root.
  */
 async function openAsUser(file: string, masterKey: Secret): Promise<string> {
   const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);

@@ -4,9 +4,9 @@ import type { TestContext } from 'node:test';
 import type { PostgresServer } from './postgres-server.ts';
 
 /**
- * Starts a proxy to the server that can fail. After `cut`, no response arrives. Existing connections close with the
- * next response at the latest, and new ones fail until `mend`. After `silence`, existing connections stay open but no
- * longer carry data from the server. New ones work.
+ * Starts a proxy that can simulate failures of the connection to the server. After `cut`, no response arrives: existing
+ * connections close with the next response at the latest, and new connections fail until `mend`. After `silence`,
+ * existing connections stay open but no longer carry data from the server, whereas new connections work.
  */
 export async function wayTo(t: TestContext, server: PostgresServer) {
   let isCut = false;

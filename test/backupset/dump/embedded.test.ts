@@ -52,7 +52,7 @@ test('reads a long literal in many chunks in linear time', () => {
   assert.equal(inspect(text, 4096).realms?.length, 3);
 });
 
-test('reports the short rows of the table meta at any position, wherever the chunks begin', () => {
+test('reports the short rows of the table `meta` at any position, wherever the chunks begin', () => {
   const rows = [
     'CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;',
     'CREATE TABLE metal (name TEXT PRIMARY KEY, value TEXT);',
@@ -70,7 +70,7 @@ test('reports the short rows of the table meta at any position, wherever the chu
   for (const chunk of [1, 7, 1 << 20]) assert.deepEqual(inspect(text, chunk).meta, meta);
 });
 
-test('keeps only a limited number of rows of an endless table meta', () => {
+test('keeps only a limited number of rows if the table `meta` is endless', () => {
   const many = Array.from({ length: 5000 }, (_, index) => `('${index}','x')`).join(',');
   const table = 'CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;';
   const text = withStatement(`${table}\nINSERT INTO meta(name,value) VALUES${many};`);

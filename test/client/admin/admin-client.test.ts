@@ -246,7 +246,7 @@ test('maps each error of the administrative API to a code, with the text of the 
   }
 });
 
-test('reports an address that is not a token service differently from a wrong password', async (t) => {
+test('distinguishes an address without a token service from a wrong password', async (t) => {
   const cases: [reply: Reply, code: string][] = [
     [{ text: '<html>hello</html>' }, 'IDKIT_FAILED'],
     [{ json: { hello: 1 } }, 'IDKIT_FAILED'],

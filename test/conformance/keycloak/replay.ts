@@ -134,13 +134,13 @@ async function compareAnswer(
 function headerOf(answered: Answered, name: string): string | undefined {
   const value = answered.headers.get(name) ?? undefined;
   if (name === 'content-type') return value?.split(';')[0]?.trim();
-  // The recording has the directives of this header in sorted order.
+  // Sort the directives of this header, as the recording does.
   return name === 'cache-control' ? value?.split(/,\s*/).sort().join(', ') : value;
 }
 
 function unexpectedHeaders(step: Step, answered: Answered): string[] {
   const cors = [...answered.headers.keys()].filter((name) => name.startsWith('access-control-'));
-  // The recording has no content type for a response without a body.
+  // Omit the content type of a response without a body, as the recording does.
   const type = answered.body === null ? [] : ['content-type'];
   const origin = Object.keys(step.request.headers ?? {}).some((name) => name.toLowerCase() === 'origin');
   return [...type, 'www-authenticate', 'location', ...(origin ? cors : [])].filter((name) =>

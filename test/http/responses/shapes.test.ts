@@ -23,7 +23,10 @@ async function ask(
   };
 }
 
-/** Matches the end of a JSON response, because the server keeps the connection open for the rest of the request. */
+/**
+ * Matches the end of a JSON response. The tests stop reading there, because the server keeps the connection open for
+ * the rest of the request.
+ */
 const ANSWERED = /\r\n\r\n[\s\S]*\}$/;
 
 /** Sends a path without the normalization that HTTP clients apply. */

@@ -23,7 +23,7 @@ export class CookieBrowser {
     return url.origin === new URL(this.#service).origin ? this.open(url) : url;
   }
 
-  /** Logs alice in. Returns the address of the client, with the response to the login. */
+  /** Logs alice in. Returns the URL of the redirect to the client, which contains the response to the login. */
   async logIn(address: URL): Promise<URL> {
     const page = await this.open(address);
     assert.ok(page instanceof Response, `no login page but ${page}`);
