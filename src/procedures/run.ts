@@ -9,7 +9,7 @@ export interface StepDescription {
   id: string;
   /** Imperative. */
   title: string;
-  /** The damage that the step prevents. */
+  /** The reason for the step, often the damage that it prevents. */
   why: string;
 }
 

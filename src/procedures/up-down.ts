@@ -102,8 +102,12 @@ export const UP_STEPS = [
 export const DOWN_STEPS = [
   { id: 'application', title: 'Stop the applications', why: 'applications need all other parts' },
   { id: 'proxy', title: 'Stop the proxy', why: 'no new request arrives while the service finishes its work' },
-  { id: 'service', title: 'Stop the service', why: 'every change that it confirmed must be in the database' },
-  { id: 'database', title: 'Stop the database', why: 'it stops last, when every change is written' },
+  {
+    id: 'service',
+    title: 'Stop the service',
+    why: 'it stores its last changes while the database is still running',
+  },
+  { id: 'database', title: 'Stop the database', why: 'it stops last, after every change has been stored' },
 ] as const satisfies readonly StepDescription[];
 
 export interface PartsResult extends ProcedureResult {

@@ -73,7 +73,7 @@ export class WaitingRoom {
 }
 
 function refusal(): IdkitError {
-  return new IdkitError('IDKIT_UNREACHABLE', 'the database is busy with reads of other administrators', {
+  return new IdkitError('IDKIT_UNREACHABLE', 'the database is busy with requests from other administrators', {
     hints: ['retry in a few seconds, with a smaller max or a narrower search'],
   });
 }
