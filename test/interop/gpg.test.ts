@@ -126,7 +126,7 @@ test('idkit decrypts messages that `gpg --symmetric` wrote with various options 
   if (gpg === undefined) return;
   for (const options of OPTIONS) {
     let made = gpg([...options, '--symmetric'], ENVIRONMENT);
-    // Only newer versions of gpg know this option, and they require it.
+    // Older versions of gpg do not know this option, and newer versions require it.
     if (made.status !== 0 && options.includes('--allow-old-cipher-algos'))
       made = gpg([...options.slice(0, 2), '--symmetric'], ENVIRONMENT);
     assert.equal(made.status, 0, made.errors);

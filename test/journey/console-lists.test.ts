@@ -22,7 +22,7 @@ const REALM = {
   })),
 };
 
-test('the console pages through lists, searches, ends sessions, deletes users and reports errors', async (t) => {
+test('the console shows long lists in pages, searches, ends sessions, deletes users and reports errors', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const cwd = makePlace(t);

@@ -32,7 +32,7 @@ const JAVA = '-XX:TieredStopAtLevel=1';
 
 export const KEYCLOAK_ADMIN = { username: 'admin', password: 'Keycloak-Admin-1' } as const;
 
-/** A Keycloak for tests, which runs as an operator would run it: one command starts it, and one stops it. */
+/** A Keycloak for tests, which runs as an operator would run it: one command starts it, and another stops it. */
 export interface KeycloakServer {
   /** The version of the distribution: `26.7.3`. */
   version: string;

@@ -10,7 +10,7 @@ import { changedSinceBackup } from './restored-state.ts';
 const code = (name: string) => (error: unknown) => (error as { code?: string }).code === name;
 const readEnv = (platform: TestPlatform) => readFile(join(platform.dir, '.env'), 'utf8');
 
-/** Checks that the service starts, its secrets can be decrypted and the credentials of `.env` work. */
+/** Checks that the service starts, that its secrets can be decrypted, and that the credentials in `.env` work. */
 async function checkWell(platform: TestPlatform): Promise<void> {
   const service = await platform.serve();
   const result = await smoke(await platform.load(), procedureOptions());

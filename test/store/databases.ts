@@ -12,7 +12,7 @@ export const masterKey = newMasterKey();
 
 let made = 0;
 
-/** Creates an empty database on a server. `url` lacks the password. */
+/** Creates an empty database on a server. `url` does not contain the password. */
 export async function makeDatabase(server: PostgresServer): Promise<{ name: string; url: string }> {
   const name = `idkit_${++made}`;
   await runSql(server, `CREATE DATABASE ${name}`);

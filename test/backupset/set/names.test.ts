@@ -125,7 +125,7 @@ test('percent-encodes the realm name in a file name, except for letters, digits,
   assert.equal(realmFileName('Söhne 100%'), 'realm-S%C3%B6hne%20100%25.json');
 });
 
-test('returns the name of a realm from the name of its file', () => {
+test('decodes the name of a realm from the name of its file', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), (realm) => {
       const file = realmFileName(realm);

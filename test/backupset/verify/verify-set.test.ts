@@ -192,7 +192,7 @@ test('reports a missing, unlisted or irregular file as damage', async (t) => {
   }
 });
 
-test('reports a file that was removed together with its line as damage', async (t) => {
+test('reports damage if a file was removed together with its line in the checksums', async (t) => {
   for (const file of ['keycloak-db.sql.gz', 'env.gpg', 'config.tar.gz', 'realm-master.json']) {
     const dir = await published(t);
     await rm(join(dir, file));

@@ -152,7 +152,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     );
   });
 
-  test('the parameter claims adds name to user info without scope profile, but not to the ID token (Core 5.5)', async () => {
+  test('the parameter `claims` adds name to user info without scope profile, but not to the ID token (Core 5.5)', async () => {
     const { one } = at();
     const claims = JSON.stringify({ userinfo: { name: { essential: true } } });
     const tokens = await tokensOf(at(), one, await agent().logInAt(one, { claims }));
@@ -161,7 +161,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     assert.equal((await at().verifyIdToken(one, tokens['id_token']))['name'], undefined);
   });
 
-  test('a client with default settings gets ID tokens with typ and e-mail, as from Keycloak, and cannot use the parameter claims', async () => {
+  test('a client with default settings gets ID tokens with typ and e-mail, as from Keycloak, and cannot use the parameter `claims`', async () => {
     const client = await at().addClient(`plain-${mode}`, {
       attributes: { 'idkit.lean.id.token': 'false' },
       protocolMappers: [],

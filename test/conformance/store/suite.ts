@@ -42,7 +42,7 @@ export function ruleOf(name: string, backend: ConformanceBackend): Rule {
   };
 }
 
-/** Runs many calls in parallel, alternately in two stores. */
+/** Runs many calls in parallel, alternating between two stores. */
 export function many<T>(
   count: number,
   [store, other]: readonly [Store, Store],

@@ -78,7 +78,7 @@ describe('a set that was altered together with its checksums', () => {
       );
     }
     await rm(join(set.dir, SET_FILES.seal));
-    // Without the seal its env.gpg reveals the new name.
+    // Even without the seal, env.gpg reveals that it belongs to a sealed set.
     await writeFile(file, JSON.stringify({ ...older, formatVersion: 1 }));
     await listAsThief(set);
     await assert.rejects(

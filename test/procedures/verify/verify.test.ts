@@ -63,7 +63,7 @@ describe('verify', () => {
     }
   });
 
-  it('distinguishes a wrong passphrase from damage, and notes that env.gpg is not decrypted without one', async (t) => {
+  it('distinguishes a wrong passphrase from damage, and notes that env.gpg is not decrypted without a passphrase', async (t) => {
     const { settings } = await backedUp(t);
     const wrong = await verify(settings, { ...procedureOptions(), passphrase: new Secret('wrong') });
     assert.equal(wrong.failure?.exitCode, 12);

@@ -40,14 +40,14 @@ const exchange = (code: string, form: Record<string, string> = {}) =>
 const infoOf = (accessToken: string) =>
   userInfo(world.ctx, realm.request({}, { authorization: `Bearer ${accessToken}` }));
 
-describe('the parameter claims (OpenID Connect Core §5.5)', () => {
+describe('the parameter `claims` (OpenID Connect Core §5.5)', () => {
   const claims = JSON.stringify({
     userinfo: { phone_number: { essential: true }, address: null, realm_access: null, sub: null },
     id_token: { nickname: null, phone_number: { value: '+1' }, __proto__: null },
   });
   const person = { attributes: { phoneNumber: ['+49 1'], nickname: ['Al'] } };
 
-  it('adds the named claims to the ID token or to user info, if the client is configured for the parameter claims', async () => {
+  it('adds the named claims to the ID token or to user info, if the client is configured for the parameter `claims`', async () => {
     const asking = { ...MAPPER, protocolMapper: 'oidc-claims-param-token-mapper' };
     const client = await realm.client('asking', { standardFlowEnabled: true, protocolMappers: [asking] });
     const user = await realm.user('dora', person);
@@ -73,7 +73,7 @@ describe('the parameter claims (OpenID Connect Core §5.5)', () => {
     );
   });
 
-  it('ignores the parameter claims if the client is not configured for it, as Keycloak does', async () => {
+  it('ignores the parameter `claims` if the client is not configured for it, as Keycloak does', async () => {
     const user = await realm.user('emil', person);
     const { code } = await login({ claims }, user);
     const tokens = await exchange(code);
@@ -81,7 +81,7 @@ describe('the parameter claims (OpenID Connect Core §5.5)', () => {
     assert.equal((await infoOf(tokens.access_token)).body['phone_number'], undefined);
   });
 
-  it('accepts an invalid value of the parameter claims, and adds no claims', async () => {
+  it('accepts an invalid value of the parameter `claims`, and adds no claims', async () => {
     const asking = { ...MAPPER, protocolMapper: 'oidc-claims-param-token-mapper' };
     const client = await realm.client('odd', { standardFlowEnabled: true, protocolMappers: [asking] });
     for (const odd of ['', '{', '[]', '{"userinfo":7,"id_token":[1]}', 'null']) {

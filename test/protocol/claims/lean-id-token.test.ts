@@ -84,7 +84,7 @@ describe('lean ID tokens (client attribute idkit.lean.id.token)', () => {
     assert.equal((await claimsFor({ attributes: LEAN })).email, user.email);
   });
 
-  it("a lean ID token has the claims of the client's own mappers and of the parameter claims", async () => {
+  it("a lean ID token has the claims of the client's own mappers and of the parameter `claims`", async () => {
     const own = await claimsFor({ attributes: LEAN, protocolMappers: [emailMapper] }, { accessToken });
     assert.equal(own.email, user.email);
     const asking = { ...emailMapper, protocolMapper: 'oidc-claims-param-token-mapper' };

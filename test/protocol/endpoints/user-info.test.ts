@@ -74,7 +74,7 @@ describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-inf
     assert.equal(await refusalText(info(access_token, {}, elsewhere)), 'Token verification failed');
   });
 
-  it('rejects a lightweight token, and one without the scope openid', async () => {
+  it('rejects a lightweight token, and a token without the scope openid', async () => {
     const { access_token } = await realm.login('alice');
     assert.equal((await refusalOf(info(access_token))).case, 'userinfo-scope');
     const light = await realm.login('alice', { client_id: 'light', scope: 'openid' });

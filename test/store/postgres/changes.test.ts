@@ -34,7 +34,7 @@ const between = (title: string, run: (place: Place, t: TestContext) => Promise<v
   });
 };
 
-/** Waits until a store returns the realm, with the given role if there is one. */
+/** Waits until a store returns the realm. If an id is given, waits until the realm has the role with this id. */
 async function hasRole(store: Store, id: string | undefined): Promise<void> {
   await waitUntil(
     id === undefined ? 'the realm is seen' : `the role ${id} is seen`,
