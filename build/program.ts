@@ -6,7 +6,7 @@ import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { writeLicences } from './licences.ts';
 
 // Builds the program into dist: main.js, one file for each kind of worker thread, and the chunks that commands load
-// when they need them. The dependencies in `JOINED` are bundled; dist/LICENSES.txt contains their licences.
+// when they need them. The dependencies in `BUNDLED` are bundled; dist/LICENSES.txt contains their licences.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -30,7 +30,7 @@ const THREADS = [
  * Dependencies whose code is bundled into the program, because a start that reads hundreds of small files is slow.
  * Their own dependencies are bundled too. All other dependencies are imported from `node_modules`.
  */
-const JOINED = ['commander', 'fastify', 'light-my-request', 'pino'];
+const BUNDLED = ['commander', 'fastify', 'light-my-request', 'pino'];
 
 /**
  * Modules that bundled libraries load immediately but rarely or never use here. The program loads them at their first
@@ -94,7 +94,7 @@ const common: BuildOptions = {
   format: 'esm',
   platform: 'node',
   target: 'node24',
-  external: Object.keys(manifest.dependencies).filter((name) => !JOINED.includes(name)),
+  external: Object.keys(manifest.dependencies).filter((name) => !BUNDLED.includes(name)),
   plugins: [deferred, builtins],
   entryNames: '[name]',
   // Minifies white space, which is a fifth of the code that a start reads, but keeps names, so that stack traces are
@@ -104,7 +104,7 @@ const common: BuildOptions = {
   logLevel: 'warning',
 };
 
-const undeclared = JOINED.filter((name) => !(name in manifest.dependencies));
+const undeclared = BUNDLED.filter((name) => !(name in manifest.dependencies));
 if (undeclared.length > 0) throw new Error(`package.json must list ${undeclared.join(', ')} as dependencies`);
 
 // Each kind of worker thread has its own file and loads only the code that it needs.

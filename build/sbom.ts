@@ -45,7 +45,7 @@ const sbom = JSON.parse(
   execFileSync(program!, [...first, ...command], { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 }),
 ) as Sbom;
 
-const joined = new Set(
+const bundled = new Set(
   ['dist/LICENSES.txt', 'dist/console/LICENSES.txt'].flatMap((file) =>
     [...readFileSync(root + file, 'utf8').matchAll(/^(\S+) (\d+\.\d+\.\d+\S*) \(/gm)].map(
       ([, name, version]) => `${name}@${version}`,
@@ -53,7 +53,7 @@ const joined = new Set(
   ),
 );
 const installed = findInstalled();
-const shipped = new Set([...joined, ...installed]);
+const shipped = new Set([...bundled, ...installed]);
 
 const { component } = sbom.metadata;
 // The file contains no time and no random number, so that two builds of one commit are identical.
@@ -90,7 +90,7 @@ function findInstalled(): ReadonlySet<string> {
  */
 function deliveryOf(ref: string): Component['properties'] {
   return [
-    ...(joined.has(ref) ? [{ name: 'idkit:delivery', value: 'joined into dist' }] : []),
+    ...(bundled.has(ref) ? [{ name: 'idkit:delivery', value: 'bundled into dist' }] : []),
     ...(installed.has(ref) ? [{ name: 'idkit:delivery', value: 'installed as a dependency' }] : []),
   ];
 }

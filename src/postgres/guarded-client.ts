@@ -66,8 +66,8 @@ export class GuardedClient extends Client {
     super({ ...config, ...scram, password: gate });
     this.#allowed = config.requireAuth;
     this.#host = { host: config.host, port: config.port };
-    // These listeners run before those of pg, so that no query is sent to a rejected server. A server may skip the
-    // first of these messages.
+    // These listeners run before those of pg, so that no query is sent to a rejected server. A server may skip
+    // `authenticationOk`.
     this.connection.on('authenticationOk', () => this.#letIn());
     this.connection.once('readyForQuery', () => this.#letIn());
   }

@@ -91,12 +91,14 @@ function checkKey(settings: Settings): Secret {
   for (const name of ['IDKIT_MASTER_KEY', 'IDKIT_MASTER_KEY_OLD']) {
     const source = settings.sources[name];
     if (source !== undefined && source !== '.env' && source !== 'default') {
+      const [place, old] =
+        source === 'file'
+          ? [`the file that ${name}_FILE names`, `${name}_FILE`]
+          : [`the ${source}`, `it in the ${source}`];
       throw new IdkitError(
         'IDKIT_SETTING',
-        `${name} comes from the ${source}, but idkit can change it only in .env`,
-        {
-          hints: [`move it to .env in the platform directory and unset it in the ${source}`],
-        },
+        `${name} comes from ${place}, but idkit can change it only in .env`,
+        { hints: [`move it to .env in the platform directory and unset ${old}`] },
       );
     }
   }

@@ -136,7 +136,7 @@ export async function makeMaster(settings: Settings, admin: AdminContext): Promi
   if (isPasswordTooLong(password.reveal()))
     throw new IdkitError(
       'IDKIT_SETTING',
-      `IDKIT_ADMIN_PASSWORD has more than ${MOST_PASSWORD_BYTES} bytes, which is the maximum for a login`,
+      `IDKIT_ADMIN_PASSWORD is longer than ${MOST_PASSWORD_BYTES} bytes, the maximum for a login`,
       { hints: ['set a shorter password in .env and start again'] },
     );
   const { bootstrapMaster } = await import('../admin/index.ts');

@@ -35,7 +35,7 @@ const GREET: CommandRow = {
 const commands = [...COMMANDS, GREET];
 const reference = readReference(await buildProgram(() => async () => {}, { commands }));
 
-test('a new command needs only one file and one row to run, to complete, and to appear in the help and every reference', async () => {
+test('a new command needs only one file and one row to run and to appear in shell completion, the help and every reference', async () => {
   const ran = await run(['greet', '--loud', 'ada'], { commands });
   assert.deepEqual([ran.code, ran.stdout], [0, 'HELLO ADA\n']);
   assert.deepEqual((await run(['greet', 'ada', '--json'], { commands })).result()['name'], 'ada');

@@ -42,11 +42,11 @@ test('every IDKIT_ name on a page is an error code or an environment variable', 
 
 test('the page about dependencies has one line for each dependency, and no others', () => {
   const text = page('contributing/dependencies.md');
-  const [shipped = '', joined = '', development = ''] = text.split(/^## (?:Joined into|For development)/m);
+  const [shipped = '', bundled = '', development = ''] = text.split(/^## (?:Bundled into|For development)/m);
   const rows = /^\| (`[^|]+`) \| [^|]{4,} \| [^|]{4,} \|$/gm;
   const named = (part: string) =>
     [...part.matchAll(rows)].flatMap(([, names]) => names!.replaceAll('`', '').split(', '));
-  const written = [...named(shipped), ...named(joined), ...named(development)].sort();
+  const written = [...named(shipped), ...named(bundled), ...named(development)].sort();
   const all = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)];
   assert.deepEqual(written, all.filter((name) => !name.startsWith('@types/')).sort());
   for (const name of named(shipped)) assert.ok(name in manifest.dependencies, `${name} is shipped`);

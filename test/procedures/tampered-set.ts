@@ -140,7 +140,7 @@ export async function makeOlder(set: Place): Promise<void> {
   await changeManifest(set, (all) => ({ ...all, database: { ...all.database, schemaVersion: 1 } }));
 }
 
-/** Encrypts another text as the environment file. */
+/** Replaces the set's `env.gpg` with `text`, encrypted with the passphrase. */
 export async function putEnvironment(set: Place, text: string | Uint8Array): Promise<void> {
   const message = await encryptEnvironment(Buffer.from(text as Uint8Array), PASSPHRASE);
   await putContent(set, SET_FILES.environment, message);

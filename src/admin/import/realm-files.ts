@@ -219,6 +219,6 @@ function unused(
   hints: readonly string[] = [],
 ): IdkitError {
   return new IdkitError('IDKIT_IMPORT', `${directory.pathOf(name)} is not used: ${why}`, {
-    hints: [...hints, 'or remove it from import/, and start again'],
+    hints: [...hints, `${hints.length > 0 ? 'or ' : ''}remove it from import/, and start again`],
   });
 }

@@ -35,7 +35,7 @@ type Table = ReadonlyMap<string, Kind>;
 
 /**
  * Builds the table of a representation: `names` contains the field names by type, and `nested` contains the types of
- * fields with other representations.
+ * fields whose values are representations themselves.
  */
 function table(
   names: Partial<Record<Extract<Kind, string>, string>>,

@@ -24,7 +24,7 @@ interface Wanted {
   session: UserSession;
   granted: GrantedScopes;
   notes: Readonly<Record<string, string>>;
-  /** The code of the same response. */
+  /** The authorization code in the same response, if any. */
   code?: string;
 }
 

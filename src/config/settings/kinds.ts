@@ -156,7 +156,7 @@ const addressBlock = text('an IP address or CIDR block', (value) => {
 export const addressBlocks = list('IP addresses or CIDR blocks', addressBlock);
 export const realmNames = list('realm names', name('a realm name'));
 
-/** An application that smoke checks (`applications` in idkit.yaml). */
+/** An application that `idkit smoke` checks (`applications` in idkit.yaml). */
 export interface Application {
   name: string;
   /** A URL that returns 200 with `{"status":"UP"}` while the application is healthy. */

@@ -197,7 +197,7 @@ export const SETTINGS = [
     kind: name('a realm name'),
     default: 'master',
     reason: 'serve creates the client there at its first start',
-    doc: 'the realm of the machine-to-machine client that smoke uses',
+    doc: 'the realm of the machine-to-machine client for `idkit smoke`',
   },
   {
     name: 'smoke.clientId',
@@ -205,14 +205,14 @@ export const SETTINGS = [
     kind: name('a client id'),
     default: 'idkit-smoke',
     reason: 'serve creates this client at its first start',
-    doc: 'the machine-to-machine client that smoke uses',
+    doc: 'the machine-to-machine client for `idkit smoke`',
   },
   {
     name: 'applications',
     kind: applications,
     default: [],
     reason: 'only the operator knows the applications',
-    doc: 'the applications that smoke checks: their health and a protected address',
+    doc: 'the applications whose health and protected address `idkit smoke` checks',
   },
   {
     name: 'compose.engine',
@@ -329,7 +329,7 @@ export const SETTINGS = [
     default: undefined,
     initial: { value: randomText(24), generated: true },
     reason: 'init generates one',
-    doc: 'the secret of the client that smoke uses',
+    doc: 'the secret of the client for `idkit smoke`',
   },
   {
     name: 'IDKIT_DATABASE_PASSWORD',

@@ -48,7 +48,10 @@ export async function writeManifest(work: BackupWork, contents: BackupContents):
   return manifest;
 }
 
-/** The version of Keycloak is the one that last migrated its database. */
+/**
+ * Returns the version of Keycloak that last migrated the dumped database, or undefined if the service is idkit or there
+ * is no dump.
+ */
 function dumpedVersion(service: 'idkit' | 'keycloak', dump: DumpSummary | undefined): string | undefined {
   return service === 'keycloak' && dump !== undefined ? renderKeycloakVersion(dump.schemaVersion) : undefined;
 }

@@ -50,7 +50,7 @@ export function makeChecklist(
   platform: PlatformInfo,
   checks: readonly SmokeCheck[],
   parts: readonly Component[],
-  unchecked = 'this platform has no check for this row',
+  unchecked = 'this platform has no check for this',
 ): readonly ChecklistRow[] {
   return ROWS.map((row) => {
     const { id, title } = row;

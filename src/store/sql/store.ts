@@ -47,7 +47,7 @@ import { SqlLists } from './lists.ts';
 
 /** Number of changes to convert into rows before other work can run. Converting them takes a few milliseconds. */
 const ROWS_IN_A_TURN = 500;
-/** Maximum number of characters of a claim's key. A longer key is hashed. */
+/** Maximum length of a key of `claimOnce` in characters. A longer key is hashed. */
 const LONGEST_KEY = 500;
 
 /** Implements the store on top of the operations that both drivers provide. */

@@ -95,7 +95,7 @@ describe('a user who is locked by guesses during a login', () => {
 });
 
 describe('parallel guesses at the second factor', () => {
-  it('compares no more guesses at the second factor than the realm allows, in any number of browsers', async () => {
+  it('checks no more guesses at the second factor than the realm allows, however many browsers send them', async () => {
     const { realm } = await newRealm(guarded);
     for (const place of [9, 19]) {
       const user = await newUser({}, realm);

@@ -268,7 +268,7 @@ test('rejects a response that does not have the shape of the API', async (t) => 
   assert.match((await fault(admin.getRealm('x'))).message, /a response that is not a realm/);
 });
 
-test('rejects a realm name that is a path segment, such as .., without sending a request', async (t) => {
+test('rejects an empty realm name and the dot segments . and .. without sending a request', async (t) => {
   const service = await tokenService(t);
   const admin = await connectAdmin(connection(service.baseUrl));
   for (const realm of ['.', '..', '']) {

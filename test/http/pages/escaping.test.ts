@@ -49,7 +49,7 @@ const hostileTexts: fc.Arbitrary<Texts> = fc.record(
   >,
 );
 
-/** Normalizes line ends and replaces invalid characters, as an HTML parser does. */
+/** Normalizes line endings and replaces invalid characters, as an HTML parser does. */
 const asRead = (text: string) =>
   text.replace(/\r\n?/g, '\n').replaceAll('\0', '\ufffd').toWellFormed().replaceAll('\ufffd', '');
 

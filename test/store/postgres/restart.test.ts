@@ -50,8 +50,8 @@ async function begin(store: Store): Promise<void> {
 }
 
 /**
- * Refreshes every token family, alternating between the stores, until `isOver` returns true. Retries a refresh without
- * a result.
+ * Refreshes every token family, alternating between the stores, until `isOver` returns true. Retries a refresh that
+ * returned no result.
  */
 async function refresh(
   stores: readonly Store[],

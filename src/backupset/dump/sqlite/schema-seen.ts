@@ -35,7 +35,7 @@ export class SchemaSeen {
 
   /** @throws IDKIT_DAMAGED unless the columns of an INSERT are exactly the columns of its table */
   checkColumns(table: string, columns: readonly string[]): void {
-    if (!this.#tables.has(table)) throw badDump(`rows of ${printable(table)} precede the table`);
+    if (!this.#tables.has(table)) throw badDump(`rows of ${printable(table)} come before its CREATE TABLE`);
     const known = this.#tables.get(table) ?? columns;
     const named = new Set(columns);
     const fits = named.size === columns.length && named.size === known.length;
