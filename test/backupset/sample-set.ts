@@ -89,7 +89,7 @@ export interface SampleOptions {
 let encrypted: Promise<Uint8Array> | undefined;
 let encryptedOlder: Promise<Uint8Array> | undefined;
 
-/** Encrypts the environment only at the first call, because hashing the passphrase takes a tenth of a second. */
+/** Returns the encrypted environment. Caches it, because hashing the passphrase takes a tenth of a second. */
 function encryptedEnvironment(older: boolean): Promise<Uint8Array> {
   if (older) {
     encryptedOlder ??= encryptEnvironment(Buffer.from(ENVIRONMENT), PASSPHRASE);

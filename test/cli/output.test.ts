@@ -123,7 +123,7 @@ test('exits with 2 if the platform directory is a file', async (t) => {
   }
 });
 
-test('init and config show print text for people and JSON for programs, and hide secrets', async (t) => {
+test('init and config show print text, or JSON with --json, and hide secrets', async (t) => {
   const cwd = makeDirectory(t);
   const made = await run(['init', '--json'], { cwd });
   assert.equal(made.code, 0);

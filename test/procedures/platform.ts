@@ -15,7 +15,7 @@ export const PASSPHRASE = new Secret('correct horse battery staple');
 /** A separate platform directory, which is removed after the test. */
 export interface TestPlatform {
   dir: string;
-  /** Loads the settings from the disk, on a free port. */
+  /** Loads the settings from the platform directory, with `listen.port` 0, so that the service uses a free port. */
   load(flags?: SettingFlags): Promise<Settings>;
   /** Starts the service in this process. It ends with the test at the latest. */
   serve(): Promise<RunningService>;
@@ -120,7 +120,7 @@ export function restoreOptions<T extends object>(
   return Object.assign(procedureOptions(), { passphrase: PASSPHRASE, env: {} }, own);
 }
 
-/** Returns path, kind and content of every entry below a directory, for comparisons. */
+/** Returns the path, kind and content of every entry below a directory, for comparisons. */
 export async function fingerprint(
   dir: string,
   skip: (path: string) => boolean = () => false,

@@ -61,7 +61,7 @@ export async function listAsThief(set: Place): Promise<void> {
   await writeFile(join(set.dir, SET_FILES.checksums), lines.join(''));
 }
 
-/** Turns a set into one of an older idkit. */
+/** Changes a set as if an older idkit had created it: without a seal, and with manifest format 1. */
 export async function makeUnsealed(set: Place): Promise<void> {
   await rm(join(set.dir, SET_FILES.seal));
   const message = await readFile(join(set.dir, SET_FILES.environment));

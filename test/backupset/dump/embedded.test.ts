@@ -52,7 +52,7 @@ test('reads a long literal in many chunks in linear time', () => {
   assert.equal(inspect(text, 4096).realms?.length, 3);
 });
 
-test('reports the short rows of the table `meta` at any position, wherever the chunks begin', () => {
+test('returns the rows of the table `meta` except long ones, wherever the rows are and wherever the chunks begin', () => {
   const rows = [
     'CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;',
     'CREATE TABLE metal (name TEXT PRIMARY KEY, value TEXT);',

@@ -89,7 +89,7 @@ test('rejects a marker with other text on its line, wherever the chunks begin', 
   for (const chunk of [1, 7, 1 << 16]) assert.equal(inspect(escaped, chunk).realms?.length, 2);
 });
 
-test('the error for a statement names the line of its first difference', () => {
+test('the error for a statement names the line of the first part that is not allowed', () => {
   const text = withStatement('CREATE TABLE public.t (\n    a text,\n    b text DEFAULT public.f()\n);');
   damaged(text, 'third line', new RegExp(`line ${LINE + 2}: .*public\\.f`));
   damaged(

@@ -123,7 +123,7 @@ describe('the password page', () => {
     assert.equal(await world.store.findLoginFailures(user.realmId, user.id), undefined);
   });
 
-  it('compares no more parallel guesses at the current password than the realm allows (docs/keycloak/login.md#brute-force-protection)', async () => {
+  it('checks no more parallel guesses at the current password than the realm allows (docs/keycloak/login.md#brute-force-protection)', async () => {
     const { user, browser } = await realmOf('guesses', {
       bruteForceProtected: true,
       failureFactor: 3,

@@ -112,7 +112,7 @@ describe('the second factor is never skipped', () => {
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 0);
   });
 
-  it('accepts only one of many parallel guesses from one form, and a code only once in any number of browsers', async () => {
+  it('checks only one of many parallel guesses from one form, and accepts a code only once, however many browsers send it', async () => {
     const user = await userWithOtp();
     const browser = newBrowser();
     const asked = await browser.logIn(await browser.authorize(), user.username);

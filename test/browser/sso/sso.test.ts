@@ -33,7 +33,7 @@ after(async () => {
   await closePasswords();
 });
 
-/** Returns a browser in which alice is logged in, and the client's response. */
+/** Logs alice in. Returns the browser, the answer that ends the login, and the session state. */
 async function loggedIn(where = realm, form = {}) {
   const browser = new Browser(world, where);
   const done = await browser.logIn(await browser.authorize(), 'alice', form);

@@ -41,9 +41,7 @@ function createsItsRealm(one: RecordedCase): boolean {
   );
 }
 
-/**
- * Adds the user `eve`, who counts the users of the second realm. The recording does not contain the roles of this user.
- */
+/** Adds the user `eve` to the second realm, with the role view-users, which the recording does not contain. */
 async function addEve(realm: MadeRealm): Promise<void> {
   await addUser(administrator, fixtures, realm, 'eve', {
     firstName: 'Eve',

@@ -29,7 +29,7 @@ const frameUrl = () => `${platform.protocol}/login-status-iframe.html`;
 async function ask(page: Page, sessionState: string): Promise<string> {
   await page.goto(`${platform.web.origin}/one/watch`);
   const message = `${platform.one.clientId} ${sessionState}`;
-  // The function is a string, because the types of browsers are not available here.
+  // The function is a string, because the TypeScript types of browser APIs are not available here.
   return page.evaluate(`new Promise((resolve) => {
     const [src, text] = ${JSON.stringify([frameUrl(), message])};
     const frame = document.createElement('iframe');

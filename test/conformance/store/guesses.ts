@@ -63,7 +63,7 @@ export function guessesRules(rule: Rule): void {
   });
 
   rule(
-    'a name selects the password of one user of the realm, which is the same in every store',
+    'a name selects the password of the same user of the realm in every store',
     async (store, _, other) => {
       await begin(store);
       assert.equal(await store.findSomePassword('realm-1', 'nobody'), undefined, 'nobody has a password');

@@ -319,7 +319,7 @@ export function loginRules(rule: Rule): void {
     assert.deepEqual(await store.takeCode(hash('code'), START), { outcome: 'gone' });
   });
 
-  rule('keeps consents with the date of the first one', async (store) => {
+  rule('a new consent to the same client keeps the date of the first consent', async (store) => {
     await begin(store);
     await store.apply([{ do: 'putConsent', consent: aConsent({ createdDate: 5, lastUpdatedDate: 5 }) }]);
     const next = aConsent({ scopeIds: ['scope-1', 'scope-2'], createdDate: 9, lastUpdatedDate: 9 });

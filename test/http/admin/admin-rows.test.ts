@@ -29,7 +29,7 @@ test('every administrative route that changes data rejects callers without the r
   for (const { method, path, right } of adminRows) {
     if (method === 'GET' || right === 'none') continue;
     const { status } = await viewer(method, `/x${filled(path)}`, '{"broken":');
-    // A caller who may query such records gets 404 for a missing one, as in Keycloak.
+    // Callers who may query records of this kind get 404, because the record does not exist, as in Keycloak.
     assert.ok(
       status === 403 || (status === 404 && /:(id|client|name)/.test(path)),
       `${method} ${path}: ${status}`,

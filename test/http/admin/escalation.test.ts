@@ -66,7 +66,7 @@ test('no caller can give the management client’s name to another client', asyn
   assert.equal((await both('PUT', `/x/clients/${fake}`, { clientId: 'fake-2' })).status, 204);
 });
 
-test('manage-users does not allow moving a group below one with administrative roles', async () => {
+test('manage-users does not allow moving a group below a group with administrative roles', async () => {
   const users = await as('users');
   const management = await idOf('clients', 'realm-management');
   const role = (await admin('GET', `/x/clients/${management}/roles/realm-admin`)).json;

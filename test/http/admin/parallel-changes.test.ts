@@ -161,13 +161,13 @@ test('a user who is deleted during logins and refreshes has no session afterward
     else assert.equal(answer.status, 400);
 });
 
-test('counts every wrong password that it compares among 50 parallel guesses (docs/keycloak/login.md#brute-force-protection)', async () => {
+test('counts every wrong password that it checks among 50 parallel guesses (docs/keycloak/login.md#brute-force-protection)', async () => {
   const id = await idOf('guessed');
   const before = service.log.length;
   await times(50, () => loginAs(service, 'x', { client_id: 'app', username: 'guessed', password: 'no' }));
   const failed = service.log.slice(before).filter(({ message }) => message === 'LOGIN_ERROR');
   assert.equal(failed.length, 50);
-  // Select the guesses that were compared. The others timed out while they waited for the lock.
+  // Select the guesses that were checked. The others timed out while they waited for the lock.
   const compared = failed.filter(({ fields }) => !('reason' in (fields['details'] as object)));
   const failures = await admin('GET', `/x/attack-detection/brute-force/users/${id}`);
   assert.ok(compared.length > 0);

@@ -39,7 +39,7 @@ const protocol = () => `${service.address}/realms/master/protocol/openid-connect
 
 /** Loads a frame of the service, sends it a message as keycloak-js does, and returns the reply. */
 async function askFrame(url: string, message = ''): Promise<string> {
-  // The code is a string, because TypeScript's types of the browser are not available here.
+  // The code is a string, because the TypeScript types of browser APIs are not available here.
   return page.evaluate(`new Promise((resolve) => {
     const [src, text] = ${JSON.stringify([url, message])};
     const frame = document.createElement('iframe');

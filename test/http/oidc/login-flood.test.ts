@@ -6,7 +6,7 @@ import { CookieJar } from '../browser/cookie-jar.ts';
 import { find, readElements } from '../pages/read-page.ts';
 import { form, readMetrics, startTestService, type TestService, tokenUrl } from '../service.ts';
 
-// These tests check how many parallel logins affect a correct login and other requests.
+// These tests check how a flood of parallel logins affects a correct login and other requests.
 
 let service: TestService;
 let admin: AdminApi;

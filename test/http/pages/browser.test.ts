@@ -67,7 +67,7 @@ for (const [look, colorScheme, width, language] of [
     assert.deepEqual(problems, []);
   });
 
-test('axe reports a violation on a page that has one', { skip }, async () => {
+test('findViolations reports the violations of an inaccessible page', { skip }, async () => {
   const page = await browser.newPage();
   await page.setContent('<html><body><input><img src="x"></body></html>');
   assert.notDeepEqual(await findViolations(page), []);

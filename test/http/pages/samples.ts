@@ -158,7 +158,7 @@ function profileField(
   return { name, label, value, required, readOnly, ...(fault === undefined ? {} : { fault }) };
 }
 
-/** Returns the answer of src/browser that shows a sample. */
+/** Returns the answer with which src/browser shows a sample. */
 export function answerOf({ frame, page }: Sample): BrowserAnswer {
   return { cookies: [], show: 'page', name: 'shown', frame, page };
 }

@@ -70,7 +70,7 @@ describe('a backup root that is not writable', () => {
     });
   });
 
-  it('verify and restore also work if it is the root of the platform itself', async (t) => {
+  it("verify and restore also work if the platform's own backup root is read-only", async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const root = join(platform.dir, 'backups');
     await whileReadOnly(t, root, async () => {

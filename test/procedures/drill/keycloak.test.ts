@@ -9,12 +9,12 @@ import { copyKeycloakSet, makeDirectory, procedureOptions } from '../platform.ts
 
 const skip = missingPostgres() ?? false;
 
-test('a drill of Keycloak loads, checks and counts its database in isolation, without a Keycloak', {
+test('a drill of a platform with Keycloak loads and checks the database and counts its users, without starting Keycloak', {
   skip,
 }, async (t) => {
   const { dir, passphrase } = await copyKeycloakSet(t);
   const platform = await makeDirectory(t, 'drill-keycloak');
-  // The drill must not contact the live platform: no program listens at either address.
+  // The drill must not contact the live platform, so no program listens at the addresses of its database and its service.
   const yaml =
     'service: keycloak\ndatabase: postgres://keycloak@127.0.0.1:1/keycloak\nlisten: { port: 1 }\nkeycloak: { start: "false", stop: "false" }\n';
   await writeFile(join(platform, 'idkit.yaml'), yaml);

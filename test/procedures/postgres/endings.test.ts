@@ -39,7 +39,7 @@ async function startBlackHole(t: TestContext): Promise<number> {
 }
 
 describeOnPostgres('how work on a postgres:// database ends', (platforms) => {
-  it('pg_dump and psql end when their backup is killed (SIGKILL)', async (t) => {
+  it('pg_dump and psql end if the backup that started them is killed (SIGKILL)', async (t) => {
     const { dir } = await platforms.fresh(t);
     const locker = new Client({ ...connectionOf(platforms.server), database: 'idkit' });
     await locker.connect();

@@ -104,7 +104,7 @@ describe('a restore onto an empty host', () => {
     assert.deepEqual([seen(), existsSync(canary), existsSync(target)], [0, false, false]);
   });
 
-  it('rejects a set with a value that contains itself (exit code 2)', async (t) => {
+  it('rejects a set if a value in its compose.yaml contains itself (exit code 2)', async (t) => {
     const { dir, passphrase, target } = await makeBringing(t, ['  other: &other', '    build: *other']);
     const settings = await loadSettings({ dir: target, env: {} });
     await assert.rejects(restore(settings, options({ from: dir, passphrase, dryRun: true })), {

@@ -26,7 +26,7 @@ const JOURNAL: Journal = {
   expectation: [],
 };
 
-/** Returns the error for a journal that another program put there. */
+/** Lists the journals of a directory, which must fail with IDKIT_RESTORE_BROKEN, and returns the message. */
 async function refusal(dir: string): Promise<string> {
   const error = await listJournals(dir).then(
     () => assert.fail('the journal is trusted'),

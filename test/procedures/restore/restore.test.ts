@@ -79,7 +79,7 @@ describe('restore', () => {
     assert.equal(findEntry(join(dir, '.env'))!.mode & 0o777, 0o600);
   });
 
-  it('keeps tokens valid: an access token verifies, an unused refresh token is renewed', async (t) => {
+  it('the service accepts access tokens and unused refresh tokens from before the backup', async (t) => {
     const platform = await makePlatform(t);
     // Keep the same port, because a token contains the issuer and with it the address of the service.
     const port = String(await freePort());

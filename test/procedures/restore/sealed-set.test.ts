@@ -168,7 +168,7 @@ describe('a set without a seal', () => {
     assert.equal(listed.sets[0]?.sealed, false);
   });
 
-  it('causes a finding if an older set is sealed, because no older idkit created the newest one (exit code 3)', async (t) => {
+  it('causes a finding if an earlier set is sealed, because then it should have a seal too (exit code 3)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const settings = await platform.load();
     const fresh = await backup(settings, { ...procedureOptions(), only: ['database'] });

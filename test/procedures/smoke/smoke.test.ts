@@ -10,7 +10,7 @@ const outcomeOf = (result: SmokeResult, id: string) =>
   result.checks.filter((check) => check.id === id).map(({ outcome }) => outcome);
 
 describe('smoke', () => {
-  it('passes every row that applies on a fresh platform, and explains the others', async (t) => {
+  it('on a fresh platform, passes every check that applies, and says why the others do not apply', async (t) => {
     const platform = await makePlatform(t);
     const service = await platform.serve();
     const result = await smoke(await platform.load(), { ...procedureOptions(), deep: true });

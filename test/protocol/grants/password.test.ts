@@ -342,7 +342,7 @@ describe('brute force protection (docs/keycloak/login.md#brute-force-protection)
     assert.equal((await world.store.findLoginFailures(own.fixture.realm.id, user.id))?.failures, 1);
   });
 
-  it('counts every one of many parallel guesses, and accepts no correct one after the limit', async () => {
+  it('counts every one of many parallel guesses, and rejects even a correct guess after the limit', async () => {
     const own = await protectedRealm({ failureFactor: 3 });
     const user = await newUser({}, own);
     const guesses = ['a', 'b', 'c', 'd', 'e', 'f'].map((password) =>

@@ -74,7 +74,7 @@ describe('the checks of a refresh, in their order (docs/keycloak/tokens.md#refre
     assert.deepEqual(await refusalOfRefresh(refresh_token, {}, own), refused('Token is not active'));
   });
 
-  it('7: rejects a token of another client, which can still use it', async () => {
+  it('7: rejects a token of another client, and that client can still use it', async () => {
     const { refresh_token } = await realm.login('alice');
     assert.deepEqual(
       await refusalOfRefresh(refresh_token, { client_id: 'other' }),

@@ -37,7 +37,7 @@ async function guardedRealm(changes: Parameters<World['realm']>[1] = {}): Promis
   return realm;
 }
 
-/** Counts the calls of each function of one member of the context while `work` runs. */
+/** Runs `work`, and counts how often it calls each function of the store or of the password hashing. */
 async function countCalls<T extends Passwords | Store>(
   part: 'passwords' | 'store',
   work: () => Promise<unknown>,
@@ -76,7 +76,7 @@ async function exhaust(realm: RealmInWorld, username: string): Promise<void> {
 }
 
 describe('guesses at the password of one user', () => {
-  it('compares only five of 800 parallel guesses, and rejects a correct guess after them like the others', async () => {
+  it('checks only five of 800 parallel guesses, and rejects a correct guess after them like the others', async () => {
     const realm = await guardedRealm();
     const user = await realm.user('alice');
     const guesses = Array.from({ length: 800 }, (_, at) => (at === 400 ? PASSWORD : `guess-${at}`));
@@ -99,7 +99,7 @@ describe('guesses at the password of one user', () => {
     assert.equal((await refusalOf(realm.login('alice'))).case, 'user-credentials-wrong');
   });
 
-  it('compares no guesses after a permanent lockout', async () => {
+  it('checks no guesses after a permanent lockout', async () => {
     const realm = await guardedRealm({ permanentLockout: true });
     const user = await realm.user('alice');
     const counts = await countCalls('passwords', async () => {
@@ -139,7 +139,7 @@ describe('guesses at the password of one user', () => {
     assert.equal(logins.filter(({ access_token }) => access_token).length, 4);
   });
 
-  it('rejects a guess that has waited too long as wrong, without a comparison', async () => {
+  it('rejects a guess that has waited too long as if it were wrong, without checking it', async () => {
     const realm = await guardedRealm();
     const user = await realm.user('alice');
     const { passwords } = world.ctx;

@@ -25,7 +25,7 @@ export interface FixtureRealm {
   changes: Change[];
 }
 
-/** Builds a realm that can issue tokens. Stores nothing. */
+/** Builds a realm that can issue tokens, but does not store it. */
 export async function fixtureRealm(
   name: string,
   settings: Partial<RealmSettings>,

@@ -22,7 +22,7 @@ const skip = missingPostgres() ?? false;
 
 const FAMILIES = 24;
 
-/** The progress of each token family: the number of completed refreshes. */
+/** Number of completed refreshes of each token family. */
 type Answered = number[];
 
 /** The tokens of a token family. */

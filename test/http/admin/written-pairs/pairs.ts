@@ -44,7 +44,7 @@ function pairsOf(kind: PairKind): Pair[] {
   return writers.flatMap((one, index) =>
     writers.slice(index).flatMap((other): Pair[] => {
       const owners = [ownerIn(one.row), ownerIn(other.row)].filter((owner) => owner !== undefined);
-      // The same role cannot belong to the realm and to a client, so such routes cannot form a pair.
+      // A role belongs either to the realm or to a client, so a route for each kind cannot form a pair.
       if (kind === 'role' && new Set(owners).size > 1) return [];
       return [{ writers: [one, other], owner: kind === 'role' ? (owners[0] ?? 'realm') : 'realm' }];
     }),
@@ -64,7 +64,7 @@ function pathOf({ row, sample }: Writer, place: Place): string {
   return row.path.replace(/:(\w+)/g, (_, name: string) => params[name]!);
 }
 
-/** Runs every pair of the kind, with each route at a different service, and checks that no change is lost. */
+/** Runs every pair of the kind, calls the two routes of a pair at different services, and checks that no change is lost. */
 async function runKind(kind: PairKind, services: readonly TestService[]): Promise<number> {
   const token = (await login(services[0]!))['access_token']!;
   const apis = [services[0]!, services.at(-1)!].map((service) => adminApi(service, token));
