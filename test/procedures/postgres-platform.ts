@@ -39,7 +39,7 @@ export interface PostgresPlatform {
   clients(): Promise<readonly string[]>;
 }
 
-/** Describes tests that share one server. They are skipped if the programs of Postgres are missing. */
+/** Like `describe`, for tests that share one Postgres server. Skips them if the programs of Postgres are missing. */
 export function describeOnPostgres(title: string, define: (platforms: PostgresPlatforms) => void): void {
   describe(title, { skip: missingPostgres() ?? false }, () => {
     let opened: PostgresPlatforms | undefined;

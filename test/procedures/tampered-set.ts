@@ -22,8 +22,8 @@ interface Place {
 }
 
 /**
- * Writes files, the checksums and an existing seal again, as only a person with the passphrase can. A file whose
- * content is undefined is removed.
+ * Writes the changed files, and updates the checksums and an existing seal, as only a person with the passphrase can. A
+ * file whose content is undefined is removed.
  */
 export async function listAnew(
   set: Place,

@@ -6,7 +6,7 @@ import { CHALLENGE, loginForCode, REDIRECT, VERIFIER } from './support/code.ts';
 import { closePasswords, openWorld, type RealmInWorld, refusalOf, type World } from './support/world.ts';
 
 /**
- * Settings of a realm or a client that demand more than idkit enforces. Each is set after the client has its tokens.
+ * Settings of a realm or a client that demand more than idkit enforces. A test sets them after it has obtained tokens.
  */
 interface Demand {
   settings?: (kept: RealmSettings['kept']) => RealmSettings['kept'];

@@ -1,7 +1,7 @@
 import { REVISION, type Revised } from '../../src/model/index.ts';
 import type { Applied, Change, Store } from '../../src/store/index.ts';
 
-/** Applies changes as if each record of a `put` had been read immediately before: gives it the current revision. */
+/** Applies changes. Each `put` gets the current revision of its record, as if the record had just been read. */
 export async function applyAsRead(store: Store, changes: readonly Change[]): Promise<Applied> {
   const asRead: Change[] = [];
   for (const change of changes) asRead.push(change.do === 'put' ? await withRevision(store, change) : change);

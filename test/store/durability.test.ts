@@ -110,7 +110,7 @@ test('reports a full disk as IDKIT_NO_SPACE, rolls back the write, and resumes w
   }
 });
 
-/** Fills the disk, then writes more than fits. */
+/** Fills the disk, and returns the error with which the store rejects a large write. */
 async function fillUp(store: Store, ballast: string): Promise<unknown> {
   const handle = await open(ballast, 'w');
   try {

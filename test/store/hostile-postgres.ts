@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Plays the part of a server after the client's start message. `ask` returns the next message of the client. */
+/**
+ * Plays the part of a server on one connection, after the client's startup message. `say` sends a message, and `ask`
+ * returns the client's next message.
+ */
 export type Talk = (server: {
   say(type: string, body?: Buffer): void;
   ask(): Promise<Buffer>;

@@ -109,7 +109,7 @@ export function accountOf(answer: BrowserAnswer): AccountPage['account'] {
   return page.account;
 }
 
-/** Returns the key of the message about a finished change. */
+/** Returns the key of the message with which a redirect confirms a change, or null if it confirms none. */
 export function doneOf(answer: BrowserAnswer): string | null {
   return redirectOf(answer).searchParams.get('done');
 }

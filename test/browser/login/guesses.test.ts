@@ -17,7 +17,7 @@ function comparable(answer: BrowserAnswer): unknown {
 }
 
 describe('the response to a guess', () => {
-  /** Counts the hashes that a call computes. */
+  /** Runs `work`, and returns the number of password hashes that it computes. */
   async function countHashes(work: () => Promise<unknown>): Promise<number> {
     const { passwords } = world.ctx;
     let count = 0;

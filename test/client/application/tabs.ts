@@ -59,7 +59,7 @@ export interface Tab {
   events: SessionEvent[];
 }
 
-/** Opens the connection of one tab to the others, with the Web Locks and BroadcastChannel of Node.js. */
+/** Opens one tab's connection to the other tabs, with the Web Locks and BroadcastChannel of Node.js. */
 export function openPeers(name: string): Peers {
   const scope: unknown = globalThis;
   assert.ok(isSecureWindow(scope));

@@ -61,7 +61,7 @@ async function check(
     return differences(expected, value, how);
   }
   if (request.decode !== undefined && answer) {
-    // If the recording does not name the token's origin, it is a token of the administrator.
+    // A bare `<jwt>` in the recording stands for an access token of the administrator.
     const token =
       request.decode === '<jwt>'
         ? await stage.administrator.token()

@@ -56,8 +56,8 @@ export const BOB = {
 };
 
 /**
- * Client settings with which a certification run has no warnings: lean ID tokens, without `typ` or an e-mail, and support
- * for the parameter `claims`.
+ * Client settings with which a certification run has no warnings: lean ID tokens, without `typ` or an e-mail, and
+ * support for the parameter `claims`.
  */
 export const WITHOUT_WARNINGS = {
   attributes: { 'idkit.lean.id.token': 'true' },

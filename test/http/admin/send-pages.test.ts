@@ -9,7 +9,7 @@ import { waitUntil } from '../../wait-until.ts';
 const BIG = 'x'.repeat(20_000);
 
 /**
- * Starts a server that sends pages with one large item each. `read` is the number of pages that the server has read.
+ * Starts a server that sends pages with one large item each. `counts.read` is the number of pages that it has read.
  */
 async function serve(t: TestContext, pages: number, failsAt = Number.POSITIVE_INFINITY) {
   const counts = { read: 0 };

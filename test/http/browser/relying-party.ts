@@ -32,7 +32,8 @@ export async function startRelyingParty(
       .end('<!DOCTYPE html><title>client</title><h1>client</h1>');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // The client's pages have another origin but the same site, because Debian's Chromium blocks cookies in frames of other sites.
+  // The client's pages have another origin but the same site, because Debian's Chromium blocks cookies in frames of
+  // other sites.
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const redirectUri = `${origin}/cb`;
   const clientId = 'web';

@@ -89,7 +89,7 @@ const request = fc.record({ form: fc.oneof(form, likelyForm), authorization, dup
   }),
 );
 
-/** Fails unless the call returns a response or throws a refusal that is rendered correctly. */
+/** Checks that a call returns a body that can be sent as JSON, or throws a refusal that is rendered correctly. */
 async function isWellAnswered(work: Promise<{ body: unknown }>): Promise<void> {
   try {
     JSON.stringify((await work).body);

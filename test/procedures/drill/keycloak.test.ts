@@ -14,7 +14,8 @@ test('a drill of a platform with Keycloak loads and checks the database and coun
 }, async (t) => {
   const { dir, passphrase } = await copyKeycloakSet(t);
   const platform = await makeDirectory(t, 'drill-keycloak');
-  // The drill must not contact the live platform, so no program listens at the addresses of its database and its service.
+  // The drill must not contact the live platform, so no program listens at the addresses of its database and its
+  // service.
   const yaml =
     'service: keycloak\ndatabase: postgres://keycloak@127.0.0.1:1/keycloak\nlisten: { port: 1 }\nkeycloak: { start: "false", stop: "false" }\n';
   await writeFile(join(platform, 'idkit.yaml'), yaml);

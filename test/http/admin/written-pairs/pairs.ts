@@ -64,7 +64,9 @@ function pathOf({ row, sample }: Writer, place: Place): string {
   return row.path.replace(/:(\w+)/g, (_, name: string) => params[name]!);
 }
 
-/** Runs every pair of the kind, calls the two routes of a pair at different services, and checks that no change is lost. */
+/**
+ * Runs every pair of the kind, calls the two routes of a pair at different services, and checks that no change is lost.
+ */
 async function runKind(kind: PairKind, services: readonly TestService[]): Promise<number> {
   const token = (await login(services[0]!))['access_token']!;
   const apis = [services[0]!, services.at(-1)!].map((service) => adminApi(service, token));
