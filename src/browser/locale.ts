@@ -62,7 +62,7 @@ export function localeCookies(
   return [{ name: 'KEYCLOAK_LOCALE', value: chosen, httpOnly: true, sameSite: 'None' }];
 }
 
-/** Returns the supported language of a tag, for example `de` for `de-AT` (RFC 4647 §3.4). */
+/** Returns the supported language for a tag, for example `de` for `de-AT` (RFC 4647 §3.4). */
 function match(locales: readonly string[], wish: string): string | undefined {
   const [language] = wish.toLowerCase().split('-', 1);
   return locales.find((locale) => locale === language);

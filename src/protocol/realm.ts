@@ -136,8 +136,9 @@ function refusingDemands(configuration: RealmConfiguration, client: Client): rea
 }
 
 /**
- * A login flow's demand affects only logins with that flow, and a user directory's demand does not affect service
- * accounts. Every other demand affects all tokens.
+ * Whether a demand affects this use of a token. A login flow's demand affects only logins with that flow, and a user
+ * directory's demand does not affect service accounts. A client authentication flow's demand is checked when the client
+ * authenticates, and not here. Every other demand affects all tokens.
  */
 function isFor(at: Unenforced['at'], use: TokenUse): boolean {
   if (at === 'users') return use !== 'service-account';

@@ -11,6 +11,7 @@ import { checkGrants, checkGroupGrants, clientOfRole, isAdminRole } from './admi
  * - move or remove a group that has an administrative role
  * - remove a role that includes an administrative role
  * - change a user who holds an administrative role
+ * - change the credentials of a client whose service account holds an administrative role
  *
  * @throws AdminRefusal 403
  */

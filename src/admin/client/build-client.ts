@@ -179,7 +179,10 @@ export function buildMappers(given: unknown, context: AdminContext, path: string
   });
 }
 
-/** Copies a map of strings. An empty string removes an attribute, see docs/keycloak/clients.md#representation. */
+/**
+ * Copies a map of strings. With `drop`, omits empty strings, because an empty string removes an attribute
+ * (docs/keycloak/clients.md#representation).
+ */
 export function withoutEmpty(map: unknown, empty: 'drop' | 'keep' = 'drop'): Record<string, string> {
   const entries = Object.entries((map ?? {}) as Record<string, string>);
   return Object.fromEntries(empty === 'keep' ? entries : entries.filter(([, value]) => value !== ''));

@@ -71,7 +71,8 @@ export async function addMappers(
 }
 
 /**
- * Keycloak 26 also adds a mapper of access tokens to introspection, unless the mapper's configuration says otherwise.
+ * Lets a mapper of access tokens write to introspection responses too, as Keycloak 26 does, unless the flag
+ * `introspection.token.claim` is set.
  */
 function withIntrospection(mapper: ProtocolMapper): ProtocolMapper {
   const { config } = mapper;

@@ -8,7 +8,10 @@ const PLACEHOLDER = /(?<!\$)\$\{([^{}]+)\}/g;
 /** Maximum depth of nested arrays and objects. A real realm has a depth of about ten. */
 const DEEPEST = 200;
 
-/** The names of idkit's own settings, such as the master key. A realm file must not copy them into a realm. */
+/**
+ * Matches the names of idkit's own settings. A realm file must not copy their values, such as the master key, into a
+ * realm.
+ */
 const OWN = /^IDKIT_/i;
 
 /**

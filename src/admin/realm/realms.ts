@@ -132,14 +132,16 @@ async function renameManagement(context: AdminContext, from: string, to: string)
   return [{ do: 'put', client: put }];
 }
 
-/** Client ids of the built-in clients whose addresses contain the realm name, with the path segment before the name. */
+/**
+ * The built-in clients whose addresses contain the realm name: each client id, and the path segment before the name.
+ */
 export const ADDRESSED = [
   ['account', 'realms'],
   ['account-console', 'realms'],
   ['security-admin-console', 'admin'],
 ] as const;
 
-/** Changes the addresses of the account pages and the console, which contain the realm name. */
+/** Returns the changes that put the new realm name into the addresses of the account pages and the console. */
 async function renameAddresses(context: AdminContext, { id, name }: Realm, to: string): Promise<Change[]> {
   const changes: Change[] = [];
   for (const [clientId, below] of ADDRESSED) {

@@ -114,7 +114,7 @@ export function buildGroups(
 }
 
 /**
- * Sets the roles that tokens of each client and client scope may contain.
+ * Returns the clients and client scopes with their scope mappings, which are the roles that their tokens may contain.
  *
  * @throws RepresentationFault for an unknown client, scope or role
  */

@@ -17,7 +17,7 @@ export function userRepresentation(user: User, options: { totp: boolean }): Json
   };
 }
 
-/** Returns a user's short representation, which lists contain with `briefRepresentation`. */
+/** Returns a user's short representation, for lists with `briefRepresentation`. */
 export function briefUserRepresentation(user: User): Json {
   return {
     ...defined({

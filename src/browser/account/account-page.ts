@@ -128,7 +128,7 @@ export interface AccountRules {
   submit(account: AccountCall): Promise<BrowserAnswer>;
 }
 
-/** Returns the clients by UUID, without deleted ones. */
+/** Returns the clients with these UUIDs, by UUID. Omits clients that have been deleted. */
 export async function findClients(
   { ctx, configuration }: Pick<BrowserCall, 'ctx' | 'configuration'>,
   ids: ReadonlySet<string>,

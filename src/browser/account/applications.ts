@@ -55,8 +55,8 @@ const rules: AccountRules = {
 export const accountApplications = accountEndpoint(rules);
 
 /**
- * Prepares the logout notification of a client whose consent the user withdraws. The user's client sessions with that
- * client end, as in Keycloak.
+ * Prepares the logout notification for a client from which the user withdraws consent. As in Keycloak, the withdrawal
+ * ends the user's client sessions of that client. Returns undefined if there is no consent.
  */
 async function prepareWithdrawal({ ctx, configuration, sso }: AccountCall, client: Client) {
   const userId = sso.user.id;

@@ -120,7 +120,10 @@ export function findFlowError(type: ResponseType, client: Client): ClientError |
   return givesTokens(type) && !client.implicitFlowEnabled ? flowOff('Implicit') : undefined;
 }
 
-/** Checks PKCE (RFC 7636 §4.4.1), which the client's `pkce.code.challenge.method` can require. */
+/**
+ * Returns the error for a missing or invalid PKCE challenge (RFC 7636 §4.4.1). The client's
+ * `pkce.code.challenge.method` can require a challenge.
+ */
 function refuseChallenge({ type, client, parameters }: RequestFacts): ClientError | undefined {
   if (!type?.code) return undefined;
   const challenge = parameters.values.get('code_challenge');
@@ -149,12 +152,14 @@ function flowOff(name: 'Standard' | 'Implicit'): ClientError {
   return { error: 'unauthorized_client', description };
 }
 
-/** `error_description` may contain only visible ASCII (RFC 6749 §4.1.2.1). */
+/** Replaces the characters that `error_description` must not contain (RFC 6749 §4.1.2.1), and truncates the text. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?').slice(0, 500);
 }
 
-/** The level of a login with a password, with or without a second factor (docs/keycloak/tokens.md#access-token). */
+/**
+ * The `acr` level of a login with a password, with or without a second factor (docs/keycloak/tokens.md#access-token).
+ */
 const LEVEL = 1;
 
 /**

@@ -1,7 +1,7 @@
 import type { Client } from '../../model/index.ts';
 import { resolveRootUrl } from '../../protocol/client/index.ts';
 
-/** URL schemes with which a browser would run or show the content of the URL, instead of opening an application. */
+/** Schemes of URLs that a browser runs or displays itself, instead of opening an application. */
 const NO_APPLICATION = new Set(['javascript', 'data', 'vbscript', 'file', 'blob', 'about', 'view-source']);
 /** Maximum length of a redirect URI in characters. */
 const MOST_CHARACTERS = 4096;
@@ -76,8 +76,8 @@ function matches(pattern: string, uri: string): boolean {
 }
 
 /**
- * A wildcard matches only web addresses without a user part. The path must not have dot segments, whether plain,
- * encoded or encoded twice.
+ * Whether a wildcard may match a URI. The URI must be a web address without a user part. Its path must not have dot
+ * segments, backslashes or NUL characters, even if they are percent-encoded, once or several times.
  */
 function mayBeUnderWildcard(uri: string): boolean {
   const [, authority, path] = /^https?:\/\/([^/?]*)([^?]*)/.exec(uri) ?? [];
@@ -101,7 +101,10 @@ function decodePath(path: string): string | undefined {
   }
 }
 
-/** `https://a.test*` does not match `https://a.test.evil.test`, and `https://a.test:8*` does not match another port. */
+/**
+ * Whether a URI has the host and port of a wildcard's prefix. Without this check, `https://a.test*` would match
+ * `https://a.test.evil.test`, and `https://a.test:8*` would match other ports.
+ */
 function hasSameAuthority(prefix: string, uri: string): boolean {
   const [, named, rest] = /^[^:]+:\/\/([^/]*)(.*)$/s.exec(prefix) ?? [];
   const [, actual] = /^[^:]+:\/\/([^/]*)/.exec(uri) ?? [];

@@ -39,8 +39,8 @@ export function consentPage(call: BrowserCall, login: StoredLogin, need: Consent
 }
 
 /**
- * `POST …/login-actions/consent`: the consent is stored when the login ends. A refusal becomes `access_denied` without
- * a description (docs/keycloak/login.md#consent).
+ * `POST …/login-actions/consent`: the form of the consent page. The consent is stored when the login ends. If the user
+ * declines, the client gets `access_denied` without a description (docs/keycloak/login.md#consent).
  */
 export const submitConsent: BrowserEndpoint = (ctx, request) =>
   withBrowserCall(ctx, request, async (call) => {

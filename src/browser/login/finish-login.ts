@@ -49,8 +49,8 @@ export async function finishLogin(
 }
 
 /**
- * Rejects a login in a browser in which another user is logged in. It never replaces that user's login, which may
- * belong to another person.
+ * Rejects a login in a browser in which another user, perhaps another person, is logged in. The other user stays logged
+ * in.
  */
 async function refuseOtherUser(
   call: BrowserCall,

@@ -18,8 +18,8 @@ export type LoginStage =
 
 /**
  * Reads the stage of a stored login. The row has no column for it: `userId` and `authenticatedAt` are set once the user
- * is authenticated, and all other data is in the notes. The store's query that bounds unauthenticated logins reads the
- * note `passwordUser`.
+ * is authenticated, and all other data is in the notes. When the store limits the number of unauthenticated logins, it
+ * reads the note `passwordUser`.
  */
 export function stageOf({ userId, authenticatedAt, notes }: AuthenticationSession): LoginStage {
   const { passwordUser, password: passwordId, sso: sessionId, again: renews } = notes;

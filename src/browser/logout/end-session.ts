@@ -174,7 +174,7 @@ function finishLogout(
   });
 }
 
-/** Maximum length of a form code in characters. It is part of a URL, and servers limit those. */
+/** Maximum length of a form code in characters. The code is part of a URL, and servers limit the length of URLs. */
 const MOST_OF_A_CODE = 11_000;
 
 async function askToConfirm(

@@ -79,7 +79,10 @@ export function addChanges(details: Record<string, string>, before: User, after:
   }
 }
 
-/** `${key}` refers to a text of the pages. Any other label is shown unchanged. */
+/**
+ * Returns the label of a field. By default, this is the field's name. A name or `${key}` of a usual field refers to a
+ * text of the pages. Any other label is shown unchanged.
+ */
 function labelOf({ name, displayName }: ProfileField): Message {
   const key = displayName === undefined ? name : /^\$\{(\w+)\}$/.exec(displayName)?.[1];
   if (key !== undefined && USUAL.has(key)) return { key };

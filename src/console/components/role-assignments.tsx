@@ -80,7 +80,9 @@ export function RoleAssignments({ realm, userId }: { realm: string; userId: stri
   );
 }
 
-/** Hides `${role_…}`, which is a key of Keycloak's message files. */
+/**
+ * Returns the description to show for a role. It is empty for `${role_…}`, which is a key of Keycloak's message files.
+ */
 function readable(description: string | undefined): string {
   return description === undefined || description.startsWith('${') ? '' : description;
 }

@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useContext, useSyncExternalStore } from 
 import type { Place } from '../api/admin-api.ts';
 import { type AdminApi, openAdminApi } from '../api/admin-api.ts';
 
-/** The session of the administrator, and the API that it may call. */
+/** The session of the administrator, and the administrative API, which is called with the tokens of that session. */
 export interface Administration {
   place: Place;
   session: BrowserSession;

@@ -4,7 +4,7 @@ import type { RecordKind } from '../../model/index.ts';
 import type { Route, Services } from '../url-table/route.ts';
 import type { AdminCall } from './call.ts';
 
-/** The records of one kind that a route replaces as a whole. */
+/** Existing records of one kind that a route changes and locks. */
 export interface Written {
   kind: RecordKind;
   /**

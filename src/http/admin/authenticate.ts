@@ -5,7 +5,7 @@ import { corsHeaders } from '../responses/cors.ts';
 import type { Services } from '../url-table/route.ts';
 
 const callers = new WeakMap<FastifyRequest, Promise<Caller>>();
-/** The requests that come from pages of an origin that the token's client allows (CORS). */
+/** Requests from pages whose origin the token's client allows (CORS). */
 const allowedOrigins = new WeakSet<FastifyRequest>();
 
 /**

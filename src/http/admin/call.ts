@@ -44,7 +44,7 @@ export async function authorizeInRealm(services: Services, request: FastifyReque
   if (!rights.any) throw forbidden();
 }
 
-/** Number of attempts to read a realm and the caller's rights in it without a change in between. */
+/** Maximum number of times that a realm and the caller's rights in it are read, if the realm changes in between. */
 const ATTEMPTS = 3;
 
 async function openRealm(services: Services, request: FastifyRequest, caller: Caller) {

@@ -101,7 +101,7 @@ function report(checks: readonly HealthCheck[]): HealthReport {
   return { status: checks.every((check) => check.status === 'UP') ? 'UP' : 'DOWN', checks };
 }
 
-/** `yyyy-MM-dd HH:mm:ss,SSS`, as Keycloak writes it. */
+/** Formats a time in UTC as `yyyy-MM-dd HH:mm:ss,SSS`, the format of Keycloak. */
 function keycloakTime(date: Date): string {
   return date.toISOString().replace('T', ' ').replace('.', ',').replace('Z', '');
 }

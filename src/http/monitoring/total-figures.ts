@@ -4,7 +4,7 @@ import { figuresOf } from './prometheus-text.ts';
 /** The types of metrics whose values count even after their process has ended. A gauge describes only the present. */
 const LASTING: ReadonlySet<string> = new Set(['counter', 'histogram']);
 
-/** The store's figures, which are the same in every process. */
+/** Matches the names of the store's figures, which are the same in every process. */
 const SHARED =
   /^idkit_(database_|realms$|users$|user_sessions$|offline_sessions$|token_families$|open_logins$)/;
 

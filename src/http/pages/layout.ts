@@ -72,7 +72,10 @@ function renderBrand(name: string, logo: string | undefined): Html {
   return html`<header class="brand" id="kc-header"><span class="mark" aria-hidden="true">${initial.toUpperCase()}</span>${name}</header>`;
 }
 
-/** Scripts that are written for Keycloak find errors by `#input-error` and these classes. */
+/**
+ * Renders the message above the form. Scripts that are written for Keycloak find errors by `#input-error` and these
+ * classes.
+ */
 function renderMessage(message: NonNullable<PageFrame['message']>, texts: Texts): Html {
   const error = message.kind === 'error';
   return html`<div class="alert alert-${message.kind}" role="${error ? 'alert' : 'status'}"><span class="kc-feedback-text" id="${error ? 'input-error' : 'kc-message'}">${texts.message(message)}</span></div>`;

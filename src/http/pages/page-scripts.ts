@@ -30,7 +30,7 @@ export function framedScriptPolicy(script: PageScript, connects: boolean): strin
   ].join('; ');
 }
 
-/** An inline script and the hash that allows it. It never contains data of a request. */
+/** An inline script, and the hash with which a policy allows it. The script never contains data of a request. */
 export interface PageScript {
   element: Html;
   /** The source expression for `script-src`. */

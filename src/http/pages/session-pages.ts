@@ -2,7 +2,10 @@ import { html } from './html.ts';
 import { framedScriptPolicy, type PageScript, pageScript } from './page-scripts.ts';
 import type { RenderedPage } from './render.ts';
 
-/** Browsers may block the cookies of a page that another site frames. */
+/**
+ * A function in JavaScript that resolves to whether the page can use cookies. Browsers may block the cookies of a page
+ * that another site frames.
+ */
 const STORAGE_ACCESS =
   'function access(){return document.hasStorageAccess?document.hasStorageAccess():Promise.resolve(true)}';
 
@@ -55,7 +58,7 @@ addEventListener('message', function (event) {
 })()
 `);
 
-/** Sets the cookies that step 2 reads, with Keycloak's names. */
+/** Sets two cookies with Keycloak's names, and opens the second page, which checks whether it can read them. */
 const setScript = pageScript(`
 (function () {
 ${STORAGE_ACCESS}

@@ -131,7 +131,10 @@ function* listPairs(text: string): Generator<readonly [name: string, value: stri
 
 const PASSWORDS: ReadonlySet<string> = new Set(['password', 'password-new', 'password-confirm']);
 
-/** Shortens a password that is too long to one byte above the limit, because it may wait in memory for its check. */
+/**
+ * Truncates a password that is too long, because it may wait in memory for its check. The result is still too long, so
+ * the check rejects it.
+ */
 function shortPassword(value: string): string {
   if (!isPasswordTooLong(value)) return value;
   // A slice would keep the whole text in memory, so its characters are copied.

@@ -17,7 +17,7 @@ export function corsHeaders(
   };
 }
 
-/** Returns the headers that let pages of any origin read a public document. Caches keep one copy for each origin. */
+/** Sets the headers that let pages of any origin read a public document. Caches keep one copy for each origin. */
 export function allowAnyOrigin(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { origin } = request.headers;
   reply.header('vary', 'Origin');

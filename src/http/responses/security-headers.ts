@@ -41,7 +41,10 @@ function securityHeaders(configuration: RealmConfiguration | undefined): Headers
   return headers;
 }
 
-/** If the realm sets a header to an empty value, the header is omitted (docs/keycloak/errors.md#security-headers). */
+/**
+ * Returns the headers that a realm's `browserSecurityHeaders` define. Omits a header with an empty value, and uses the
+ * default for an invalid value (docs/keycloak/errors.md#security-headers).
+ */
 function computeHeaders(own: Readonly<Record<string, string>>): Headers {
   const headers: Record<string, string> = {};
   for (const [name, key, standard] of ALWAYS) {

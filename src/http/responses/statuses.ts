@@ -66,7 +66,7 @@ const REASONS: Readonly<Record<number, string>> = {
   [STATUS.serviceUnavailable]: 'Service Unavailable',
 };
 
-/** `HTTP 404 Not Found`, as Keycloak's global error handler writes it. */
+/** Returns the text of Keycloak's global error handler for a status, for example `HTTP 404 Not Found`. */
 export function statusText(status: number): string {
   return `HTTP ${status} ${REASONS[status] ?? 'Error'}`;
 }

@@ -32,11 +32,11 @@ export interface FoundUrl {
 interface Row {
   methods: readonly Route['method'][];
   serve(method: Route['method']): ServedUrl;
-  /** The handlers by method. A handler is created at the first request for it. */
+  /** The handlers that requests have needed so far, by method. */
   served: Map<Route['method'], { url: ServedUrl; names: readonly string[] }>;
 }
 
-/** All URLs of an app. A handler is created at the first request for it, because that makes the start faster. */
+/** All URLs of an app. Each handler is created when a request first needs it, so that the service starts faster. */
 export class UrlTable {
   readonly #tree = new UrlTree<Row>((row, method) => findMethod(row, method) !== undefined);
 
@@ -183,7 +183,7 @@ export function serveMethod(
   };
 }
 
-/** `/realms/:realm/x` as `/realms/{realm}/x`. */
+/** Returns a URL with its parameters in braces, for example `/realms/{realm}/x` for `/realms/:realm/x`. */
 function patternOf(url: string): string {
   return url.replace(/:([^/(]+)(?:\([^/]*\))?/g, '{$1}');
 }

@@ -39,7 +39,8 @@ function stepsFor(target: ClaimsTarget, { client, granted }: ClaimsInput): reado
 }
 
 /**
- * A lean ID token omits the scopes' claims about the person, because user info returns them (OpenID Connect Core §5.4).
+ * Returns the mappers of the granted scopes. For a lean ID token, omits those that write claims about the person,
+ * because user info returns these claims (OpenID Connect Core §5.4).
  */
 function scopeMappers(target: ClaimsTarget, granted: GrantedScopes): readonly ProtocolMapper[] {
   const mappers = granted.scopes.flatMap((scope) => scope.protocolMappers);

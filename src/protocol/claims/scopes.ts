@@ -220,7 +220,10 @@ export function permittedScopes(
   return kept;
 }
 
-/** Users with equal roles get the same grant object, so that they share the values cached for it. */
+/**
+ * The results of `permittedScopes`. Users with equal roles get the same grant object, so that they share the values
+ * cached for it.
+ */
 const permitted = new WeakMap<GrantedScopes, WeakMap<ReadonlySet<string>, GrantedScopes>>();
 
 /**

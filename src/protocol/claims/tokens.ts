@@ -103,7 +103,10 @@ function staticParts(input: ClaimsInput, issuer: string): StaticParts {
   return parts;
 }
 
-/** Compares the clients too, because a client that owns a role may be renamed even if nothing else changes. */
+/**
+ * Whether both maps contain the same client records. A client that owns a role may have been renamed even if nothing
+ * else has changed.
+ */
 function areSame(one: ClaimsInput['clientsByUuid'], other: ClaimsInput['clientsByUuid']): boolean {
   if (one.size !== other.size) return false;
   for (const [id, client] of one) if (other.get(id) !== client) return false;

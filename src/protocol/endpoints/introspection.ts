@@ -96,8 +96,8 @@ async function introspect(
 }
 
 /**
- * Whether a refresh with the token would succeed. Introspection does not count as a use of the token
- * (docs/keycloak/tokens.md#rotation).
+ * Whether the realm's rotation rules still allow a refresh with the token (docs/keycloak/tokens.md#rotation).
+ * Introspection does not count as a use of the token.
  */
 async function isNewest(
   ctx: ProtocolContext,

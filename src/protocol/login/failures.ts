@@ -68,7 +68,7 @@ export async function recordNothing({ ctx, configuration }: LoginAttempt, name: 
   await ctx.store.claimOnce(`guess ${realmId} ${row}`, 0);
 }
 
-/** Stores the next counters. Returns undefined if the user was locked in the meantime. */
+/** Counts a failure and stores the counters. Returns undefined if the user is already locked. */
 async function count(
   { ctx, configuration, remoteAddress }: LoginAttempt,
   user: User,

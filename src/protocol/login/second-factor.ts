@@ -15,7 +15,10 @@ export function takesCode({ type }: Credential): boolean {
   return AUTHENTICATORS.has(type);
 }
 
-/** Returns the second factors that accept a code. The work does not depend on whether the password was correct. */
+/**
+ * Returns a match for each second factor that accepts the code. The work does not depend on whether the password was
+ * correct.
+ */
 export function matchCode(
   context: AuthenticatorContext,
   factors: readonly Credential[],

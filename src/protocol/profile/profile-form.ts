@@ -180,7 +180,10 @@ function asFieldFault({ field, errorMessage, params }: ProfileFault): FieldFault
   return { field, key: errorMessage, values };
 }
 
-/** The username is read-only if the realm does not allow changes, or if the e-mail address is the username. */
+/**
+ * Whether an attribute is read-only for users. The username is also read-only if the realm does not let users change
+ * it, or if the e-mail address is the username.
+ */
 function isReadOnly({ realm }: RealmConfiguration, { name, editable }: ProfileAttribute): boolean {
   const { editUsernameAllowed, registrationEmailAsUsername } = realm.settings;
   if (name === 'username' && (!editUsernameAllowed || registrationEmailAsUsername)) return true;

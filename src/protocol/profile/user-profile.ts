@@ -87,7 +87,10 @@ function parseProfile(text: string): readonly ProfileAttribute[] | undefined {
   }
 }
 
-/** An attribute is required at every login if `required` is for users and not limited to scopes. */
+/**
+ * Reads one attribute of a profile. Ignores an attribute without a name. The attribute is required at every login if
+ * `required` applies to users and is not limited to scopes.
+ */
 function readAttribute(attribute: WrittenAttribute): readonly ProfileAttribute[] {
   const { name, displayName, required, permissions } = attribute;
   if (typeof name !== 'string') return [];

@@ -42,7 +42,10 @@ const VALIDATORS: Readonly<Record<string, Validator>> = {
 /** Maximum length of a value in characters. */
 const MOST_CHARACTERS = 2048;
 
-/** Lists the patterns that a value has to match. A value above the maximum length is not matched. */
+/**
+ * Returns the check of the pattern that a value has to match, if there is one. A value above the maximum length is not
+ * checked, because it is invalid anyway.
+ */
 export function listPatternChecks({ validations }: ProfileAttribute, text: string): readonly PatternCheck[] {
   const pattern = validations['pattern']?.['pattern'];
   return typeof pattern === 'string' && text.length <= MOST_CHARACTERS ? [{ pattern, text }] : [];
