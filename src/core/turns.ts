@@ -1,6 +1,6 @@
 /**
- * An object whose changes are serialized by named locks. If several processes share its data, `takeTurn` locks between
- * them too.
+ * An object whose changes are serialized by named locks. If several processes share its data, `takeTurn` acquires locks
+ * that exclude the other processes too.
  */
 export interface TurnOwner {
   /**

@@ -7,7 +7,7 @@ export interface HashCaller {
   realm: string;
   /** The part of the sender's network address that identifies a network. */
   address: string;
-  /** The user whose password is hashed. It is the same for every name of the user. */
+  /** The name or id that identifies the user whose password is hashed. */
   user: string;
 }
 

@@ -58,7 +58,10 @@ const BLOCK_BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const;
  */
 const MOST_HASH_MILLISECONDS = 1024;
 
-/** Returns the maximum number of iterations for these parameters, or 0 if even one exceeds the limit. */
+/**
+ * Returns how many iterations take at most `MOST_HASH_MILLISECONDS` with these parameters. Returns 0 if a single
+ * iteration takes longer.
+ */
 export function mostIterations(parameters: HashParameters): number {
   return Math.floor(MOST_HASH_MILLISECONDS / hashCost({ ...parameters, iterations: 1 }));
 }

@@ -32,8 +32,8 @@ const ENFORCED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Authenticators of the second factor. A user who has one always has to prove it. Other users are not forced to set one
- * up.
+ * Authenticators of the second factor. A user who has set up a second factor must use it in every login. Other users
+ * are not forced to set up one.
  */
 const SECOND_FACTOR: ReadonlySet<string> = new Set(['direct-grant-validate-otp', 'auth-otp-form']);
 
@@ -120,8 +120,8 @@ const AUTHENTICATORS: ReadonlySet<string> = new Set([
 const USUAL = 'clients';
 
 /**
- * How the clients of a realm can authenticate. `runs`: with these authenticators, or with any if undefined. `unknown`:
- * idkit does not run the flow, because of the step in `what`.
+ * How the clients of a realm can authenticate. `runs`: with these authenticators, or with any authenticator if
+ * `authenticators` is undefined. `unknown`: idkit does not run the flow, because of the step in `what`.
  */
 export type ClientFlow =
   | { outcome: 'runs'; authenticators: ReadonlySet<string> | undefined }

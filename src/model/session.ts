@@ -1,6 +1,6 @@
 import type { Seconds } from '../core/index.ts';
 import type { ClientUuid, FamilyId, RealmId, SessionId, TokenHash } from './ids.ts';
-/** A user session: the login of a user in a realm. It is active as long as its row exists. */
+/** A user session: the login of a user in a realm. */
 export interface UserSession {
   id: SessionId;
   /**

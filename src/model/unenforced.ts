@@ -35,8 +35,8 @@ export function listUnenforced(
 }
 
 /**
- * Lists the demands of the two login flows. A flow affects only its own kind of login. idkit refuses these logins if
- * the flow requires more than the password and a second factor that the user has.
+ * Lists the demands of the direct grant flow and of the browser flow. idkit refuses the logins of a flow that requires
+ * more than the password and a second factor that the user has.
  */
 function boundFlows({ kept }: RealmSettings, flows: readonly Flow[]): readonly Unenforced[] {
   return [

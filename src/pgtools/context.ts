@@ -9,8 +9,8 @@ import type { ScratchAdministrator } from './scratch-role.ts';
 export interface PostgresContext {
   psql: Psql;
   /**
-   * The connection that creates databases and roles on the server of a drill. The role of `psql`, which loads, checks
-   * and serves the set, may not do this.
+   * The connection that creates databases and roles on the server of a drill. `psql` connects with another role, which
+   * may not do this.
    */
   administrator?: Psql;
   programs: PostgresPrograms;
@@ -47,7 +47,7 @@ export interface ConnectionOptions {
   otherPasswords?: readonly Secret[];
   programs: PostgresPrograms;
   service: 'idkit' | 'keycloak';
-  /** Set for a server that exists only for a test. This role creates its databases and the roles that a dump names. */
+  /** Set for the temporary server of a drill. This role creates the databases and the roles that a dump names. */
   administrator?: ScratchAdministrator;
   random?: Random;
   /** Default: 30. */

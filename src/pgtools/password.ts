@@ -29,7 +29,10 @@ export async function setPassword(context: PostgresContext, password: Secret | u
   if (statement !== undefined) await queryBeside(context, statement);
 }
 
-/** Returns the statement that sets the role's password. It contains a SCRAM verifier instead of the password. */
+/**
+ * Returns the statement that sets the role's password, or an empty list if `password` is undefined. The statement
+ * contains a SCRAM verifier instead of the password.
+ */
 export function passwordStatements(
   { random }: PostgresContext,
   password: Secret | undefined,

@@ -129,7 +129,11 @@ export async function openScratchCluster(
   return { url, password, administrator, close };
 }
 
-/** @param report the server's output before it ended */
+/**
+ * Returns the error for a temporary server that did not start.
+ *
+ * @param report the server's output before it ended
+ */
 function noServer(report: string, home: string): IdkitError {
   const isFull = /No space left on device|Disk quota exceeded/i.test(report);
   return new IdkitError(

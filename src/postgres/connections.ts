@@ -196,6 +196,8 @@ export class Connections {
   }
 
   /**
+   * Returns the server that accepts writes. All callers share one search for it.
+   *
    * @param until the time (`performance.now()`) at which the caller stops waiting; the search continues without it
    */
   async #findPrimary(until: number): Promise<Primary> {

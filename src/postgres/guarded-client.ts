@@ -27,7 +27,7 @@ declare module 'pg' {
       once(event: 'readyForQuery', listener: () => void): void;
       emit(event: 'error', error: Error): void;
     };
-    /** The SCRAM exchange in progress. It is null when the server, too, has proved that it knows the password. */
+    /** The SCRAM exchange in progress. It is null after the server has also proved that it knows the password. */
     readonly saslSession?: object | null;
     readonly processID: number;
     readonly secretKey: number;
@@ -91,7 +91,10 @@ export class GuardedClient extends Client {
     } else this.#refuse(isScram ? 'SCRAM-SHA-256' : message.mechanisms.join(', '));
   }
 
-  /** Called when the server reports that the authentication is complete. */
+  /**
+   * Rejects a server that reports the end of the authentication without having requested a password, unless the address
+   * permits that, or without having proved that it knows the password.
+   */
   #letIn(): void {
     if (this.#method === undefined) {
       if (!this.#allowed.includes('none')) this.#refuse('no password at all');

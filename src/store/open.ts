@@ -74,8 +74,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /**
- * Encrypts every secret with the key `to`, in small transactions. If it was interrupted, run it again with the same
- * keys. Until it has finished, opening a store requires both keys. The caller must hold the database's lock.
+ * Encrypts every secret with the key `to`, in small transactions. To finish an interrupted rotation, call it again with
+ * the same keys. Until the rotation has finished, opening a store requires both keys. The caller must hold the
+ * database's lock.
  *
  * @param database a SQLite file or a Postgres database
  * @returns the number of records that this run encrypted

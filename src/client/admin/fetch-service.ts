@@ -8,7 +8,7 @@ const pinned = new Map<string, string>();
  * machine at a loopback address, but the certificate is for the public host name.
  *
  * @param origin for example `https://127.0.0.1:8443`
- * @param pem the certificate of the process that holds the service's kernel lock
+ * @param pem the certificate of the running service, from its lock file
  */
 export function pinCertificate(origin: string, pem: string): void {
   pinned.set(origin, pem);

@@ -10,8 +10,8 @@ type Wire =
 const REPLY_TIMEOUT_MILLISECONDS = 1_000;
 
 /**
- * Connects tabs through Web Locks and a BroadcastChannel with the same name. Tokens travel only in messages between
- * pages of one origin, and no tab stores them.
+ * Connects the tabs of an application through Web Locks and a BroadcastChannel whose names begin with `name`. Tokens
+ * travel only in messages between pages of one origin, and no tab stores them.
  *
  * When a tab gets the renewal lock, messages of the previous holder may still be on their way, so the tab first asks
  * the other tabs for their tokens. Each tab holds a presence lock until it closes. The asking tab counts these locks to

@@ -101,7 +101,8 @@ export function openBrowserSession(options: BrowserSessionOptions): BrowserSessi
       const { searchParams } = here;
       const state = searchParams.get('state');
       if (state !== null && (searchParams.has('code') || searchParams.has('error'))) {
-        // If this tab did not start the login, its response is removed from the address and ignored (RFC 9700 §4.7).
+        // Every response to a login is removed from the address. A response to a login that this tab did not start is
+        // ignored (RFC 9700 §4.7).
         const pending = pendingLogins.take(state);
         const response = new URLSearchParams(searchParams);
         for (const name of RESPONSE_PARAMETERS) searchParams.delete(name);

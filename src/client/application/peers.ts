@@ -12,7 +12,10 @@ export type PeerMessage =
   | { readonly type: 'using'; readonly id: string; readonly by: string }
   /** The refresh of the set `id` failed, but the service did not reject it. Other tabs may use its refresh token. */
   | { readonly type: 'unused'; readonly id: string }
-  /** The session has ended, or only the set `id` of its tokens. */
+  /**
+   * With `session`, that user session has ended. With `id`, that set can no longer be renewed. Tabs that have its
+   * tokens discard them.
+   */
   | ({
       readonly type: 'ended';
       readonly id?: string;

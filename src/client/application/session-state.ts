@@ -49,7 +49,7 @@ export interface Step {
   readonly report: boolean;
 }
 
-/** Errors that a new login would cause too. */
+/** Errors with which a new login would fail too. */
 const ACCESS_ERRORS = ['realm_disabled', 'client_disabled'];
 
 /** Returns the reason for the logged-out state after the service rejected a refresh. */

@@ -43,7 +43,9 @@ export interface TokenKeeper {
 const RENEWAL_PAUSE_MILLISECONDS = 5_000;
 /** Minimum time before a planned renewal, even if the token expires earlier. */
 const SHORTEST_PAUSE_MILLISECONDS = 1_000;
-/** Number of times that a tab waits for the tab that used the refresh token. Each wait takes up to one second. */
+/**
+ * Maximum number of times that a tab waits for the tab that used the refresh token. Each wait takes up to one second.
+ */
 const MAX_ROUNDS = 6;
 /** Maximum time between two attempts of a renewal that keeps failing. */
 const LONGEST_PAUSE_MILLISECONDS = 300_000;

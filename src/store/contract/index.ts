@@ -1,4 +1,4 @@
-// The persistence contract: one small interface for each kind of data, joined into `Store`.
+// The persistence contract: one small interface for each kind of data, combined in `Store`.
 // Decided here: which reads and writes exist, and what each of them guarantees. Not here: how a driver fulfils that.
 // Start at `Store`, then read the interface that you need.
 import type { Clock, Seconds } from '../../core/index.ts';

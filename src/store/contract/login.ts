@@ -15,8 +15,8 @@ import type {
 export type TakenCode =
   | { outcome: 'taken'; code: AuthorizationCode }
   /**
-   * The code was presented before. This call has removed the client from the session in the same transaction. `code`
-   * lacks the parameters of the authorization request.
+   * The code was presented before, so this call has removed the client from the session. `code` lacks the parameters of
+   * the authorization request.
    */
   | { outcome: 'used'; code: AuthorizationCode }
   /** The code was never issued or has expired, or its record has already been removed. */
@@ -42,7 +42,7 @@ export interface LoginStore {
   /** Returns undefined if the session has expired or does not exist. */
   findAuthenticationSession(id: string): Promise<AuthenticationSession | undefined>;
   removeAuthenticationSession(id: string): Promise<{ removed: boolean }>;
-  /** Removes the session, but only if it has no user and if no password was verified in it. */
+  /** Removes the session, but only if it has no user and no password was verified in it. */
   removeUnprovedSession(id: string): Promise<{ removed: boolean }>;
   /**
    * Limits the authentication sessions of a realm that have no user yet: keeps the newest `most`, and removes the older
@@ -53,8 +53,8 @@ export interface LoginStore {
   /**
    * Finishes a login in one transaction: removes the authentication session, creates or continues the user session, and
    * stores the consent and the code. A login without pages has no authentication session. If a user session continues,
-   * it takes the time of its last use from `session`, and also the notes if their `auth_time` is later than the stored
-   * one.
+   * the store takes the time of its last use from `session`, and replaces the stored notes if those of `session` have a
+   * later `auth_time`.
    *
    * @returns `gone`, without writing anything, if the authentication session has another revision or the user session
    * belongs to another user. Also returns `gone` if the authentication session, the user, a client or (with

@@ -22,7 +22,7 @@ export interface UserQuery {
   email?: string;
   firstName?: string;
   lastName?: string;
-  /** If true, the four fields above match whole values instead of infixes. */
+  /** If true, `username`, `email`, `firstName` and `lastName` match whole values instead of infixes. */
   exact?: boolean;
   emailVerified?: boolean;
   enabled?: boolean;

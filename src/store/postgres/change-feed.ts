@@ -15,7 +15,7 @@ const READ_MS = 750;
 const RETRY_MS = 250;
 /** Time in milliseconds without a response after which the feed also reads on another connection. */
 const SLOW_MS = 150;
-/** Timeout of a read in milliseconds. Without it, an idle connection would notice its loss much later. */
+/** Timeout of a read in milliseconds. Without it, the feed would notice the loss of an idle connection much later. */
 const SILENT_MS = 5_000;
 /**
  * A suspended process keeps its connection, and with it its locks. The server (Postgres 14 or newer) therefore closes a
@@ -45,7 +45,7 @@ interface ReadState {
 /** The dependencies of a feed. */
 export interface FeedParts {
   connections: Connections;
-  /** Distinguishes this store's changes from those of others. */
+  /** Distinguishes this store's changes from those of other stores. */
   origin: string;
   /** Every read corrects this clock to the server's time. */
   clock: SharedClock;
@@ -142,7 +142,7 @@ export class ChangeFeed {
     return held;
   }
 
-  /** Removes rows from the change table that every store has read. */
+  /** Removes old rows from the change table. */
   async sweep(): Promise<void> {
     await this.#connections.use((client) =>
       client.query(`DELETE FROM configuration_change WHERE time < now() - interval '${KEPT}'`),

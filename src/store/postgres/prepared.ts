@@ -37,7 +37,11 @@ export async function rowsOf<R>(connection: Connection, order: Order<R>): Promis
   return rows as R[];
 }
 
-/** @param milliseconds timeout for the result. Default: the connection's timeout */
+/**
+ * Runs one statement of a verb. Returns the number of written rows, the first row or all rows, depending on `how`.
+ *
+ * @param milliseconds timeout for the result. Default: the connection's timeout
+ */
 export async function answer(
   connection: Connection,
   { how, query, values }: Ask,

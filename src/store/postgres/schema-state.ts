@@ -106,7 +106,7 @@ export async function migrate(
   }
 }
 
-/** Runs a statement that can take as long as a migration. */
+/** Runs a statement with the timeout of a migration. */
 async function patiently(client: Queryable, text: string, values: unknown[] = []): Promise<void> {
   const order = { text, values, query_timeout: MIGRATION_MS };
   await client.query(order);

@@ -85,8 +85,7 @@ interface Progress<T> {
   mayBeDone: boolean;
   transaction: string | undefined;
   /**
-   * The timeline of the server that ran the transaction. After a promotion, the transaction's number may belong to
-   * another one.
+   * The timeline of the server that ran the transaction. After a promotion, another transaction may have the same id.
    */
   timeline: string | undefined;
   /** The result of the verb. It is valid only if the transaction is committed. */
@@ -173,7 +172,11 @@ export async function advance<T>(client: PoolClient, steps: Steps<T>): Promise<T
   return value;
 }
 
-/** @param sent collects the results that nothing awaits yet */
+/**
+ * Runs the steps of a verb, and returns its result.
+ *
+ * @param sent collects the results that nothing awaits yet
+ */
 async function walk<T>(
   client: PoolClient,
   steps: Steps<T>,

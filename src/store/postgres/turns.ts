@@ -98,7 +98,11 @@ export class Turns {
     };
   }
 
-  /** @returns the connection that holds the lock, or undefined after `patience` milliseconds */
+  /**
+   * Tries to acquire a lock until an attempt succeeds, with growing pauses in between.
+   *
+   * @returns the connection that holds the lock, or undefined after `patience` milliseconds
+   */
   async #wait(
     patience: number,
     {
@@ -140,8 +144,10 @@ export class Turns {
   }
 
   /**
+   * Tries to acquire a lock once, without waiting.
+   *
    * @param readsChanges whether to also read the changes of other stores
-   * @returns undefined if the connection is lost; the feed then opens a new one
+   * @returns whether the lock was acquired, or undefined if the connection is lost; the feed then opens a new one
    */
   async #try(client: Client, lock: number[], readsChanges: boolean): Promise<boolean | undefined> {
     try {

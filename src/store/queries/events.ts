@@ -75,8 +75,8 @@ export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
 }
 
 /**
- * Subtracts two counts, which the database reads from indexes. Reading every account would take seconds in a large
- * realm.
+ * Returns an expression for the number of users without service accounts. It subtracts two counts that the database
+ * reads from indexes, because reading every account would take seconds in a large realm.
  */
 export function withoutServiceAccounts(
   all: Expression<unknown>,
@@ -98,7 +98,7 @@ function sweep(db: Kysely<Tables>, table: 'event' | 'admin_event'): Compilable {
     );
 }
 
-/** Sorted newest first. */
+/** Selects a page of the user events that match a query, newest first. */
 export function eventSearch(
   db: Kysely<Tables>,
   query: EventQuery,
@@ -123,7 +123,10 @@ export function eventSearch(
     .offset(query.first);
 }
 
-/** Sorted newest first. `*` in `resourcePath` matches any text. */
+/**
+ * Selects a page of the events of administrators that match a query, newest first. `*` in `resourcePath` matches any
+ * text.
+ */
 export function adminEventSearch(
   db: Kysely<Tables>,
   query: AdminEventQuery,

@@ -144,7 +144,7 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
   };
 }
 
-/** Number of users to read until one with a password is found. Most users have one. */
+/** Maximum number of users to read to find one with a password. Most users have a password. */
 const SOME = 8;
 const MOST_CREDENTIALS = 64;
 

@@ -57,7 +57,7 @@ export function codeRow(code: AuthorizationCode): NewCodeRow {
   };
 }
 
-/** @param hash the hash that the query searched for */
+/** @param hash the hash with which the query found the row */
 export function readCode(row: Omit<CodeRow, 'hash'>, hash: Buffer): AuthorizationCode {
   return {
     hash,

@@ -23,7 +23,8 @@ export function* beginReseal(keyring: Keyring, random: Random): Steps<void> {
 }
 
 /**
- * Encrypts the records of one page with the current key, except those that already have it. Call it in one transaction.
+ * Encrypts the records of one page with the current key, except those that are already encrypted with it. The caller
+ * must run it in one transaction.
  */
 export function* resealPage(
   table: SealedTable,

@@ -3,9 +3,9 @@ import type { RealmConfiguration } from '../contract/index.ts';
 import type { Answer } from '../schema.ts';
 import type { Touched } from '../verbs/verbs.ts';
 
-/** Maximum number of cached clients. The least recently used one is dropped first. */
+/** Maximum number of cached clients. The least recently used client is dropped first. */
 const CLIENTS = 10_000;
-/** Maximum number of cached users. The one that was read first is dropped first. */
+/** Maximum number of cached users. The user that was read first is dropped first. */
 const USERS = 2_000;
 
 /** The source from which the cache reads missing entries. */

@@ -357,7 +357,8 @@ export abstract class SqlStore extends SqlLists implements Store {
 }
 
 /**
- * Replaces a long key with its hash. An index limits the length of its keys, and clients can choose part of this key.
+ * Returns the key of a claim as it is stored. A long key is replaced with its hash, because clients can choose part of
+ * it and an index limits the length of its entries.
  */
 function claimName(key: string): string {
   return key.length > LONGEST_KEY ? createHash('sha256').update(key).digest('hex') : key;

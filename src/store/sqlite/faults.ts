@@ -58,7 +58,11 @@ function primaryCode(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-/** @param file the database file, for the message */
+/**
+ * Converts any error into a plain object, after `mapFault`.
+ *
+ * @param file the database file, for the message
+ */
 export function toFault(error: unknown, file: string): Fault {
   const mapped = mapFault(error, file);
   if (mapped instanceof IdkitError) return { code: mapped.code, message: mapped.message };

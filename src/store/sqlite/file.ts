@@ -128,8 +128,9 @@ export function hasDatabase(file: string): boolean {
 }
 
 /**
- * Removes the empty log that a read-only connection had to create. SQLite removes it when a connection that can write
- * closes.
+ * Removes the empty log that a read-only connection had to create. SQLite itself removes the log when a connection that
+ * can write closes, so this function opens and closes such a
+ * connection.
  */
 export function tidyLog(file: string): void {
   if (!hasLog(file) || statSync(`${file}-wal`).size > 0 || !canWrite(file)) return;

@@ -117,8 +117,8 @@ export class SqliteStore extends SqlStore {
   }
 
   /**
-   * Runs one statement at a time, because the reader thread cannot run several. The number of waiting statements is
-   * limited.
+   * Runs an administrator's statement in the reader thread, which runs one statement at a time. The number of waiting
+   * statements is limited.
    */
   #administrate<R>(sql: string, values: readonly unknown[]): Promise<R[]> {
     return this.#room.use(() => this.#parts.administration.all<R>(sql, values), callerSignal());

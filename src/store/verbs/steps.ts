@@ -1,6 +1,6 @@
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 
-/** One statement of a verb. The verb does not wait for the result of `send`. */
+/** One statement of a verb. If `how` is `send`, the verb does not wait for the result. */
 export interface Ask {
   how: 'run' | 'get' | 'all' | 'send';
   query: QueryName;

@@ -117,7 +117,7 @@ function* readLifetimes(realmId: string, offline: boolean): Steps<Lifetimes> {
   };
 }
 
-/** Returns the greatest value. If the realm does not set the first value, the result is at least its default. */
+/** Returns the greatest value. The first one is the realm's setting: if it is 0 or less, `fallback` replaces it. */
 function greatest(values: readonly number[], fallback: number): number {
   const known = values.filter((value) => Number.isFinite(value) && value > 0);
   const first = values[0];

@@ -14,8 +14,7 @@ try {
   const database = new DatabaseSync(location, { readOnly: true, timeout: 10_000 });
   database.exec('PRAGMA cache_size = -16000; BEGIN');
   checkKind(database, file);
-  // The first read determines the snapshot. It comes before the counts, so that the counts and the rows come from the
-  // same snapshot.
+  // The counts and the rows come from one snapshot, because all reads belong to one transaction.
   const summary = summarize(database);
   const out = new RingWriter(ring, (chunk, length) => send({ chunk, length }));
   writeDump(database, (bytes) => out.write(bytes));

@@ -73,7 +73,7 @@ function damaged(message: string, cause?: unknown): IdkitError {
   return new IdkitError('IDKIT_DAMAGED', message, { cause });
 }
 
-/** Reports errors of SQLite as damage of the dump, except errors of the disk. */
+/** Returns the fault for an error. An error of SQLite means that the dump is damaged, unless the disk caused it. */
 function faultOf(error: unknown): Fault {
   if (error instanceof IdkitError || isStorageFault(error)) return toFault(error, file);
   const fault = toFault(error, file);

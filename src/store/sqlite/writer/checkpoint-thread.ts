@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 
-/**
- * Copies the write-ahead log into the database in parallel with the writer, whose callers would otherwise wait. If a
- * long log is almost copied, the writer copies the last part, because only then does SQLite reuse the log from its
- * beginning.
- */
+// A thread that copies the write-ahead log into the database in parallel with the writer, whose callers would otherwise
+// wait. If a long log is almost copied, the writer copies the last part, because only then does SQLite reuse the log
+// from its beginning.
+
+/** Pause in milliseconds between a commit and the checkpoint that follows it. */
 const PAUSE_MS = 200;
 const LONG_LOG_PAGES = 4096;
 const SHORT_REST_PAGES = 1024;
