@@ -1,4 +1,4 @@
-/** The description of an error code in the reference. Every text is plain and ends without a full stop. */
+/** The description of an error code in the reference. Every text ends without a full stop. */
 export interface CatalogueEntry {
   exit: ExitCode;
   /** The error in a few words, for tables. */

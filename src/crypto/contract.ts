@@ -18,12 +18,11 @@ export class HashingBusy extends Error {
   }
 }
 
-/**
- * Number of hashes that are waiting, and number of hashes that were refused since the start because too many were
- * waiting.
- */
+/** The load of the hash threads. */
 export interface HashingFigures {
+  /** Number of hashes that are waiting. */
   waiting: number;
+  /** Number of hashes since the start that were refused because too many were waiting. */
   refused: number;
 }
 

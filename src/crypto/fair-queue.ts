@@ -21,10 +21,13 @@ export interface QueuedJob {
   since: number;
 }
 
-/** Limits of a queue: number of jobs, their memory in bytes, and their total work in milliseconds. */
+/** The limits of a queue. */
 export interface QueueBounds {
+  /** Number of jobs. */
   jobs: number;
+  /** Memory of all jobs in bytes. */
   bytes: number;
+  /** Work of all jobs in milliseconds. */
   cost: number;
 }
 

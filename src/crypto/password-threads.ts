@@ -58,7 +58,11 @@ const MOST_PATIENCE = 1000;
 /** Interval in milliseconds between two checks for jobs that have waited too long. */
 const PATIENCE_CHECK = 200;
 
-/** @param most maximum number of threads; another thread starts when a job finds all others busy */
+/**
+ * Opens a pool without threads, which start when they are needed.
+ *
+ * @param most maximum number of threads; another thread starts when a job finds all others busy
+ */
 export function openPasswordThreads(most: number): PasswordThreads {
   const busy = new Map<Worker, Waiting[]>();
   const idle: Worker[] = [];

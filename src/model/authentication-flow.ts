@@ -17,14 +17,17 @@ interface Execution {
   requirement: string;
 }
 
-/** Authenticators whose checks idkit performs in every login, even if the flow does not require them. */
+/**
+ * Authenticators that idkit accepts in a flow. Most of them are checks that it performs in every login, even if the
+ * flow does not require them.
+ */
 const ENFORCED: ReadonlySet<string> = new Set([
   'direct-grant-validate-username',
   'direct-grant-validate-password',
   'auth-username-password-form',
   'auth-username-form',
   'auth-password-form',
-  // Login methods that idkit does not have. Without them, users have fewer ways to log in, but no check is weaker.
+  // The others are additional ways to log in. Without them, no check is weaker.
   'auth-cookie',
   'auth-spnego',
   'identity-provider-redirector',

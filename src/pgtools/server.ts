@@ -35,7 +35,11 @@ const QUERY = `SELECT json_build_object(
     'startedAt', floor(extract(epoch FROM pg_postmaster_start_time())))
   FROM pg_roles r WHERE r.rolname = current_user;`;
 
-/** @throws IDKIT_VERSION if the server is older than `OLDEST_MAJOR`; IDKIT_UNREACHABLE, IDKIT_CREDENTIALS */
+/**
+ * Reads the facts about a server and about idkit's role on it.
+ *
+ * @throws IDKIT_VERSION if the server is older than `OLDEST_MAJOR`; IDKIT_UNREACHABLE, IDKIT_CREDENTIALS
+ */
 export async function readServer(
   context: PostgresContext,
   options: QueryOptions & {

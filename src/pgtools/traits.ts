@@ -64,7 +64,11 @@ export function traitsQuery(condition: string): string {
     FROM pg_database d WHERE ${condition};`;
 }
 
-/** @throws if the server's row has an unexpected shape */
+/**
+ * Parses a row of `traitsQuery`.
+ *
+ * @throws if the row has an unexpected shape
+ */
 export function parseTraits(row: unknown): DatabaseTraits {
   const traits = schema.parse(row);
   return { ...traits, comment: withoutClosed(traits.comment ?? '') || null };

@@ -49,7 +49,11 @@ export function takeSql(mode: 'shared' | 'exclusive'): string {
   return `${name}(${SERVICE_LOCK.join(', ')})`;
 }
 
-/** @throws IDKIT_LOCKED with the names of the holders */
+/**
+ * Rejects a caller because other processes hold the service lock.
+ *
+ * @throws IDKIT_LOCKED with the names of the holders
+ */
 export async function refuse(client: { query: Client['query'] }, place: string): Promise<never> {
   const { rows } = await client.query<{ name: string; pids: number }>(`
     SELECT coalesce(nullif(application_name, ''), 'process ' || pid) AS name, count(*) AS pids

@@ -13,7 +13,7 @@ export type KeptLogins = readonly (readonly [state: string, login: PendingLogin]
 /** Maximum number of pending logins. A further login replaces the oldest, which the user has probably abandoned. */
 const MAX_PENDING = 10;
 
-/** Opens the pending logins of a store, which `read` and `write` access as a whole. */
+/** Returns the pending logins in a list that `read` returns and `write` replaces. */
 export function openPendingLogins(read: () => KeptLogins, write: (kept: KeptLogins) => void): PendingLogins {
   return {
     keep: (state, login) => write([...read(), [state, login] as const].slice(-MAX_PENDING)),

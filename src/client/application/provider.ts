@@ -36,7 +36,11 @@ export interface Provider {
 /** The options that every request passes to oauth4webapi: a new timeout signal, and whether plain http is allowed. */
 export type Transport = { signal: () => AbortSignal; [oauth.allowInsecureRequests]: boolean };
 
-/** @throws TypeError if the issuer is not a URL, or is plain http to another host without `allowHttp` */
+/**
+ * Returns the provider at `issuer`, without sending a request.
+ *
+ * @throws TypeError if the issuer is not a URL, or is plain http to another host without `allowHttp`
+ */
 export function openProvider(options: ProviderOptions): Provider {
   const issuer = parseServiceUrl(options.issuer, options.allowHttp);
   const transport: Transport = {

@@ -31,7 +31,7 @@ export interface Candidate {
   version: number;
 }
 
-/** Finds every installed version of the client programs, on PATH and in Debian's directories. */
+/** Returns the client programs of this machine: all versions that are installed on PATH or in Debian's directories. */
 export function openLocalPrograms(env: NodeJS.ProcessEnv = process.env): PostgresPrograms {
   const known = new Map<ProgramName, Promise<readonly Candidate[]>>();
   const listed = (program: ProgramName) => {

@@ -87,7 +87,11 @@ export class ChangeFeed {
     this.#loop = this.#follow(client);
   }
 
-  /** @throws IDKIT_SETTING if a pooler between idkit and the server does not keep sessions */
+  /**
+   * Opens a feed that starts to follow the changes of other stores.
+   *
+   * @throws IDKIT_SETTING if a pooler between idkit and the server does not keep sessions
+   */
   static async open(parts: FeedParts): Promise<ChangeFeed> {
     const { connections, clock } = parts;
     const client = await connections.open();

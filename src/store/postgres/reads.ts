@@ -65,7 +65,11 @@ export class AdministrativeReads {
     this.#room = new WaitingRoom(connections.sizes.reads);
   }
 
-  /** @throws IDKIT_UNREACHABLE if too many reads wait or the statement takes too long */
+  /**
+   * Runs one read when a connection is free, and returns its rows.
+   *
+   * @throws IDKIT_UNREACHABLE if too many reads wait or the statement takes too long
+   */
   read<R>(order: Order<R>): Promise<R[]> {
     const signal = callerSignal();
     return this.#room.use(() => {

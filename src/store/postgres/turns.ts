@@ -129,7 +129,8 @@ export class Turns {
   }
 
   /**
-   * Tries to acquire a lock within the limit `BOUNDED.most`. The lock counts as held while the request is in progress.
+   * Tries to acquire a lock, unless the store holds `BOUNDED.most` such locks already. A lock counts as held from the
+   * time of the request.
    */
   async #tryBounded(client: Client, lock: number[]): Promise<boolean | undefined> {
     if (this.#boundedHeld >= BOUNDED.most) return false;

@@ -23,6 +23,8 @@ export function seal(text: string, identity: string, keyring: Keyring, random: R
 }
 
 /**
+ * Decrypts a blob of the record `identity`.
+ *
  * @throws IDKIT_MASTER_KEY_WRONG if the blob's key is unavailable, IDKIT_DATABASE_DAMAGED if the blob is not authentic
  */
 export function unseal(blob: Uint8Array, identity: string, keyring: Keyring): string {

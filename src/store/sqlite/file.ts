@@ -89,7 +89,11 @@ function readHead(file: string): Buffer {
   return head;
 }
 
-/** @throws IDKIT_DATABASE_DAMAGED with the first defect */
+/**
+ * Checks the structure of the whole database.
+ *
+ * @throws IDKIT_DATABASE_DAMAGED with the first defect
+ */
 export function quickCheck(database: DatabaseSync, file: string): void {
   const result = database.prepare('PRAGMA quick_check(1)').get();
   const verdict = String(Object.values(result ?? {})[0]);
@@ -129,8 +133,7 @@ export function hasDatabase(file: string): boolean {
 
 /**
  * Removes the empty log that a read-only connection had to create. SQLite itself removes the log when a connection that
- * can write closes, so this function opens and closes such a
- * connection.
+ * can write closes, so this function opens and closes such a connection.
  */
 export function tidyLog(file: string): void {
   if (!hasLog(file) || statSync(`${file}-wal`).size > 0 || !canWrite(file)) return;

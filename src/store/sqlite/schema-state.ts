@@ -43,7 +43,11 @@ export function schemaVersion(database: DatabaseSync): number {
   return readNumber(database, 'PRAGMA user_version');
 }
 
-/** @throws IDKIT_VERSION for a database of another program or of a newer idkit */
+/**
+ * Checks that the database is empty, or that this program can open it.
+ *
+ * @throws IDKIT_VERSION for a database of another program or of a newer idkit
+ */
 export function checkKind(database: DatabaseSync, file: string): void {
   const version = schemaVersion(database);
   const application = readNumber(database, 'PRAGMA application_id');

@@ -21,7 +21,11 @@ interface Column {
   pk: number;
 }
 
-/** @throws Error for a table that SQL text cannot represent */
+/**
+ * Returns the SQL that reads the rows of `table`.
+ *
+ * @throws Error for a table that SQL text cannot represent
+ */
 export function tableRows(database: DatabaseSync, table: string): TableRows {
   const all = database
     .prepare('SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?)')

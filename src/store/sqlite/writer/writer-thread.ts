@@ -80,7 +80,11 @@ function commitBatch(sql: Statements, calls: readonly Call[]): Answer[] {
   }
 }
 
-/** @throws storage errors, which affect the whole batch */
+/**
+ * Runs one call of a batch, and returns its result or its fault.
+ *
+ * @throws storage errors, which affect the whole batch
+ */
 function runCall(sql: Statements, { id, verb, input }: Call): Answer {
   try {
     return { id, value: runVerb(sql, verb, input) };
