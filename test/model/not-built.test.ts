@@ -13,7 +13,7 @@ function listed(settings: Partial<RealmSettings>, waiting = NOBODY): readonly st
   ).map(({ what }) => what);
 }
 
-test('lists the enabled features of a realm that idkit does not have', () => {
+test('lists the features that a realm enables but idkit does not have', () => {
   assert.deepEqual(listed({}), []);
   const kept = {
     registrationAllowed: true,

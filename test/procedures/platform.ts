@@ -84,7 +84,7 @@ export async function copyKeycloakSet(
   return { root, dir, passphrase: new Secret('backup-Passphrase-1') };
 }
 
-/** The reports of a procedure, in addition to its result. */
+/** The steps, notes and findings that a procedure reports while it is running. */
 export interface Reported {
   steps: string[];
   notes: string[];

@@ -29,7 +29,7 @@ async function dump(file: string): Promise<{ sql: Buffer; summary: Awaited<Retur
   return { sql: Buffer.concat(chunks), summary };
 }
 
-/** Values that dump tools are known to change or lose. */
+/** Creates a database with values that dump tools are known to change or lose. */
 function makeOddDatabase(file: string): void {
   const database = new DatabaseSync(file);
   database.exec(`

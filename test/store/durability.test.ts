@@ -110,7 +110,7 @@ test('reports a full disk as IDKIT_NO_SPACE, rolls back the write, and resumes w
   }
 });
 
-/** Fills the disk, and returns the error with which the store rejects a large write. */
+/** Fills the disk, and returns the code of the error with which a large write then fails. */
 async function fillUp(store: Store, ballast: string): Promise<unknown> {
   const handle = await open(ballast, 'w');
   try {

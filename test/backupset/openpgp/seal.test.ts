@@ -113,7 +113,7 @@ test('rejects a sealed set whose manifest was changed to that of an older idkit 
   }
 });
 
-test('env.gpg exposes a sealed set that was changed to look like one of an older idkit', async (t) => {
+test('env.gpg reveals that a set was sealed, even if the set was changed to look like one of an older idkit', async (t) => {
   const dir = await published(t);
   await rm(join(dir, 'seal.gpg'));
   await changeManifest(dir, ({ sealed: _, ...rest }) => ({ ...rest, formatVersion: 1 }));

@@ -65,7 +65,7 @@ describe('access to the account pages', () => {
       );
   });
 
-  it('shows no account pages if the realm has a demand that idkit does not enforce, as for a login (docs/keycloak/tokens.md#demands)', async () => {
+  it('shows an error page instead of an account page if the realm has a demand that idkit does not enforce (docs/keycloak/tokens.md#demands)', async () => {
     const executions = [{ authenticator: 'x', requirement: 'REQUIRED' }];
     const flow = { alias: 'mine', authenticationExecutions: executions };
     const { realm, user } = await realmWithAccount(world, 'own-flow');

@@ -203,7 +203,7 @@ function followPage(path: string, last: Answered | undefined): PageForm | undefi
   return form;
 }
 
-/** Replaces a recorded `notBefore` with the current time. */
+/** Replaces a recorded `notBefore` with the current time, unless it is 0. */
 function atThisTime(json: unknown): unknown {
   const { notBefore } = json as { notBefore?: unknown };
   if (typeof notBefore !== 'number' || notBefore === 0) return json;

@@ -25,7 +25,8 @@ export interface ConformanceBackend {
 }
 
 /**
- * Defines one test: its title, and a function that checks a new store. `other` is a second store on the same database.
+ * Defines a test of a rule, which `title` states. `run` checks the rule on a new store. `other` is a second store on the
+ * same database.
  */
 export type Rule = (
   title: string,
@@ -51,7 +52,6 @@ export function many<T>(
   return Promise.all(Array.from({ length: count }, (_, i) => call(i % 2 === 0 ? store : other, i)));
 }
 
-/** Counts an outcome. */
 export function counted(outcomes: readonly string[], outcome: string): number {
   return outcomes.filter((one) => one === outcome).length;
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
 const EXECUTABLE = '/usr/bin/chromium';
-/** Flags that prevent network requests by the browser itself. */
+/** Flags for a browser that has no window and sends only the requests of its pages. */
 const FLAGS = [
   '--headless',
   '--no-sandbox',

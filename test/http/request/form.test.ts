@@ -38,7 +38,7 @@ describe('the form of a request', () => {
     assert.equal(parse('scope=a').duplicated, false);
   });
 
-  it('returns an empty form for another content type, even for the correct one in capitals (docs/keycloak/errors.md#content-types)', () => {
+  it('returns an empty form for another content type, even for the correct type in capitals (docs/keycloak/errors.md#content-types)', () => {
     for (const type of ['application/json', 'text/plain', 'APPLICATION/X-WWW-FORM-URLENCODED', ''])
       assert.equal(parse('grant_type=password', type).fields.size, 0, type);
     assert.equal(parseForm(Buffer.from('grant_type=password'), undefined).fields.size, 0);

@@ -24,7 +24,7 @@ async function listen(t: TestContext): Promise<{ port: number; seen(): number }>
   return { port: (server.address() as { port: number }).port, seen: () => seen };
 }
 
-/** Returns a Keycloak set with commands, images and addresses in its definition, and an empty target. */
+/** Returns a Keycloak set whose platform definition contains commands, images and addresses, and an empty target. */
 async function makeBringing(t: TestContext, more: readonly string[] = []) {
   const { dir, passphrase } = await copyKeycloakSet(t);
   const [database, http] = [await listen(t), await listen(t)];

@@ -86,7 +86,7 @@ describe('smoke', () => {
     assert.equal(result.findings.length, 2);
   });
 
-  it('compares user counts with the expectation', async (t) => {
+  it('compares user counts with the expected counts', async (t) => {
     const platform = await makePlatform(t, ['acme']);
     await platform.serve();
     const settings = await platform.load();
