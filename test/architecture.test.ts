@@ -147,7 +147,7 @@ function explainFault({ file, specifier }: Import): string | undefined {
   return undefined;
 }
 
-/** Finds every import in a source text: static ones, re-exports, dynamic ones, and those in types. */
+/** Finds every import in a source text: static and dynamic imports, re-exports, and imports in types. */
 function findImports(file: string, text: string): readonly Import[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
   const patterns = [
@@ -196,7 +196,7 @@ test('a folder in protocol or http that has an index is imported only through th
   assert.deepEqual(faults, []);
 });
 
-/** The rooms that handle a request. The other rooms call services, so they read the status codes of responses. */
+/** The rooms that handle requests. Other rooms may contain status codes, because they read responses of services. */
 const ANSWERING_ROOMS = /^src\/(protocol|browser|admin|service|http)\//;
 
 /** The files that contain the tables of status codes. */
@@ -231,7 +231,7 @@ test('every HTTP status code is in a table of the HTTP room (docs/architecture.m
   assert.deepEqual(faults, []);
 });
 
-test('the check for status codes finds every form of them and ignores other numbers', () => {
+test('the check for status codes finds each form of a status code and ignores other numbers', () => {
   for (const line of [
     '{ status: 404 }',
     'status = 400',

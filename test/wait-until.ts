@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Patience {
   /** Timeout in seconds. Default: 60. */
   seconds?: number;
-  /** Interval between two checks in milliseconds. */
+  /** Interval between two checks in milliseconds. Default: 20. */
   every?: number;
   /** Returns the current state, which the error shows after the timeout. */
   seen?: () => unknown;

@@ -41,7 +41,6 @@ function newestSet(dir: string): string {
   return join(root, names.sort().at(-1) ?? '');
 }
 
-/** The size of the database that is backed up, and the length of the load. */
 export interface BackupSize {
   /** Minimum size of the database in bytes. */
   bytes: number;

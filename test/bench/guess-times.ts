@@ -121,8 +121,8 @@ for (const guarded of [true, false]) {
   console.log(`\n${guarded ? 'With' : 'Without'} brute force protection, ${rounds} guesses each:`);
   for (const [kind, taken] of times) {
     const one = median(taken);
-    // A guess by e-mail address is compared with a wrong password by e-mail address, because for such a name the
-    // service searches two columns.
+    // A guess by e-mail address is compared with a wrong password by e-mail address, because the service searches two
+    // columns for such an address.
     const usual = median(
       times.get(kind.includes('e-mail') ? 'wrong password, by e-mail' : 'wrong password')!,
     );

@@ -92,7 +92,8 @@ export class Inspector {
   }
 
   /**
-   * The worker's response arrives as a separate event with the negated id, not as the result of the enclosing message.
+   * Calls a method of a worker's inspector. The response arrives as a separate event with the negated id, not as the
+   * result of the message to the worker.
    */
   #callWorker(sessionId: string, method: string, params: object): Promise<unknown> {
     return this.#send((id) => ({

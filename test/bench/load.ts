@@ -5,9 +5,7 @@
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/**
- * What to send: with `tokens`, one refresh for each token, or else the same request to `path` with `form` every time.
- */
+/** What to send. With `tokens`, each request is a refresh with one of them. Otherwise all requests are the same. */
 export interface LoadOrder {
   port: number;
   method: 'GET' | 'POST';
@@ -23,7 +21,10 @@ export interface LoadOrder {
   rate?: number;
 }
 
-/** Latencies are in milliseconds. An open loop measures them from the scheduled time. */
+/**
+ * What the load measured. Latencies are in milliseconds. With `rate`, they are measured from the time for which the
+ * request was scheduled.
+ */
 export interface LoadResult {
   requests: number;
   perSecond: number;

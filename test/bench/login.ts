@@ -4,7 +4,7 @@ import type { Effort, Measured } from './grants.ts';
 import { baseline, LOAD_CORE, median, residentMegabytes, runPinned } from './measure.ts';
 import { type Entry, makeDirectory, makeRealms, removeDirectory, startService } from './service.ts';
 
-/** A code exchange with `openid` needs two signatures: one for the access token and one for the ID token. */
+/** Number of signatures of a code exchange with `openid`: one for the access token and one for the ID token. */
 const SIGNATURES = 2;
 
 /** Runs browsers on the load's core. @throws Error for any unexpected response */

@@ -61,7 +61,7 @@ export async function load(order: LoadOrder): Promise<LoadResult> {
   return result;
 }
 
-/** Returns how many operations per second the server's core performs without a service. */
+/** Returns how many signatures or hashes per second the server's core computes without a service. */
 export async function baseline(...args: string[]): Promise<number> {
   const output = await runPinned(SERVER_CORE, process.execPath, [here('baseline-crypto.ts'), ...args]);
   return (JSON.parse(output) as { perSecond: number }).perSecond;

@@ -28,7 +28,6 @@ export function makeDirectory(): string {
   return mkdtempSync(join(process.env['IDKIT_BENCH_DIR'] ?? tmpdir(), 'idkit-bench-'));
 }
 
-/** Removes a directory that `makeDirectory` created. */
 export function removeDirectory(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
 }
@@ -123,7 +122,7 @@ export async function makeRealms(port: number): Promise<void> {
   }
 }
 
-/** Logs user `ada` in `count` times at client `web` and returns the refresh tokens. */
+/** Logs in as user `ada` at client `web`, `count` times, and returns the refresh tokens. */
 export async function logIn(port: number, realm: string, count: number): Promise<string[]> {
   const tokens: string[] = [];
   for (let index = 0; index < count; index += 1) {

@@ -118,7 +118,7 @@ async function startDocker(t: TestContext, dir: string): Promise<Record<string, 
       join(dir, 'pid'),
       '-H',
       `unix://${socket}`,
-      // Address ranges outside Docker's defaults, which other daemons may use.
+      // Do not use Docker's default address ranges, because another daemon may be using them.
       '--default-address-pool',
       'base=10.201.0.0/16,size=24',
     ],
@@ -158,7 +158,7 @@ async function endDaemon(daemon: ChildProcess): Promise<void> {
   clearTimeout(hangs);
 }
 
-/** Retries, because a mount may stay busy for a short time after it has ended. */
+/** Removes an engine's storage. Retries, because a mount in it may stay busy for a short time. */
 function removeStorage(dir: string): void {
   rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
@@ -210,8 +210,8 @@ graphroot = "${join(dir, 'data')}"
 }
 
 /**
- * Builds a base image from Debian's packages. On top of it, builds replacements for the public images, and idkit from
- * Containerfile. For Keycloak, the only proxy is Caddy.
+ * Builds the images of a platform, and returns the lines of `.env` that name them. All are based on an image of
+ * Debian's packages. For Keycloak, the only proxy is Caddy.
  */
 async function makeImages(
   kind: EngineKind,

@@ -159,7 +159,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
 
   if (every)
     it('while the service is stopped, backup takes the realm files from the snapshot, and recover-admin and master-key rotate work', async () => {
-      // Only newer log lines count, because the log also contains the recovery after the restart above.
+      // Check the log only from now on. Its earlier lines contain the recovery after the restart above.
       const began = new Date().toISOString();
       await place.engine.call(['stop', await idOf('idkit')]);
       const ended = await ok(['backup', '--json'], PASSPHRASE);

@@ -21,7 +21,10 @@ export interface ContainerPlatform {
 
 let projects = 0;
 
-/** Runs `idkit init --runtime compose` and sets the test's images and ports. Its containers are removed with the test. */
+/**
+ * Creates a container platform with `idkit init --runtime compose`, and sets the test's images and ports. The platform
+ * and its containers are removed when the test ends.
+ */
 export async function makePlatform(
   t: TestContext,
   engine: TestEngine,

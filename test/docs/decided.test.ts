@@ -47,7 +47,7 @@ test('every section with rules ends with the line "Decided in:" for one file, or
   assert.deepEqual(faults, []);
 });
 
-test('the ends of sections name only files that exist', () => {
+test('the lines "Decided in:" and the tables of rules name only files that exist', () => {
   const missing = sections.flatMap((section) =>
     pathsIn(lastParagraph(section))
       .filter((path) => !existsSync(join(root, path)))

@@ -24,7 +24,7 @@ export const paths = (text: string): string =>
 /** One rule, and the files that decide it. */
 type Decision = readonly [rule: string, files: string];
 
-/** The end of a section: one file, which may have a noun phrase in parentheses, or one row for each rule. */
+/** The files that decide the rules of a section: a text that names one file, or a row for each rule. */
 export type Decisions = string | readonly Decision[];
 
 /** Returns the end of a section: the line "Decided in:" for one file, or a table for several rules. */

@@ -100,7 +100,7 @@ const RESUMES: Readonly<Record<RestoreStep['resumesAfter'][number], string>> = {
   'swap begun': 'the swap had begun',
 };
 
-/** Lists the steps of a restore. For each step it names the result of a failure, and where `--resume` continues. */
+/** Lists the steps of a restore. For each step it names the result of a failure, and when `--resume` runs the step. */
 export function restoreRunbook(): readonly string[] {
   const rows = RESTORE_STEPS.map(({ title, why, undo, pointOfNoReturn, resumesAfter }, index) => {
     const failure = [AFTER_FAILURE[undo], ...(pointOfNoReturn ? [NO_RETURN[pointOfNoReturn]] : [])];

@@ -53,8 +53,9 @@ function send(
 
 /** A login whose refresh token is rotated repeatedly. */
 export interface Chain {
-  /** The newest token that arrived. `parent` is the one before it. */
+  /** The newest token that arrived. */
   token: string;
+  /** The token before `token`. */
   parent: string | undefined;
   /** True if the last request with `token` failed. The token may have been rotated nevertheless. */
   open: boolean;

@@ -71,7 +71,7 @@ test('reports a full disk as IDKIT_NO_SPACE', async () => {
   );
 });
 
-test('throws an abort and a programming error unchanged', async () => {
+test('rethrows an abort or a programming error unchanged', async () => {
   const abort = AbortSignal.abort().reason;
   await assert.rejects(
     writing('x', () => Promise.reject(abort)),

@@ -4,7 +4,7 @@ import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
 import { checkScreen } from './console-screen.ts';
 import { makePlace, post, readSecrets, startIdkit } from './idkit.ts';
 
-test('the console without a login shows the reason and a button to log in', async (t) => {
+test('if the user is not logged in, the console says why and shows a button to log in', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const cwd = makePlace(t);

@@ -84,7 +84,7 @@ export async function startIdkit(
     cwd: string;
     env?: NodeJS.ProcessEnv;
     argv?: readonly string[];
-    /** `default` omits the option. */
+    /** With `default`, serve uses its default port. Otherwise it uses a free port. */
     managementPort?: 'default';
   },
 ): Promise<Service> {
@@ -175,7 +175,7 @@ export function makePlace(t: TestContext): string {
   return dir;
 }
 
-/** The values of a platform directory's `.env`. */
+/** Returns the values in `idkit/.env` below `cwd`. */
 export function readSecrets(cwd: string): Readonly<Record<string, string>> {
   return Object.fromEntries(parseEnvFile(readFileSync(join(cwd, 'idkit', '.env'), 'utf8')));
 }

@@ -7,11 +7,11 @@ import { makePlace, post, readSecrets, runIdkit, startIdkit } from './idkit.ts';
 
 // The complete cycle of a new user. Each command is a separate process.
 
-// The port differs from start to start, so the test sets the issuer. Tokens then survive a restart.
+// The issuer must not contain the port, which differs from start to start. Tokens then stay valid after a restart.
 const BASE = { IDKIT_BASE_URL: 'http://login.example.test' };
 const env = { ...BASE, IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
 
-test('a new user gets from an empty directory to a restored platform: serve, tokens, backup, verify, restore, smoke', async (t) => {
+test('a new user goes from an empty directory to a restored platform: serve, tokens, backup, verify, restore, smoke', async (t) => {
   const cwd = makePlace(t);
   const first = await startIdkit(t, { cwd, env: BASE });
   const secrets = readSecrets(cwd);

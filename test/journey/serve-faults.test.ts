@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { writeEnvironmentValue } from '../../src/config/index.ts';
 import { makePlace, runIdkit, startIdkit } from './idkit.ts';
 
-// Faults that end serve at its start. Each has its own error and exit code, and serve changes nothing.
+// Faults that prevent `serve` from starting. Each has its own error and exit code, and `serve` changes nothing.
 
 /** Returns a platform whose service has run once. */
 async function makeServed(t: TestContext): Promise<{ cwd: string; env: string; database: string }> {

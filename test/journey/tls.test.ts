@@ -23,7 +23,7 @@ async function writeCertificate(cwd: string, name: string): Promise<{ cert: stri
   return files;
 }
 
-test('a service with its own certificate and a management port is found, checked and backed up', async (t) => {
+test('idkit finds, checks and backs up a service with its own certificate and a management port', async (t) => {
   const cwd = makePlace(t);
   const { cert, key } = await writeCertificate(cwd, 'login.example.test');
   const management = await freePort();

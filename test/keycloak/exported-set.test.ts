@@ -21,7 +21,7 @@ const ISSUER = '127.0.0.1:8080';
  */
 const LOCKED = 'mallory-locked';
 
-/** Responses of the same server before the set was created. */
+/** Requests to the Keycloak that the set came from, and its responses before the set was created. */
 interface Expected {
   logins: {
     realm: string;
@@ -172,7 +172,7 @@ describe('the set that ordinary tools created from a real Keycloak 26.7.3', { sk
   });
 });
 
-/** Reads the secrets from the realm file that the same server exported, which contains them in plain text. */
+/** Reads the clients' secrets from the realm file of the same Keycloak, which contains them in plain text. */
 function clientSecrets(realm: string): ReadonlyMap<string, string> {
   const text = readFileSync(join(EXPORTS, `${realm}-realm.json`), 'utf8');
   const { clients } = JSON.parse(text) as { clients: { clientId: string; secret?: string }[] };

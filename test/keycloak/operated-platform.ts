@@ -16,8 +16,8 @@ export interface OperatedPlatform {
 export const PASSPHRASE = 'backup-Passphrase-1';
 
 /**
- * Writes only `idkit.yaml`, and `.env` if lines for it are given. With `commands: false`, idkit cannot start
- * anything.
+ * Creates a platform directory with `idkit.yaml`, and with `.env` if its lines are given in `env`. With
+ * `commands: false`, `idkit.yaml` has no commands that start and stop Keycloak.
  */
 export function makeOperatedPlatform(
   t: TestContext,

@@ -114,7 +114,7 @@ test('chooses the program with the server’s own version, and never a pg_dump t
   refused(undefined, [], /postgresql-client/);
 });
 
-test('the names of a restore’s databases have at most 63 bytes and differ between databases', () => {
+test('the databases of a restore get names of at most 63 bytes, which differ if the live databases differ', () => {
   const id = '20261121_120000-abcdef';
   assert.deepEqual(swapNames('idkit', id), {
     live: 'idkit',

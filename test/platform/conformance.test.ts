@@ -40,7 +40,7 @@ async function* feed(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> 
   yield* chunks;
 }
 
-/** Creates a platform that has served once and is stopped now. */
+/** Creates a platform whose service has run once and is stopped. */
 async function servedPlatform(): Promise<{
   platform: TestPlatform;
   opened: Platform;

@@ -66,7 +66,7 @@ test('checks the server’s certificate according to sslmode', { skip }, async (
   await assert.rejects(open('sslmode=verify-full'), untrusted);
   await assert.rejects(open(`sslmode=verify-ca&${root(stranger)}`), untrusted);
   await assert.rejects(open(`sslmode=require&${root(stranger)}`), untrusted);
-  // 127.0.0.2 is this machine too, but the certificate does not contain this name.
+  // 127.0.0.2 is this machine too, but the certificate does not contain this address.
   await assert.rejects(open(`sslmode=verify-full&${root(authority)}`, '127.0.0.2'), untrusted);
   assert.equal(await open(`sslmode=verify-ca&${root(authority)}`, '127.0.0.2'), true);
   await assert.rejects(open(`sslmode=verify-full&${root(join(directory, 'none'))}`), {

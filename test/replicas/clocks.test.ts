@@ -14,7 +14,10 @@ const missing = missingPostgres();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
 const HOUR = 3_600_000;
 
-/** Opens two stores of one database. The clock of the first is an hour slow, and that of the second an hour fast. */
+/**
+ * Defines a test with two stores of one database. The clock of the first store is an hour slow, and that of the second
+ * an hour fast.
+ */
 const skewed = (title: string, run: (late: Store, early: Store) => Promise<void>): void => {
   test(title, { skip: missing ?? false }, async (t) => {
     const { url } = await makeDatabase(server!);

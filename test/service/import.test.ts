@@ -36,7 +36,8 @@ test('imports realm files once and moves them to import/done/, where only their 
       assert.equal(statSync(join(waiting, 'done', name)).mode & 0o777, 0o600, name);
     assert.equal(statSync(join(waiting, 'done')).mode & 0o777, 0o700);
 
-    // The file may remain if the service was killed before it moved the file, or if another replica imported a copy.
+    // An imported file can be in `import/` if the service was killed before it moved the file, or if another replica
+    // imported a copy.
     copyExports(platform.dir);
     const second = await startTestService({ platform });
     assert.deepEqual(second.imported, []);

@@ -114,7 +114,7 @@ test('close() checkpoints the database, and leaves neither a write-ahead log nor
   }
 });
 
-test('rejects a second serve on the same database with IDKIT_LOCKED, and names the first one', async () => {
+test('rejects a second `serve` on the same database with IDKIT_LOCKED, and names the running process', async () => {
   const platform = makePlatform();
   const first = await startTestService({ platform });
   try {
@@ -195,7 +195,7 @@ test('reports a damaged database as IDKIT_DATABASE_DAMAGED', async () => {
   }
 });
 
-test('finds the running service with the lock file, but only while the lock is held', async () => {
+test('finds the running service through the lock file, but only while the lock is held', async () => {
   const platform = makePlatform();
   try {
     const settings = await platform.settings({ 'listen.port': '18080' });

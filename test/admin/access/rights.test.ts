@@ -200,7 +200,7 @@ test('refuses a new password that violates the policy, and stores nothing', asyn
   assert.equal(await place.context.store.countUsers({ realmId: call.configuration.realm.id }), 1);
 });
 
-test('generates a key for a new signature algorithm before it responds to the change', async () => {
+test('generates a key for a new default signature algorithm before the call returns', async () => {
   await using place = await openPlace();
   const call = await helperIn(place, ['realm-admin']);
   await updateRealm(call, { defaultSignatureAlgorithm: 'EdDSA' });

@@ -9,7 +9,7 @@ import { BOOTSTRAP, openPlace, readExport } from '../place.ts';
 
 type Rep = Record<string, unknown>;
 
-/** Sorts lists, because their order does not matter in a comparison. */
+/** Returns the value with sorted lists and keys, so that a comparison ignores their order. */
 function unordered(value: unknown): unknown {
   if (Array.isArray(value))
     return value.map(unordered).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -77,7 +77,7 @@ test('resolves the roles of composites, groups and service accounts by name', as
   assert.equal((await context.store.findServiceAccount(job.id))!.username, 'service-account-orders-job');
 });
 
-test('completes a realm that has only a name (docs/keycloak/realms.md#defaults)', async () => {
+test('adds the defaults to a realm that has only a name (docs/keycloak/realms.md#defaults)', async () => {
   await using place = await openPlace();
   const { context } = place;
   await bootstrapMaster(context, BOOTSTRAP);

@@ -118,7 +118,7 @@ for (const [path, realm] of PLACES)
       );
   });
 
-test('keeps a vault reference as a secret that idkit does not use, but rejects one as a client secret', async () => {
+test('keeps a vault reference in a secret that idkit does not use, but rejects a vault reference as a client secret', async () => {
   await using place = await openPlace();
   const smtpServer = { host: 'mail.example.test', password: '${vault.smtp}' };
   const clients = [{ clientId: 'web', secret: '${vault.web}' }];

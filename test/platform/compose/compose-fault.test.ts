@@ -110,7 +110,7 @@ test('does not mistake other output of a compose program for the error', () => {
   );
 });
 
-test('does not mistake podman-compose’s queries before and after the error for the error', () => {
+test('reports the error, not the failed queries that podman-compose prints before and after it', () => {
   const line = 'Error: statfs /p/nosuch: no such file or directory';
   const missing = 'Error: no container with name or ID "fx_a_1" found: no such container';
   assert.equal(
@@ -119,7 +119,7 @@ test('does not mistake podman-compose’s queries before and after the error for
   );
 });
 
-test('reports a port in use in the words of every engine', () => {
+test('recognizes a port in use in the output of every engine', () => {
   const line = 'Error starting userland proxy: listen tcp4 127.0.0.1:8080: bind: address already in use';
   for (const fault of [
     judge([...PROGRESS, `Error response from daemon: ${line}`], { state: 'created', error: line }),

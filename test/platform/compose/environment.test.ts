@@ -6,7 +6,7 @@ import { loadSettings } from '../../../src/config/index.ts';
 import { composeEnvironment, readFileVariables } from '../../../src/platform/compose/environment.ts';
 import { makeDirectory } from '../../procedures/platform.ts';
 
-test('.env sets variables of compose.yaml, but can choose neither the engine nor the files that it loads', async (t) => {
+test('.env sets variables of compose.yaml, but cannot choose the engine or the files that compose loads', async (t) => {
   const dir = await makeDirectory(t, 'compose-environment');
   const steering = ['DOCKER_HOST', 'COMPOSE_FILE', 'LD_PRELOAD', 'CONTAINER_HOST', 'PYTHONPATH', 'PATH'];
   const lines = steering.map((name) => `${name}=/planted`);

@@ -1,6 +1,6 @@
 // A test preloads this module into a child process to kill it in the middle of its work: the process sends itself
 // SIGKILL before its n-th call that changes the file system, where n is KILL_AT_CALL. If it ends normally, it prints
-// `calls N`.
+// `calls N`, where N is the number of these calls.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 

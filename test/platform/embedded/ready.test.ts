@@ -9,8 +9,8 @@ import { freePort } from '../../free-port.ts';
 import { makePlatform } from '../../http/service.ts';
 
 /**
- * Creates a platform whose lock file says that the service listens at `server`. If `server` is undefined, nothing
- * listens there.
+ * Creates a platform whose lock file names the address of `server` as the address of the service. If `server` is
+ * undefined, nothing listens at the address.
  */
 async function servedBy(t: TestContext, server: Server | undefined): Promise<Platform> {
   if (server !== undefined) {

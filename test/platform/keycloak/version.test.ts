@@ -58,7 +58,7 @@ test('before the load, rejects a dump from a newer Keycloak than the server’s 
   assert.ok(notes.includes(note), String(notes));
 });
 
-test('loads a dump of any version into an empty server, because its Keycloak version is unknown', {
+test('loads a dump of any version into an empty server, because that has no Keycloak version', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, { empty: true });

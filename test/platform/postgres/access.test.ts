@@ -48,7 +48,7 @@ test('reports a wrong password with exit code 12, a missing database with 10 and
   assert.deepEqual((await dumpOf(other)).summary.realms, KEYCLOAK_REALMS);
 });
 
-test('reports a server without a free connection with exit code 15, and works with a role that is read-only by default', {
+test('reports that a server has no free connection (exit code 15), and works with a role that is read-only by default', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, {
@@ -75,7 +75,7 @@ test('reports a server without a free connection with exit code 15, and works wi
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
-test('dumps a standby, but rejects a restore into it before it changes anything (exit code 15)', {
+test('dumps a standby, but rejects a restore into a standby before the load (exit code 15)', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -204,7 +204,7 @@ test('sets the restored password even if the server requests none, as Postgres i
   await dumpOf(server.open());
 });
 
-test('reports a full disk of the server with exit code 19, and keeps the live database', {
+test('reports that the server’s disk is full (exit code 19), and keeps the live database', {
   skip,
 }, async (t) => {
   await onSmallDisk(t, '48m', async (disk) => {

@@ -262,7 +262,7 @@ test('a dump fails with exit code 15 if the server stops sending, and its sessio
   await checkNobodyLeft(server);
 });
 
-test('dump and load fail with exit code 15 if the server stops meanwhile, and the previous state remains', {
+test('dump and load fail with exit code 15 if the server stops while they run, and the previous state remains', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);

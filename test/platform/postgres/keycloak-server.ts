@@ -20,7 +20,7 @@ export const KEYCLOAK_SQL = gunzipSync(
   ),
 );
 
-/** Its realms. */
+/** The realms in `KEYCLOAK_SQL`, with the number of their users. */
 export const KEYCLOAK_REALMS = [
   { realm: 'acme', users: 13 },
   { realm: 'globex', users: 1000 },
@@ -138,7 +138,7 @@ export function inspect(sql: Uint8Array): DumpReport {
   return inspector.end();
 }
 
-/** Splits a dump into chunks, as a set is read. */
+/** Yields a dump in chunks, as when it is read from a set. */
 export async function* inPieces(sql: Uint8Array, size = 256 * 1024): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < sql.length; at += size) yield sql.subarray(at, at + size);
 }
