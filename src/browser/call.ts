@@ -28,8 +28,9 @@ export interface BrowserCall {
 }
 
 /**
- * Runs `work` after the checks that all login endpoints share: the realm, the transport, and NUL characters in the
- * parameters. If a check fails, returns an error page (docs/keycloak/login.md#errors-shown-as-a-page).
+ * Runs `work` after the checks that all login endpoints share: the realm is enabled, the transport meets the realm's
+ * requirement, and no parameter contains a NUL character. If a check fails, returns an error page
+ * (docs/keycloak/login.md#errors-shown-as-a-page).
  *
  * @throws Refusal `realm-not-found`
  */
@@ -79,7 +80,7 @@ export function refuseUnenforced(call: BrowserCall, client: Client): BrowserAnsw
   }
 }
 
-/** Returns a page that says why a login cannot continue. It links to the client's own pages, if it has any. */
+/** Returns a page that says why a login cannot continue. It links to the client's home page, if there is one. */
 export function loginErrorPage(
   call: BrowserCall,
   client: Client,
@@ -92,7 +93,7 @@ export function loginErrorPage(
   });
 }
 
-/** Returns the client's `baseUrl` if it is a web address. */
+/** Returns the client's `baseUrl` as an absolute URL, or undefined if it is not a web address. */
 export function clientHome({ ctx }: BrowserCall, client: Client): string | undefined {
   const { baseUrl } = client;
   if (!baseUrl) return undefined;
@@ -107,7 +108,7 @@ export function startEvent(call: BrowserCall, type: string, client?: Client): Ev
   return event;
 }
 
-/** Starts a `LOGIN` event with Keycloak's details. */
+/** Starts a `LOGIN` event with Keycloak's detail `auth_method`. */
 export function startLoginEvent(call: BrowserCall, client?: Client): EventDraft {
   const event = startEvent(call, 'LOGIN', client);
   event.details['auth_method'] = 'openid-connect';
@@ -120,8 +121,9 @@ function holdsNul(values: ReadonlyMap<string, string>): boolean {
 }
 
 /**
- * Runs `work` after the checks that all logout endpoints share: the realm and the transport. A disabled realm does not
- * prevent a logout (docs/keycloak/tokens.md#disabled-realm-or-client).
+ * Runs `work` after the checks that all logout endpoints share: the transport meets the realm's requirement, and no
+ * parameter contains a NUL character. If a check fails, returns an error page. A disabled realm does not prevent a
+ * logout (docs/keycloak/tokens.md#disabled-realm-or-client).
  *
  * @throws Refusal `realm-not-found`
  */

@@ -53,7 +53,10 @@ export interface PageFrame {
   realm: { name: string; displayName: string };
   /** Language of the page, for example `de`. */
   locale: string;
-  /** Other languages, with the URL that switches to each. Empty if the realm has no internationalization. */
+  /**
+   * The realm's languages, each with the URL that switches to it. Empty if there is only one language, or if the page
+   * cannot be shown again in another language.
+   */
   languages: readonly { locale: string; url: string }[];
   /** The realm's own texts in this language (Keycloak's `localizationTexts`), by key. */
   ownTexts?: Readonly<Record<string, unknown>>;

@@ -121,7 +121,7 @@ function without(before: readonly string[] | undefined, after: readonly string[]
 }
 
 /**
- * Returns the groups whose members lose inherited roles, because the change removes members, or removes or moves the
+ * Returns the groups whose members lose inherited roles, because the change removes a member, or removes or moves a
  * group.
  */
 function groupsLost({ configuration }: RealmCall, change: Change): readonly string[] {

@@ -21,7 +21,7 @@ export interface ImportLog {
 }
 
 export interface ImportSettings {
-  /** Generates the secrets that a file does not contain, instead of rejecting the file. */
+  /** Whether to generate the secrets that a file does not contain. If false, the file is rejected. */
   newSecrets: boolean;
   /** Values of the placeholders in the files. */
   environment: Environment;

@@ -28,7 +28,10 @@ export interface ImportOptions {
    * contains a given JSON path.
    */
   source: string | ((path: string) => string);
-  /** Generates secrets for masks and unresolved placeholders in the file. Default: false, which rejects such a file. */
+  /**
+   * Whether to generate secrets for masks and unresolved placeholders in the file. Default: false, which rejects such a
+   * file.
+   */
   newSecrets?: boolean;
   progress?: Progress;
 }

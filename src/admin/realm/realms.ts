@@ -77,7 +77,7 @@ function readRealm(body: () => unknown): Json {
   }
 }
 
-/** Changes the given settings. Also renames the realm if its name is given, except for master. @throws AdminRefusal */
+/** Changes the given settings, and the name if it is given. Refuses to rename master. @throws AdminRefusal */
 export async function updateRealm(call: RealmCall, given: Json): Promise<void> {
   const { context, configuration } = call;
   const { realm } = configuration;
@@ -194,7 +194,10 @@ function withoutNames(given: Json): Json {
   return Object.fromEntries(Object.entries(given).filter(([name]) => !NOT_CHANGED.includes(name)));
 }
 
-/** Generates a key for the algorithm if the realm has none. The key is published before it signs anything. */
+/**
+ * Returns the change that adds a key for the algorithm, if the realm has none. The key is published before it signs
+ * anything.
+ */
 export async function algorithmKeys(
   context: AdminContext,
   realm: Pick<Realm, 'id' | 'name' | 'settings'>,

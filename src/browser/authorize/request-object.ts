@@ -21,8 +21,8 @@ const MOST_CHARACTERS = 65_536;
 
 /**
  * Reads a request object (OpenID Connect Core §6.1): unsigned, or signed with the client's registered key or secret,
- * depending on its attribute `request.object.signature.alg`. `request_uri` is rejected, because idkit fetches no URL
- * that a request names.
+ * depending on the client's attribute `request.object.signature.alg`. Returns undefined if the request has no request
+ * object. `request_uri` is rejected, because idkit fetches no URL that a request names.
  */
 export function readRequestObject(
   call: BrowserCall,

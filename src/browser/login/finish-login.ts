@@ -126,8 +126,8 @@ function sessionOf(
 }
 
 /**
- * Returns when and how the user logged in, for the client's tokens. A login through an existing session has level 0
- * (docs/keycloak/tokens.md#access-token).
+ * Returns when and how the user logged in, for the client's tokens. A login through an existing session has the `acr`
+ * level 0 (docs/keycloak/tokens.md#access-token).
  */
 function loginNotes({ proof }: LoginInProgress): Record<string, string> {
   return { auth_time: String(provedAt(proof)), acr: proof.by === 'session' ? '0' : '1' };

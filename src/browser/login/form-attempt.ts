@@ -9,7 +9,7 @@ import type { ShownLogin } from './login-page.ts';
 import { addRequestDetails } from './progress.ts';
 import { type LoginStage, stageOf } from './stage.ts';
 
-/** Starts a login attempt for a submitted form, with its event and its place in the queue of password hashes. */
+/** Starts a login attempt for a submitted form, with its event and a password hasher for its caller. */
 export function startAttempt(call: BrowserCall, { client, row }: ShownLogin): LoginAttempt {
   const event = startLoginEvent(call, client);
   addRequestDetails(event, row.request);

@@ -19,9 +19,9 @@ export type OpenLogin =
   | { outcome: 'answer'; answer: BrowserAnswer };
 
 /**
- * Finds the login of a URL below `/login-actions/`, which must belong to this realm, client and browser. If the login
- * is over and the browser is logged in, the client gets Keycloak's `authentication_expired`. Otherwise the user gets a
- * page.
+ * Finds the login that a URL below `/login-actions/` names. The login must belong to this realm, client and browser. If
+ * the login is over and the browser is logged in, the client gets Keycloak's `authentication_expired`. Otherwise the
+ * user gets a page.
  *
  * @param options `form`: the request must have the form code of the current step (CSRF, replay)
  */

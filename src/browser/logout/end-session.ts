@@ -145,8 +145,8 @@ async function endAndLog(
 }
 
 /**
- * Shows the clients' frames first, then redirects. Without frames or a redirect URI, shows a page that confirms the
- * logout.
+ * Shows the clients' frames first, then redirects. If there are neither frames nor a redirect URI, shows a page that
+ * confirms the logout.
  */
 function finishLogout(
   call: BrowserCall,

@@ -14,12 +14,12 @@ const REMEMBERED = 'username:';
 
 /**
  * Builds the cookies of a login (docs/keycloak/pages.md#cookies). `KEYCLOAK_IDENTITY` is a JWT signed with the realm's
- * HMAC key. It lasts until the browser closes, or as long as a remembered session. Scripts of the session iframe read
- * `KEYCLOAK_SESSION`. If the realm offers "Remember me", a remembered login stores the username in
- * `KEYCLOAK_REMEMBER_ME`, and any other login deletes that cookie.
+ * HMAC key. The cookie lasts until the browser closes or, for a remembered login, as long as the session. Scripts of
+ * the session iframe read `KEYCLOAK_SESSION`. If the realm offers "Remember me", a remembered login stores the username
+ * in `KEYCLOAK_REMEMBER_ME`, and any other login deletes that cookie.
  *
  * @param login `now` and `authenticatedAt`, the time at which the user authenticated, are Unix times in seconds.
- *   `stateChecker` defaults to a new one.
+ * `stateChecker` defaults to a new one.
  */
 export async function makeSsoCookies(
   ctx: ProtocolContext,
@@ -65,7 +65,7 @@ export async function makeSsoCookies(
   ];
 }
 
-/** Generates the secret of a browser's login, which only its own pages know. */
+/** Generates the state checker of a browser's login: a secret that only the pages of that login know. */
 export function newStateChecker({ random }: Pick<ProtocolContext, 'random'>): string {
   return randomId(random, 32);
 }
@@ -79,7 +79,8 @@ export function sessionCookieValue(sessionId: string): string {
 }
 
 /**
- * Deletes the cookies of the login. The cookie with the remembered username remains (docs/keycloak/pages.md#cookies).
+ * Returns the changes that delete the cookies of the login. The cookie with the remembered username remains
+ * (docs/keycloak/pages.md#cookies).
  */
 export function clearSsoCookies(): readonly CookieChange[] {
   return [

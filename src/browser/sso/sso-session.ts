@@ -85,7 +85,7 @@ async function readIdentity(
 
 /**
  * Whether a page of an origin may query the session iframe about a client's users (Session Management 1.0 §3.2). The
- * client must be enabled and have the origin in its `webOrigins`, or the origin is this service's own.
+ * realm and the client must be enabled, and the origin must be in the client's `webOrigins` or be this service's own.
  *
  * @throws Refusal `realm-not-found`
  */

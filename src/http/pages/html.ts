@@ -1,4 +1,7 @@
-/** Markup that is safe to send. Only `html` creates it, so every text in it is escaped. */
+/**
+ * Markup that is safe to send. `html` creates it and escapes every text in it. Other code creates it only from
+ * constants.
+ */
 export class Html {
   readonly markup: string;
 

@@ -117,7 +117,7 @@ export async function checkBodyBeforeReading(
   if (declared !== undefined && declared > limit) throw new BodyTooLarge(limit);
 }
 
-/** The size of the body in bytes, 0 without a body. Returns undefined if the length is unknown (chunked). */
+/** Returns the size of the body in bytes, 0 without a body, or undefined if the length is unknown (chunked). */
 export function declaredLength(request: FastifyRequest): number | undefined {
   if (request.headers['transfer-encoding'] !== undefined) return undefined;
   return Number(request.headers['content-length'] ?? 0);

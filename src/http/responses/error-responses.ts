@@ -178,7 +178,7 @@ function isAdministrative(request: FastifyRequest): boolean {
   return request.url.startsWith('/admin/');
 }
 
-/** Logs a bug with its stack trace, which the response does not contain. */
+/** Logs a bug with its stack trace, and responds with 500. The response does not contain the stack trace. */
 export function sendServerFault(
   log: ServiceLog,
   error: unknown,

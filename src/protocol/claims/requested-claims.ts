@@ -15,16 +15,14 @@ const STANDARD = new Set([
   ...['email', 'email_verified', 'phone_number', 'phone_number_verified', 'address'],
 ]);
 
-/**
- * The types of mappers that write claims about a person. FIXED_CLAIMS names the claim of a type that has no setting for
- * it.
- */
+/** The mappers that write claims about a person, by type. */
 const SOURCES: Readonly<Record<string, (mapper: ProtocolMapper) => MapperStep>> = {
   'oidc-usermodel-attribute-mapper': userAttribute,
   'oidc-usermodel-property-mapper': userProperty,
   'oidc-full-name-mapper': fullName,
   'oidc-address-mapper': address,
 };
+/** The claim of each type of mapper that has no setting for the name of the claim. */
 const FIXED_CLAIMS: Readonly<Record<string, string>> = {
   'oidc-full-name-mapper': 'name',
   'oidc-address-mapper': 'address',

@@ -88,8 +88,8 @@ function withoutRole(roles: TokenRoles, { clientId, name }: RoleName): TokenRole
 }
 
 /**
- * Returns the values as a list. If the mapper is not multivalued, returns the text that Java prints for a list, as
- * Keycloak 26 does.
+ * Returns the role names, each with the prefix, as a list. If the mapper is not multivalued, returns the text that Java
+ * prints for a list, as Keycloak 26 does.
  */
 function roleList(
   mapper: ProtocolMapper,

@@ -118,13 +118,13 @@ interface Prepared {
   defaultNames: ReadonlySet<string>;
   optional: ReadonlyMap<string, ClientScope>;
   resolutions: Map<string, ScopeResolution>;
-  /** The roles that a token with these scopes can name, if the client lacks full scope. */
+  /** For each grant of scopes, the roles that its tokens can name if the client lacks full scope. */
   allowedRoles: WeakMap<GrantedScopes, ReadonlySet<string>>;
 }
 
 const memory = new WeakMap<RealmConfiguration, WeakMap<Client, Prepared>>();
 
-/** Returns the client's prepared scopes. Scopes of other protocols, such as SAML, are skipped. */
+/** Returns the values that are cached for a client. Skips client scopes of other protocols, such as SAML. */
 export function preparedFor(configuration: RealmConfiguration, client: Client): Prepared {
   let clients = memory.get(configuration);
   if (clients === undefined) {

@@ -11,7 +11,7 @@ export const PERMANENT_LOCKOUT = 'permanentLockout';
 /** Maximum number of attempts to store the counters, because an administrator may clear them at the same time. */
 const MAX_TRIES = 200;
 
-/** Number of rows per realm that record guesses at unknown names. */
+/** Number of rows per realm to which `recordNothing` writes. */
 const NOBODYS_ROWS = 1024;
 
 /** Returns the counters of a user, or undefined if the realm has no protection or the user has no failures. */
@@ -32,8 +32,8 @@ export async function isLockedNow(
 }
 
 /**
- * Whether the user is locked until an administrator enables the account. The response is the same as for a wrong
- * password.
+ * Whether the user is locked until an administrator enables the account. A login of such a user gets the same response
+ * as a wrong password.
  */
 export function isLockedForGood(user: User): boolean {
   return !user.enabled && user.attributes['disabledReason']?.[0] === PERMANENT_LOCKOUT;

@@ -42,7 +42,7 @@ export function listLoginActions(
   });
 }
 
-/** In milliseconds. */
+/** A day in milliseconds. */
 const DAY = 86_400_000;
 
 function priorities(configuration: RealmConfiguration): ReadonlyMap<string, number> {

@@ -39,7 +39,10 @@ const PAUSES = [1000, 5000, 20_000] as const;
  * the background.
  */
 const PATIENCE = 2500;
-/** Maximum number of parallel calls of this process. A user can have thousands of sessions, so realms take turns. */
+/**
+ * Maximum number of parallel calls of this process. Realms take turns, because a user can have thousands of sessions,
+ * and each can cause calls.
+ */
 const AT_ONCE = 32;
 
 /**

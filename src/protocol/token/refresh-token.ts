@@ -95,8 +95,8 @@ export function checkRefreshClient(client: Client, token: RefreshToken): void {
 }
 
 /**
- * Returns why a token family no longer exists: the user session ended, the token was revoked, or its client was removed
- * from the session. Keycloak has a message for each (docs/keycloak/tokens.md#refresh).
+ * Returns the refusal of a token whose token family no longer exists: the user session ended, the token was revoked, or
+ * its client was removed from the session. Keycloak has a message for each (docs/keycloak/tokens.md#refresh).
  */
 export async function explainMissingFamily(
   ctx: ProtocolContext,
