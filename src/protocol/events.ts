@@ -89,7 +89,7 @@ export class EventDraft {
     this.#emit(`${this.type}_ERROR`, refusal.eventError ?? EVENT_ERRORS[refusal.case] ?? 'invalid_request');
   }
 
-  /** Logs a failure with this event error of Keycloak. */
+  /** Logs a failure. `error` is one of Keycloak's event errors. */
   failed(error: string): void {
     this.#emit(`${this.type}_ERROR`, error);
   }

@@ -48,8 +48,8 @@ export function checkTransport(
 }
 
 /**
- * How each endpoint rejects requests to a disabled realm. Other endpoints accept them, except for the pages of a
- * browser, which src/browser/call.ts rejects.
+ * How each endpoint rejects requests to a disabled realm. src/browser/call.ts rejects requests for the pages of a login
+ * and of the account. All other endpoints accept requests.
  */
 const DISABLED_REALM = {
   token: 'realm-disabled',
@@ -76,8 +76,8 @@ export function issuerOf(ctx: Pick<ProtocolContext, 'baseUrl'>, configuration: R
 }
 
 /**
- * Maximum number of cached addresses. The cache exists because a match takes a fifth of the time of a signature, and
- * most requests come from few addresses.
+ * Maximum number of cached addresses. The cache exists because checking an address takes a fifth as long as a
+ * signature, and most requests come from few addresses.
  */
 const REMEMBERED_ADDRESSES = 4096;
 const known = new Map<string, boolean>();

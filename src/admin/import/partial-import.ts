@@ -79,7 +79,11 @@ function checkSingleRights({ rights }: RealmCall, given: Json): void {
   if (objects(realm).length > 0) rights.check('manageRealm');
 }
 
-/** Decides whether a record is created, replaced or skipped, and records it in the results. @throws AdminRefusal 409 */
+/**
+ * Decides whether a record is created, replaced or skipped, and adds the decision to the results.
+ *
+ * @throws AdminRefusal 409
+ */
 function decide(
   work: Work,
   resourceType: Outcome['resourceType'],

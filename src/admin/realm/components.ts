@@ -34,7 +34,11 @@ export function showComponent(call: RealmCall, id: string): Json {
   return componentRepresentation(getComponent(call, id), 'masked');
 }
 
-/** Creates a key provider with its key, and returns its id. @throws AdminRefusal for other providers */
+/**
+ * Creates a key provider with its key, and returns the id of the component.
+ *
+ * @throws AdminRefusal for other providers
+ */
 export async function createComponent(call: RealmCall, given: Json): Promise<string> {
   const { context, configuration } = call;
   const { realm } = configuration;

@@ -39,7 +39,7 @@ export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
 }
 
 /**
- * Rejects the request if the client is disabled, or if the realm has demands that idkit does not enforce
+ * Returns an error page if the client is disabled, or if the realm has demands that idkit does not enforce
  * (docs/keycloak/tokens.md#demands).
  */
 function refuseClient(call: BrowserCall, client: Client): BrowserAnswer | undefined {
@@ -51,7 +51,8 @@ function refuseClient(call: BrowserCall, client: Client): BrowserAnswer | undefi
 
 /**
  * Redirects to an authorization request that leads back to the page. It requests a login and nothing else
- * (`response_type=none`, OAuth 2.0 Multiple Response Types §4), because these pages need only the cookies.
+ * (`response_type=none`, OAuth 2.0 Multiple Response Types §4), because these pages need only the cookies. If the login
+ * returned an error, returns an error page instead.
  */
 function sendToLogin(call: BrowserCall, page: AccountPageName): BrowserAnswer {
   const back = pageUrl(call, page);

@@ -13,7 +13,7 @@ export interface ClientError {
 
 type Field = readonly [name: string, value: string];
 
-/** Sends an error to the client, with `iss` (RFC 9207 §2) and the state byte for byte. */
+/** Returns the answer that sends an error to the client, with `iss` (RFC 9207 §2) and the unchanged state. */
 export function refuseToClient(
   call: BrowserCall,
   client: Client,
@@ -31,8 +31,8 @@ export function refuseToClient(
 }
 
 /**
- * Sends the result of a login: state, session_state, iss, then the code and tokens
- * (docs/keycloak/login.md#response-types).
+ * Returns the answer that sends the result of a login to the client: state, session_state, iss, then the code and
+ * tokens (docs/keycloak/login.md#response-types).
  */
 export function answerClient(
   call: BrowserCall,

@@ -3,8 +3,9 @@ import type { AuthenticationSession, AuthorizationRequest, Client } from '../../
 import type { BrowserCall } from '../call.ts';
 import { renderClientData } from './client-data.ts';
 
-/** Number of random bytes in a tab id and in a form code. Neither can be guessed. */
+/** Number of random bytes in a tab id, so that it cannot be guessed. */
 const TAB_BYTES = 16;
+/** Number of random bytes in a form code, so that it cannot be guessed. */
 const CODE_BYTES = 32;
 
 /**

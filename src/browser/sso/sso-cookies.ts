@@ -19,7 +19,7 @@ const REMEMBERED = 'username:';
  * in `KEYCLOAK_REMEMBER_ME`, and any other login deletes that cookie.
  *
  * @param login `now` and `authenticatedAt`, the time at which the user authenticated, are Unix times in seconds.
- * `stateChecker` defaults to a new one.
+ *   `stateChecker` defaults to a new one.
  */
 export async function makeSsoCookies(
   ctx: ProtocolContext,

@@ -21,8 +21,8 @@ interface Logo {
 }
 
 /**
- * Returns the logo of a realm, if it has one. A new file appears on the next page. The call is synchronous, because two
- * lookups in a local directory are faster than asynchronous ones.
+ * Returns the logo of a realm, if it has one. A new file appears on the next page. The call is synchronous, because
+ * looking up two local files asynchronously would take longer.
  */
 export function findLogo(directory: string | undefined, realm: string): Logo | undefined {
   if (directory === undefined || !/^[^/\\\0.][^/\\\0]*$/.test(realm)) return undefined;

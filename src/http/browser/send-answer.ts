@@ -6,7 +6,10 @@ import type { Services } from '../url-table/route.ts';
 import { basePathOf, cookiePath, isSecureContext, serializeCookie } from './cookies.ts';
 import { findLogo, logoUrl } from './resource-routes.ts';
 
-/** No browser or proxy may cache a page of a login (docs/keycloak/errors.md#security-headers). */
+/**
+ * The header `Cache-Control` of the login pages, which no browser or proxy may cache
+ * (docs/keycloak/errors.md#security-headers).
+ */
 const NO_STORE = 'no-store, must-revalidate, max-age=0';
 
 let pagesLoading: Promise<typeof import('../pages/index.ts')> | undefined;

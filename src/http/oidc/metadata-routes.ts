@@ -7,7 +7,7 @@ import type { Route, Services } from '../url-table/route.ts';
 
 const base = '/realms/:realm/protocol/openid-connect';
 
-/** The routes of the realm's public keys, of discovery documents and of user info. */
+/** The routes of a realm's description, public keys and discovery documents, and of user info. */
 export const metadataRoutes: readonly Route[] = [
   { method: 'GET', url: '/realms/:realm', handle: sendRealm },
   { method: 'GET', url: `${base}/certs`, handle: sendKeys },

@@ -171,8 +171,8 @@ interface ClientAtEndpoint<T> {
 
 /**
  * Authenticates the client of a request, checks the origin, and then runs the work of the endpoint. Logs a refusal as
- * an event, and adds the origin that may read it (docs/keycloak/errors.md#cors). If the client is unknown, every origin
- * may read it.
+ * an event, and adds the origin that may read the response (docs/keycloak/errors.md#cors). If the client is unknown,
+ * every origin may read the response.
  *
  * @throws Refusal
  */

@@ -19,7 +19,7 @@ export function resolveWebOrigins(client: Client, baseUrl?: string): readonly st
   return [...origins];
 }
 
-/** Returns the URL to which a client's relative URLs refer: its `rootUrl`. Default: the service's base URL. */
+/** Returns the base of a client's relative URLs: its `rootUrl`. Default: the service's base URL. */
 export function resolveRootUrl(client: Pick<Client, 'rootUrl'>, baseUrl = ''): string {
   const root = client.rootUrl ?? '';
   return root.replace(/\$\{auth(Base|Admin)Url\}/, () => baseUrl) || baseUrl;

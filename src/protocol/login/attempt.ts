@@ -5,7 +5,7 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import type { ProtocolContext } from '../context.ts';
 import type { EventDraft } from '../events.ts';
 
-/** Maximum length, in characters, of a name or an address that identifies a caller. Longer ones are cut off. */
+/** Maximum length, in characters, of a name or an address that identifies a caller. Longer values are truncated. */
 const MOST_CHARACTERS = 255;
 
 /**
