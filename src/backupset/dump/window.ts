@@ -27,11 +27,34 @@ export function badDump(why: string, linesAfter?: number): BadDump {
   return new BadDump(why, linesAfter);
 }
 
+const LINE_END = 0x0a;
+
 /** Counts the line breaks between two offsets. */
-export function countLines(text: Uint8Array, from: number, to: number): number {
+export function countLines(text: Buffer, from: number, to: number): number {
+  // `indexOf` is several times as fast as a loop over the bytes. In a part of the text it does not search beyond `to`.
+  const part = text.subarray(from, to);
   let lines = 0;
-  for (let at = from; at < to; at++) if (text[at] === 0x0a) lines++;
+  for (let at = part.indexOf(LINE_END); at >= 0; at = part.indexOf(LINE_END, at + 1)) lines++;
   return lines;
+}
+
+/** Counts the lines of a text that is read in pieces. It counts each byte once, however often it reports a line. */
+export class LineCounter {
+  #line = 1;
+  #counted = 0;
+
+  /** Returns the line of an offset in the current piece. The offset must not precede an earlier one. */
+  lineAt(text: Buffer, offset: number): number {
+    this.#line += countLines(text, this.#counted, offset);
+    this.#counted = offset;
+    return this.#line;
+  }
+
+  /** Ends a piece: the next one begins at `offset`. */
+  endPiece(text: Buffer, offset: number): void {
+    this.lineAt(text, offset);
+    this.#counted = 0;
+  }
 }
 
 /**

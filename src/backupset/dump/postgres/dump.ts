@@ -2,7 +2,7 @@ import type { DumpReport } from '../../contract.ts';
 import { printable } from '../../faults.ts';
 import { type CountedTable, RealmCounter } from '../realm-counter.ts';
 import { checkNoNul, skipSpace } from '../statement.ts';
-import { BadDump, badDump, countLines, DumpWindow, INCOMPLETE } from '../window.ts';
+import { BadDump, badDump, DumpWindow, INCOMPLETE, LineCounter } from '../window.ts';
 import { DumpFacts, type TableReader } from './facts.ts';
 import { endOfPsqlStatement, foreignStatement } from './psql.ts';
 import { checkStatement } from './statements/allowed.ts';
@@ -34,8 +34,7 @@ export class PostgresDump {
   #ended = false;
   /** The last byte that was scanned. */
   #before = LINE_END;
-  /** The line number at which the next text begins. */
-  #line = 1;
+  readonly #lines = new LineCounter();
   /** The offset of the current row in a COPY block. */
   #row: number | undefined;
   readonly #facts = new DumpFacts();
@@ -66,9 +65,9 @@ export class PostgresDump {
     for (;;) {
       const next = this.#scanOne(text, done);
       if (next === INCOMPLETE) break;
-      this.#line += countLines(text, done, next);
       done = next;
     }
+    this.#lines.endPiece(text, done);
     if (done > 0) this.#before = text[done - 1]!;
     return done;
   }
@@ -79,7 +78,7 @@ export class PostgresDump {
       return this.#copy === undefined ? this.#scanTop(text, from) : this.#scanCopy(this.#copy, text, from);
     } catch (error) {
       if (!(error instanceof BadDump)) throw error;
-      throw error.atLine(this.#line + countLines(text, from, this.#row ?? from));
+      throw error.atLine(this.#lines.lineAt(text, this.#row ?? from));
     }
   }
 

@@ -2,7 +2,7 @@ import type { DumpReport } from '../../contract.ts';
 import { printable } from '../../faults.ts';
 import { type CountedTable, RealmCounter } from '../realm-counter.ts';
 import { checkNoNul, endOfStatement, skipSpace } from '../statement.ts';
-import { BadDump, badDump, countLines, DumpWindow, INCOMPLETE } from '../window.ts';
+import { BadDump, badDump, DumpWindow, INCOMPLETE, LineCounter } from '../window.ts';
 import { SQLITE_APPLICATION } from './definitions.ts';
 import { type Places, scanRow, valueText } from './row.ts';
 import { SchemaSeen } from './schema-seen.ts';
@@ -45,8 +45,7 @@ export class EmbeddedDump {
   #insert: Insert | undefined;
   readonly #pragmas = new Map<string, number>();
   readonly #schema = new SchemaSeen();
-  /** The line number at which the next text begins. */
-  #line = 1;
+  readonly #lines = new LineCounter();
   /** The last byte that was scanned. */
   #before = LINE_END;
   readonly #meta = new Map<string, string>();
@@ -82,9 +81,9 @@ export class EmbeddedDump {
     for (;;) {
       const next = this.#scanOne(text, done);
       if (next === INCOMPLETE) break;
-      this.#line += countLines(text, done, next);
       done = next;
     }
+    this.#lines.endPiece(text, done);
     if (done > 0) this.#before = text[done - 1]!;
     return done;
   }
@@ -95,7 +94,7 @@ export class EmbeddedDump {
         ? this.#scanTop(text, from)
         : this.#scanRows(this.#insert, text, from);
     } catch (error) {
-      throw error instanceof BadDump ? error.atLine(this.#line) : error;
+      throw error instanceof BadDump ? error.atLine(this.#lines.lineAt(text, from)) : error;
     }
   }
 
@@ -132,7 +131,7 @@ export class EmbeddedDump {
     const end = endOfStatement(text, start);
     if (end === INCOMPLETE) return this.#bounded(text, start);
     if (end - start > LONGEST_STATEMENT) throw badDump('a statement of its schema is too long');
-    this.#checkStatement(text.toString('utf8', start, end - 1).trim());
+    this.#checkStatement(text.toString('utf8', start, end - 1).trim(), () => this.#lines.lineAt(text, start));
     return end;
   }
 
@@ -141,7 +140,7 @@ export class EmbeddedDump {
     return INCOMPLETE;
   }
 
-  #checkStatement(statement: string): void {
+  #checkStatement(statement: string, line: () => number): void {
     const words = statement.replaceAll(/\s+/g, ' ');
     if (this.#stage === 'start') {
       if (!/^PRAGMA foreign_keys ?= ?OFF$/i.test(words)) throw this.#refused(statement);
@@ -149,11 +148,11 @@ export class EmbeddedDump {
     } else if (this.#stage === 'pragma') {
       if (!/^BEGIN( TRANSACTION)?$/i.test(words)) throw this.#refused(statement);
       this.#stage = 'open';
-    } else if (this.#stage === 'open') this.#checkInside(statement, words);
+    } else if (this.#stage === 'open') this.#checkInside(statement, words, line);
     else throw this.#refused(statement);
   }
 
-  #checkInside(statement: string, words: string): void {
+  #checkInside(statement: string, words: string, line: () => number): void {
     if (/^COMMIT( TRANSACTION)?$/i.test(words)) {
       this.#stage = 'committed';
       return;
@@ -161,7 +160,7 @@ export class EmbeddedDump {
     const [, pragma = '', value] =
       /^PRAGMA (user_version|application_id) ?= ?(-?\d{1,10})$/.exec(words) ?? [];
     if (pragma !== '' && !this.#pragmas.has(pragma)) this.#pragmas.set(pragma, Number(value));
-    else if (/^CREATE /.test(statement)) this.#schema.add(statement, this.#line);
+    else if (/^CREATE /.test(statement)) this.#schema.add(statement, line());
     else throw this.#refused(statement);
   }
 
