@@ -79,8 +79,8 @@ export type SessionRow = {
   last_access_at: Seconds;
   remember_me: number;
   /**
-   * Number of the hour, counted from the Unix epoch, in which the sweep checks the session again. It is coarse so that
-   * refreshes do not change it.
+   * Unix time in hours at which the sweep checks the session again. The unit is coarse so that refreshes do not change
+   * the value.
    */
   look_again: number;
   doc: string;

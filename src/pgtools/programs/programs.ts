@@ -6,7 +6,8 @@ import type { IdkitError, Secret } from '../../core/index.ts';
 export type ProgramName = 'psql' | 'pg_dump';
 
 /**
- * The server that a program connects to, and its role there. The database's name is an argument of the program instead.
+ * The server that a program connects to, and its role there. The name of the database is not included: it is an
+ * argument of the program.
  */
 export interface ProgramTarget {
   address: PostgresAddress;

@@ -75,8 +75,8 @@ export interface LoginStore {
    */
   findCode(hash: Buffer, now: Seconds): Promise<AuthorizationCode | undefined>;
   /**
-   * Marks a code as used without starting a token family, because the exchange fails. The store remembers a used code
-   * until an hour after its expiry.
+   * Marks a code as used without starting a token family, for an exchange that has failed. The store remembers a used
+   * code until an hour after its expiry.
    */
   takeCode(hash: Buffer, now: Seconds): Promise<TakenCode>;
   /**

@@ -81,6 +81,6 @@ export interface UserStore {
   findLoginFailures(realmId: RealmId, userId: string): Promise<LoginFailures | undefined>;
   /** Stores `next` with revision + 1, but only if the stored revision is `next.revision`. */
   putLoginFailures(next: LoginFailures): Promise<'stored' | 'changed'>;
-  /** Removes the login failures of one user. Default: of every user of the realm. */
+  /** Removes the login failures of one user or, without `userId`, of every user of the realm. */
   removeLoginFailures(realmId: RealmId, userId?: string): Promise<void>;
 }

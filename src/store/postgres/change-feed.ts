@@ -18,8 +18,8 @@ const SLOW_MS = 150;
 /** Timeout of a read in milliseconds. Without it, the feed would notice the loss of an idle connection much later. */
 const SILENT_MS = 5_000;
 /**
- * A suspended process keeps its connection, and with it its locks. The server (Postgres 14 or newer) therefore closes a
- * connection that is idle for ten seconds.
+ * Makes the server (Postgres 14 or newer) close this connection after ten idle seconds. Otherwise a suspended process
+ * would keep the connection, and with it its locks.
  */
 const GIVEN_UP_IF_IDLE = `SELECT set_config(name, '10s', false) FROM pg_settings WHERE name = 'idle_session_timeout'`;
 /** Maximum size of a notification in bytes. Postgres allows at most 8,000. */
@@ -59,9 +59,9 @@ export interface ChangeSubscriber {
 }
 
 /**
- * Distributes changes of configuration and users between the stores of one database. Each change is a row, written in
- * the transaction of the change, and a notification. The feed also reads all rows that are newer than its last read, so
- * a lost notification does no harm.
+ * Distributes changes of configuration and users between the stores of one database. For each change, the store writes
+ * a row in the transaction of the change and sends a notification. The feed also reads all rows that are newer than its
+ * last read, so a lost notification does no harm.
  */
 export class ChangeFeed {
   readonly #connections: Connections;

@@ -16,7 +16,7 @@ type Call = Verbs['rotate']['in'];
 const LARGEST = 256;
 /** Timeout in milliseconds for a token family that another transaction has locked. */
 const HELD_MS = 2_000;
-/** First and longest pause in milliseconds between two attempts to rotate such a token family. */
+/** First pause in milliseconds between two attempts to rotate a locked token family. It doubles after each attempt. */
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 64;
 /**

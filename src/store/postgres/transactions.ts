@@ -32,8 +32,8 @@ export interface TransactionOptions<T> {
   /** Timeout of each statement in milliseconds. Default: the connection's timeout. */
   statementMilliseconds?: number | undefined;
   /**
-   * Whether the transaction fills tables. Query plans that were made for small tables would then read whole tables for
-   * each row.
+   * Whether the transaction fills tables. The server then plans each statement again, because plans for small tables
+   * would read whole tables for each row.
    */
   fills?: boolean;
   /** Runs more statements before the transaction's commit. */

@@ -3,7 +3,8 @@ import { IdkitError, type Random, Secret } from '../../core/index.ts';
 import type { Secrets } from '../../model/index.ts';
 import type { Keyring } from './keyring.ts';
 
-/** Layout of an encrypted blob in bytes: version (1), key id (8), nonce (12), ciphertext, tag (16). */
+// An encrypted blob consists of a version (1 byte), a key id (8 bytes), a nonce (12 bytes), the ciphertext and a tag
+// (16 bytes).
 const VERSION = 1;
 const HEAD = 9;
 const NONCE = 12;

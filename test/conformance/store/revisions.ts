@@ -45,7 +45,7 @@ const IDS: Record<string, string> = {
 
 export function revisionRules(rule: Rule): void {
   rule(
-    '"If several changes read the same record and put it, the first one is applied and the later ones are stale"',
+    '"If several callers read the same record and put it, the first change is applied and the later ones are stale"',
     async (store, _, other) => {
       await begin(store);
       await store.apply([{ do: 'create', credential: aCredential({}) }]);

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { toFault } from '../faults.ts';
 import type { ReaderAnswer, ReaderQuestion } from './reader.ts';
 
-/** A thread that runs slow reads in parallel with the main thread. */
+// A thread that runs slow reads in parallel with the main thread.
 const { location, file } = workerData as { location: string; file: string };
 const database = new DatabaseSync(location, { readOnly: true, timeout: 10_000 });
 database.exec('PRAGMA cache_size = -4000');
