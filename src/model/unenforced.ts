@@ -82,7 +82,7 @@ function clientFlow(settings: RealmSettings): readonly Unenforced[] {
   return [{ path: flow.path, what: `client authentication flow ${flow.what}`, refuses: true, at: 'clients' }];
 }
 
-/** Lists external identity providers. Their users cannot log in, but users with a password can. */
+/** Lists external identity providers. Users cannot log in through them, but can still log in with a password. */
 function identityProviders(value: unknown): readonly Unenforced[] {
   return entries(value).map((provider, index) => ({
     path: `$.identityProviders[${index}]`,
@@ -92,7 +92,7 @@ function identityProviders(value: unknown): readonly Unenforced[] {
 }
 
 /**
- * Lists client policies. idkit refuses tokens, because a policy may forbid the request or demand more of the client.
+ * Lists client policies. idkit issues no tokens, because a policy may forbid the request or demand more of the client.
  */
 function clientPolicies(value: unknown): readonly Unenforced[] {
   return entries(jsonFields(value).policies).flatMap((policy, index) =>
@@ -127,8 +127,8 @@ function passwordPolicy(policy: string | undefined): readonly Unenforced[] {
 }
 
 /**
- * Lists user federations and unknown key providers. idkit refuses tokens for federated users, because it cannot ask the
- * external directory whether they are still allowed.
+ * Lists user federations and unknown key providers. idkit issues no tokens for federated users, because it cannot ask
+ * the external directory whether they are still allowed.
  */
 function componentsOf(components: readonly Component[]): readonly Unenforced[] {
   const places = new Map<string, number>();

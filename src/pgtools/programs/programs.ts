@@ -73,7 +73,7 @@ export interface ProgramEnd {
 /** Timeout in seconds for connecting to one host if the address has no `connect_timeout`. */
 export const CONNECT_SECONDS = 10;
 
-/** Returns the timeout in seconds for connecting to any host of an address. */
+/** Returns the timeout in seconds for trying all hosts of an address, one after the other. */
 export function connectSeconds({ hosts, connectTimeout }: PostgresAddress): number {
   return hosts.length * (connectTimeout ?? CONNECT_SECONDS);
 }
