@@ -79,7 +79,7 @@ const value = fc.oneof(
 );
 const parameters = fc.dictionary(fc.constantFrom(...NAMES), value);
 
-/** Fails unless the answer is a page, or a redirect to the service or to a registered URI of the client. */
+/** Checks that the answer is a page without a server error, or redirects to the service or to the client's URI. */
 function checkAnswer(answer: BrowserAnswer): void {
   if (answer.show === 'page') {
     assert.ok(PAGE_STATUS[answer.name] < 500);

@@ -12,7 +12,10 @@ import { freePort } from '../free-port.ts';
 import { sendRaw } from '../http/service.ts';
 import { waitUntil } from '../wait-until.ts';
 
-/** Changes the configuration that init writes so that the proxy runs without a container and without TLS. */
+/**
+ * The proxies that init can configure. `render` changes the configuration from init so that the proxy runs without a
+ * container and without TLS.
+ */
 const PROXIES = {
   nginx: {
     program: '/usr/sbin/nginx',

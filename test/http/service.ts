@@ -116,7 +116,6 @@ export async function login(service: { address: string }): Promise<Record<string
   return body;
 }
 
-/** Refreshes tokens. */
 export async function refresh(
   service: { address: string },
   refreshToken: string,

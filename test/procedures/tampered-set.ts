@@ -83,7 +83,7 @@ async function sealAnew(set: Place): Promise<void> {
   if (existsSync(join(set.dir, SET_FILES.seal))) await sealByHand(set, PASSPHRASE);
 }
 
-/** Changes the manifest and keeps the sizes of the other files. */
+/** Replaces the manifest with the result of `change`, and updates the checksums and an existing seal. */
 export async function changeManifest(set: Place, change: (manifest: Manifest) => object): Promise<void> {
   const manifest = JSON.parse(await readFile(join(set.dir, SET_FILES.manifest), 'utf8')) as Manifest;
   await listAnew(set, { [SET_FILES.manifest]: Buffer.from(JSON.stringify(change(manifest))) });

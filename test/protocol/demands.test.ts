@@ -218,7 +218,7 @@ describe('offline tokens and the scope offline_access', () => {
   });
 });
 
-/** Prepares a realm and one token or code for each way, before the test sets a demand. */
+/** Creates a realm without a demand. For each way, returns a function that tries to get a token that way. */
 async function prepare(name: string) {
   const { realm } = await realmWithLogin(world, name, {}, { implicitFlowEnabled: true });
   const more = { directAccessGrantsEnabled: true, serviceAccountsEnabled: true, standardFlowEnabled: true };

@@ -58,7 +58,7 @@ export function damaged(text: string | Buffer, what: string, message = /./): voi
   );
 }
 
-/** Returns the dump with an additional statement. */
+/** Returns the short dump with an additional statement. */
 export function withStatement(statement: string): string {
   return SMALL.replace('COPY public.empty', () => `${statement}\nCOPY public.empty`);
 }

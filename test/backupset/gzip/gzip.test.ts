@@ -28,7 +28,7 @@ async function damagedBy(bytes: Uint8Array, chunk?: number): Promise<void> {
   );
 }
 
-/** Compressible text that is longer than one block of a compression thread. */
+/** Returns compressible text of the given length in bytes. */
 function text(bytes: number): Buffer {
   const words = randomBytes(4096).toString('hex');
   return Buffer.from(

@@ -27,7 +27,7 @@ after(async () => {
 
 const needy = { client_id: 'needy' };
 
-/** Logs in a new user and returns the consent page. */
+/** Logs in a new user. Returns the user, the browser and the consent page. */
 async function atConsent(parameters: Record<string, string> = {}) {
   const user = await realm.user(`user-${++names}`);
   const browser = new Browser(world, realm);

@@ -22,7 +22,7 @@ async function lock(realm: RealmInWorld, { username }: User): Promise<void> {
   for (let guess = 0; guess < 5; guess++) await refusalOf(realm.login(username, { password: 'wrong' }));
 }
 
-/** Returns a browser at the code form, after the correct password. */
+/** Sends the correct password. Returns the browser and the form for the code. */
 async function atCode(realm: RealmInWorld, user: User): Promise<{ browser: Browser; form: BrowserAnswer }> {
   const browser = newBrowser(realm);
   return { browser, form: await browser.logIn(await browser.authorize(), user.username) };

@@ -14,7 +14,7 @@ import { Browser, clientAnswer, errorOf, messageOf, pageOf, realmWithLogin, redi
 
 let world: World;
 let realm: RealmInWorld;
-/** Creates a realm with its own user profile. */
+/** A realm with a custom user profile. `realm` has the default profile. */
 let own: RealmInWorld;
 let names = 0;
 

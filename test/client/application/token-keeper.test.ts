@@ -119,7 +119,7 @@ test('retries a failed renewal even if no caller needs a token', async (t) => {
   await until(() => tab.keeper.tokens?.accessToken === 'access-2', 'the tab has renewed the token');
 });
 
-test('never sends a refresh token that a tab was using when it closed', async (t) => {
+test('never sends a refresh token that a tab was using when the tab closed', async (t) => {
   const { clock, service, name, openTwo } = openTabs(t);
   const [tab, other] = await openTwo();
   // A tab announces that it is renewing the token, and receives the response, but closes before it shares the new

@@ -4,10 +4,10 @@ import { readElements } from '../../http/pages/read-page.ts';
 const IDS = new Set(['kc-form-login', 'kc-login', 'kc-logout']);
 const NAMES = new Set(['username', 'password', 'rememberMe', 'accept', 'cancel', 'confirmLogout', 'otp']);
 
-/** The target and the hidden fields of a form. */
+/** A form of a page. */
 export interface PageForm {
   action: string;
-  /** The hidden fields. */
+  /** Values of the hidden fields by name. */
   fields: Record<string, string>;
 }
 

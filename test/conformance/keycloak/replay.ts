@@ -192,7 +192,7 @@ async function send(
   return { status: response.status, headers: response.headers, body: parse(await response.text()) };
 }
 
-/** Returns the form or the redirect of the previous response, if the path refers to it. */
+/** Returns the form or the redirect of the previous response if the path refers to it, otherwise undefined. */
 function followPage(path: string, last: Answered | undefined): PageForm | undefined {
   if (path === '{location of the previous answer}')
     return { action: last?.headers.get('location') ?? '', fields: {} };

@@ -31,7 +31,6 @@ export function basic({ clientId, secret }: TestClient): string {
   return `Basic ${Buffer.from(`${encode(clientId)}:${encode(secret)}`).toString('base64')}`;
 }
 
-/** Exchanges a code. */
 export function exchange(
   platform: Platform,
   client: TestClient,

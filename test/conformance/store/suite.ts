@@ -25,8 +25,8 @@ export interface ConformanceBackend {
 }
 
 /**
- * Defines a test of a rule, which `title` states. `run` checks the rule on a new store. `other` is a second store on the
- * same database.
+ * Defines a test of a rule, which `title` states. `run` checks the rule on a new store. `other` is a second store on
+ * the same database.
  */
 export type Rule = (
   title: string,

@@ -14,7 +14,7 @@ export interface Place {
   run(sql: string): Promise<void>;
 }
 
-/** Starts the service on each kind of database. */
+/** Functions that start the service on a database of each kind. */
 export const openers: Readonly<Record<string, (t: TestContext) => Promise<Place>>> = {
   sqlite: async (t) => {
     const service = await startTestService();

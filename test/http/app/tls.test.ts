@@ -42,7 +42,7 @@ test('serves https with --tls-cert and --tls-key, and its issuer is an https URL
   }
 });
 
-/** Returns the text of a response. Fails if the server does not present the given certificate. */
+/** Returns the text of a response. Fails if the server does not present the certificate `cert`. */
 function getText(url: string): Promise<string> {
   return new Promise((resolve, reject) => {
     get(url, { ca: cert, checkServerIdentity: () => undefined }, (answer) => {

@@ -62,7 +62,7 @@ test('/health/ready reports DOWN with the time of the first failure while the st
   assert.equal((await health.ready()).status, 'DOWN');
 });
 
-/** Returns the value of a metric, or undefined if the text does not contain the metric. */
+/** Returns the value of the first metric whose line begins with `start`, or undefined if there is no such line. */
 async function metric(start: string): Promise<number | undefined> {
   const text = await readMetrics(service);
   const line = text.split('\n').find((candidate) => candidate.startsWith(start));

@@ -20,7 +20,7 @@ const login = {
   rememberMe: 'absent',
 } as const;
 
-/** The ids and names of the controls of each page in the recorded responses of Keycloak. */
+/** Returns the ids and names in a page that scripts for Keycloak rely on: sorted, and ids with a leading `#`. */
 function hooksOf(markup: string): readonly string[] {
   const wanted = ['username', 'password', 'rememberMe', 'accept', 'cancel', 'confirmLogout', 'otp'];
   const ids = ['kc-form-login', 'kc-login', 'kc-logout'];

@@ -28,7 +28,7 @@ function head(...lines: readonly string[]): string {
 
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-/** Sends the start of a chunked body without its end. */
+/** Sends `text` as the first chunk of a body, and leaves the body unfinished. */
 async function begin(text: string): Promise<void> {
   const { port, hostname } = new URL(service.address);
   const socket = connect(Number(port), hostname);

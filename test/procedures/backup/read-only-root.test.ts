@@ -31,7 +31,7 @@ async function whileReadOnly(t: TestContext, dir: string, work: () => Promise<vo
   }
 }
 
-/** Names and modes of a directory and its subdirectories. */
+/** Changes the mode of a directory and of its subdirectories, but not of files. */
 async function changeModes(dir: string, mode: number): Promise<void> {
   await chmod(dir, mode);
   for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {

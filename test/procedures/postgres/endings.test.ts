@@ -14,7 +14,7 @@ import { waitUntil } from '../../wait-until.ts';
 import { PASSPHRASE, restoreOptions } from '../platform.ts';
 import { describeOnPostgres } from '../postgres-platform.ts';
 
-/** Starts a server that accepts no connections, so the kernel drops new connections when the queue is full. */
+/** Returns a port whose listener never accepts a connection and has a full queue, so the kernel drops every packet. */
 async function startBlackHole(t: TestContext): Promise<number> {
   const script = `const server = require('node:net').createServer();
     server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {

@@ -33,7 +33,7 @@ function loginInput(
   return { configuration, client, user, granted, roleIds, notes, clientsByUuid };
 }
 
-/** Sorts lists and the words of a scope, because their order does not matter. */
+/** Returns a copy with sorted keys, lists and scopes, because their order does not matter. */
 function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(comparable).sort();
   if (typeof value !== 'object' || value === null) return value;

@@ -36,7 +36,7 @@ after(async () => {
 
 const stamp = { issuer: 'https://id.example.test/realms/acme', jti: 'j', issuedAt: 10, expiresAt: 310 };
 
-/** Returns the claims of an ID token. The client's scope `email` maps the e-mail address. */
+/** Returns the claims of an ID token for the client `web` with `changes`, whose only scope maps the e-mail address. */
 async function claimsFor(
   changes: Partial<Client>,
   options: { accessToken?: string; notes?: Record<string, string> } = {},

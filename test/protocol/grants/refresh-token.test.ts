@@ -9,7 +9,7 @@ import { BASE_URL, claimsOf, refusalOf } from '../support/world.ts';
 const { world, realm, web, refusalOfRefresh, ownRealm, close } = await openRefreshRealm();
 after(close);
 
-/** Signs a token with any claims, with the realm's key for refresh tokens. */
+/** Returns a copy of a token with changed claims, signed with the realm's key for refresh tokens. */
 async function forge(token: string | undefined, changes: Record<string, unknown>): Promise<string> {
   const configuration = (await world.store.findRealm(realm.name))!;
   const key = world.ctx.keys.signingKey(configuration, 'HS512');

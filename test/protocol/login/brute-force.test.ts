@@ -15,7 +15,10 @@ const base = {
   maxDeltaTimeSeconds: 3600,
 } as const;
 
-/** Records `times` failures, `gap` milliseconds apart. Does not check whether the user is locked. */
+/**
+ * Counts `times` failures, `gap` milliseconds apart, even while the user is locked. Returns the counters, the last lockout
+ * and the remaining time of the lock in seconds.
+ */
 function fail(settings: ReturnType<typeof realmSettings>, times: number, gap = 10_000) {
   let failures: LoginFailures = noFailures('r', 'u');
   let lockout = 'none';

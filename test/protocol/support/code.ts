@@ -10,7 +10,7 @@ export const REDIRECT = 'https://web.example.test/cb';
 export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 export const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
-/** Completes a login as the browser pages do, and returns the code. */
+/** Completes a login as the browser pages do, and returns the code and the session. */
 export async function loginForCode(
   world: World,
   realm: RealmInWorld,

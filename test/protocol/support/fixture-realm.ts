@@ -13,7 +13,7 @@ import type {
 import type { Change } from '../../../src/store/index.ts';
 import { realmSettings } from './realm.ts';
 
-/** Generating RSA keys is slow, so all fixture realms share them. Each realm has its own key for refresh tokens. */
+/** The RSA keys of all fixture realms, which share them because generating keys is slow. */
 let keys: Promise<readonly Component[]> | undefined;
 
 /** A realm that the test builds, with roles, the default client scopes and keys. */

@@ -192,7 +192,7 @@ function realmInWorld(ctx: ProtocolContext, fixture: FixtureRealm): RealmInWorld
   return realm;
 }
 
-/** Users with the same password share one hash, because hashing is slow. */
+/** Returns the hash of a password. Hashes each password only once, because hashing is slow. */
 function hashOnce(ctx: ProtocolContext, password: string) {
   const known = hashes.get(password);
   if (known !== undefined) return known;
