@@ -48,8 +48,8 @@ export async function findPassphrase(options: PassphraseOptions = {}): Promise<S
   const value = env[name] ?? '';
   if (name === VALUE) return checkPassphrase(value, name);
   if (value === '') throw new IdkitError('IDKIT_SETTING', `${name} is empty`);
-  if (name === FILE) return checkPassphrase(readFirstLine(value), `the file of ${FILE}`);
-  return checkPassphrase(await runCommand(value, options.signal), `the command of ${COMMAND}`);
+  if (name === FILE) return checkPassphrase(readFirstLine(value), `the file that ${FILE} names`);
+  return checkPassphrase(await runCommand(value, options.signal), `the command in ${COMMAND}`);
 }
 
 /**
@@ -108,13 +108,13 @@ async function runCommand(command: string, signal: AbortSignal | undefined): Pro
     child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
     child.on('error', (error) => {
       if (signal?.aborted) reject(signal.reason);
-      else reject(new IdkitError('IDKIT_SETTING', `the command of ${COMMAND} did not run`, { cause: error }));
+      else reject(new IdkitError('IDKIT_SETTING', `the command in ${COMMAND} did not run`, { cause: error }));
     });
     child.on('close', (code, killedBy) => {
       if (code === 0) resolve(firstLine(Buffer.concat(chunks)));
       else {
         const end = code === null ? `was ended by ${killedBy}` : `failed with exit code ${code}`;
-        reject(new IdkitError('IDKIT_SETTING', `the command of ${COMMAND} ${end}`));
+        reject(new IdkitError('IDKIT_SETTING', `the command in ${COMMAND} ${end}`));
       }
     });
   });

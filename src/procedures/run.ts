@@ -126,13 +126,13 @@ export interface Reporter {
   /** `summary` is one short line. */
   stepFinished(step: { id: string; milliseconds: number; summary?: string }): void;
   stepFailed(step: { id: string; milliseconds: number }): void;
-  /** Information that is not a defect. */
+  /** Reports information that is not a defect. */
   note(message: string): void;
-  /** A defect that lets the procedure finish with exit code 3. */
+  /** Reports a defect that does not stop the procedure. */
   finding(finding: Finding): void;
 }
 
-/** A defect in a finished procedure. */
+/** A defect that does not stop a procedure. The exit code is then 3. */
 export interface Finding {
   /** Stable, for example `MIRROR_FAILED`. */
   code: string;

@@ -43,7 +43,7 @@ export async function up(settings: Settings, options: UpOptions): Promise<PartsR
   };
 }
 
-/** Returns whole seconds, at least 1. */
+/** Returns the timeout for the next part in whole seconds, at least 1. */
 function secondsLeft(settings: Settings, { withinSeconds }: UpOptions, began: number): number {
   const most = startSeconds(settings);
   if (withinSeconds === undefined) return most;

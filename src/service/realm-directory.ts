@@ -52,7 +52,7 @@ export function openRealmDirectory(
 }
 
 /**
- * Returns the names of the directory's visible entries, sorted so that `users-2` precedes `users-10`. Returns an empty
+ * Returns the names of the directory's visible entries, sorted so that `users-2` comes before `users-10`. Returns an empty
  * list if the directory does not exist.
  */
 async function listNames(directory: string): Promise<readonly string[]> {

@@ -114,7 +114,10 @@ function fileSink(handle: FileHandle, entry: CheckedEntry): EntrySink {
   };
 }
 
-/** Modes and times of directories come last: a new entry changes the time of its directory and needs the write bit. */
+/**
+ * Sets the modes and times of directories. This comes last, because a new entry changes the time of its directory and
+ * needs the write bit.
+ */
 async function settleDirectories(dir: string, entries: readonly CheckedEntry[]): Promise<void> {
   const directories = entries.filter((entry) => entry.type === 'directory').toReversed();
   for (const entry of directories) {
@@ -126,7 +129,7 @@ async function settleDirectories(dir: string, entries: readonly CheckedEntry[]):
   syncDirectory(dir);
 }
 
-/** Converts the entry's time for `utimes`. Node.js treats a negative number as the current time, but not a Date. */
+/** Converts the entry's time for `utimes`, which would treat a negative number as the current time. */
 function time(entry: CheckedEntry): Date {
   return new Date(entry.mtime * 1000);
 }

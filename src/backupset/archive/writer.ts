@@ -9,7 +9,7 @@ import { type SourceEntry, walkSource } from './walk.ts';
 
 /**
  * Maximum size in bytes of a file that is read as a whole before its header is written. If such a file changes while it
- * is read, it is read again.
+ * is being read, it is read again.
  */
 const WHOLE_BYTES = 4 * 1024 * 1024;
 const READ_ATTEMPTS = 3;

@@ -87,7 +87,7 @@ export interface DumpHead {
   serverMajor?: number;
 }
 
-/** Returns undefined if the beginning of the dump cannot be read; its verification reports why. */
+/** Reads the first lines of a set's dump. Returns undefined if they cannot be read; `verify` reports why. */
 export async function findDumpHead(set: SetHandle): Promise<DumpHead | undefined> {
   let head = '';
   try {

@@ -64,7 +64,7 @@ export class LineCounter {
 export class DumpWindow {
   readonly #limit: number;
   #chunks: Uint8Array[] = [];
-  /** Memory in which chunks are joined. It is reused, because a dump is read faster than the collector frees memory. */
+  /** Memory in which chunks are joined. It is reused, because garbage collection is slower than reading a dump. */
   #joined = Buffer.alloc(0);
   #held = 0;
   #needed = 0;

@@ -68,7 +68,10 @@ async function openSeal(set: SetHandle, message: Uint8Array, passphrase: Secret)
   throw messageFault(FILE, opened);
 }
 
-/** Returns true if the passphrase decrypts env.gpg. Then it is correct, and a seal that it does not decrypt was changed. */
+/**
+ * Returns true if the passphrase decrypts env.gpg. Such a passphrase is correct, so a seal that it does not decrypt was
+ * changed.
+ */
 async function opensEnvironment(set: SetHandle, passphrase: Secret): Promise<boolean> {
   if (!set.names.includes(SET_FILES.environment)) return false;
   const problems: SetProblem[] = [];
@@ -78,7 +81,7 @@ async function opensEnvironment(set: SetHandle, passphrase: Secret): Promise<boo
   return message !== undefined && (await decryptEnvironment(message, passphrase)).outcome === 'opened';
 }
 
-/** @throws IDKIT_DAMAGED if it is not a seal, or not the seal of this set */
+/** @throws IDKIT_DAMAGED if `text` is not a seal, or is the seal of another set */
 function compareSeal(text: Uint8Array, sha256: string, name: string): { name: string } {
   const sealed = parseSeal(text);
   // The operator can give the directory a name that is not a time.

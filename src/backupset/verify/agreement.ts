@@ -41,10 +41,10 @@ export function judgeUnsealed(findings: Findings, listed: readonly string[]): Se
     { file: SET_FILES.seal, code: 'IDKIT_DAMAGED', message, hints },
   ];
   if (manifest?.sealed === true || (manifest?.formatVersion === 2 && holdsEnvironment))
-    return problem(`it is missing, and ${SET_FILES.manifest} says that the set is sealed`);
+    return problem(`it is missing, although ${SET_FILES.manifest} says that the set is sealed`);
   if (sealedSet === undefined) return [];
   return problem(
-    `it is missing, and ${SET_FILES.environment} was encrypted for the sealed set ${sealedSet}`,
+    `it is missing, although ${SET_FILES.environment} was encrypted for the sealed set ${sealedSet}`,
     ['if you assembled the set yourself, seal it as docs/operate/runbooks.md#the-seal explains'],
   );
 }

@@ -67,7 +67,7 @@ function renderStatus(report: StatusReport): string {
     ]);
     if (renewals !== undefined && renewals.good + renewals.failed > 0) {
       const all = renewals.good + renewals.failed;
-      pairs.push(['', `${renewals.failed} of ${renderCount(all, 'renewal')} failed within 5 minutes`]);
+      pairs.push(['', `${renewals.failed} of ${renderCount(all, 'renewal')} failed in the last 5 minutes`]);
     }
     for (const what of unenforced) pairs.push(['', `not enforced yet: ${what}`]);
   }

@@ -1,7 +1,7 @@
 /** The content of config/application/server.mjs, a minimal sample application that checks access tokens. */
 export const APPLICATION = `// An application that the platform's login protects, for Node.js 20 or newer, without packages.
 //   GET /health  {"status":"UP"} while it is healthy
-//   GET /api     401 without and 200 with an access token of the issuer
+//   GET /api     200 with an access token of the issuer, otherwise 401
 // "idkit smoke" checks both (applications in idkit.yaml). The package idkit/resource-server needs less code for this.
 import { createPublicKey, verify } from 'node:crypto';
 import { createServer } from 'node:http';

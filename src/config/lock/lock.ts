@@ -113,7 +113,7 @@ async function take(path: string, mode: LockOptions['mode']): Promise<DatabaseSy
   });
 }
 
-/** Returns undefined if another process holds the lock. */
+/** Returns a connection that holds the lock, or undefined if another process holds the lock. */
 function tryTake(path: string, mode: LockOptions['mode'], readOnly: boolean): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {

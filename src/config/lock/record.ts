@@ -29,7 +29,7 @@ export async function writeRecord(file: string, record: StoredRecord): Promise<v
   await rename(temporary, file);
 }
 
-/** Returns undefined if the record does not exist or is damaged. */
+/** Reads the record of a lock. Returns undefined if it does not exist or is damaged. */
 export async function readRecord(file: string): Promise<StoredRecord | undefined> {
   try {
     const record: unknown = JSON.parse(await readFile(file, 'utf8'));

@@ -149,7 +149,7 @@ function flagOf(row: SettingRow): string {
 function readValueFile(variable: string, file: string, dir: string): Given | undefined {
   try {
     const [value = ''] = readFileSync(isAbsolute(file) ? file : join(dir, file), 'utf8').split(/\r?\n/);
-    return value === '' ? undefined : { value, source: 'file', place: `the file of ${variable}` };
+    return value === '' ? undefined : { value, source: 'file', place: `the file that ${variable} names` };
   } catch (error) {
     throw new IdkitError('IDKIT_SETTING', `${variable} names ${file}, which cannot be read`, {
       cause: error,

@@ -153,7 +153,7 @@ export const SETTINGS = [
     kind: realmNames,
     default: [],
     reason: 'backups include new realms without a change to this setting',
-    doc: 'the realms that backup and smoke include; empty: all realms',
+    doc: 'the realms that `idkit backup` and `idkit smoke` include; empty: all realms',
   },
   {
     name: 'backup.root',
@@ -181,7 +181,7 @@ export const SETTINGS = [
     kind: wholeNumber(1, 1000),
     default: 4,
     reason: 'four weekly versions cover a month',
-    doc: 'how many versions of the configuration and of the environment backup keeps in the backup root',
+    doc: 'how many versions of the configuration and of the environment `idkit backup` keeps in the backup root',
   },
   {
     name: 'backup.mirror',
@@ -250,14 +250,14 @@ export const SETTINGS = [
     kind: orNull(line('a command')),
     default: null,
     reason: 'only the operator knows it',
-    doc: 'the command with which restore starts Keycloak; it runs without a shell, may use quotes and backslashes, and may return or stay in the foreground',
+    doc: 'the command with which `idkit restore` starts Keycloak; it runs without a shell, may use quotes and backslashes, and may return or stay in the foreground',
   },
   {
     name: 'keycloak.stop',
     kind: orNull(line('a command')),
     default: null,
     reason: 'only the operator knows it',
-    doc: 'the command with which restore stops Keycloak, in the same form as keycloak.start',
+    doc: 'the command with which `idkit restore` stops Keycloak, in the same form as keycloak.start',
   },
   {
     name: 'metrics.public',

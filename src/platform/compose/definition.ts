@@ -49,7 +49,7 @@ export function readDefinition(settings: Settings, staged?: string): Definition 
     if (all.some((service) => service.role === role)) continue;
     throw new IdkitError(
       'IDKIT_SETTING',
-      `${file} has no service "${nameOf(settings, role)}", which is the ${role} that idkit.yaml names`,
+      `${file} has no service "${nameOf(settings, role)}", but idkit.yaml names it as the ${role}`,
       { hints: [`its services are ${all.map(({ name }) => name).join(', ')}`] },
     );
   }

@@ -16,12 +16,12 @@ import { checkPrecedence, endOfPodman, findMadeBy, fingerprint, putMadeBy } from
 const POLL_PAUSE = { least: 300, most: 1000 };
 
 /**
- * A container counts as ended only after this many checks in a row have found it so, because the engine may be about to
- * restart it.
+ * Number of consecutive checks that must find a container stopped before it counts as ended, because the engine may be
+ * about to restart it.
  */
 const ENDED_CHECKS = 4;
 
-/** After this many restarts by the engine the start counts as failed. */
+/** After this many restarts by the engine, the start has failed. */
 const MOST_RESTARTS = 3;
 
 /** Number of log lines that a message shows. */

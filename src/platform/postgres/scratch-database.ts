@@ -52,8 +52,12 @@ export async function openScratchBeside(settings: Settings, random: Random): Pro
 function withName(url: string, name: string): string {
   const [, start, , query = ''] = /^([a-z]+:\/\/[^/?#]*)(\/[^?#]*)?(\?.*)?$/.exec(url) ?? [];
   if (start === undefined || /[?&]dbname=/.test(query))
-    throw new IdkitError('IDKIT_SETTING', 'the address of the database sets its name with dbname=', {
-      hints: ['write it as postgres://USER@HOST/NAME'],
-    });
+    throw new IdkitError(
+      'IDKIT_SETTING',
+      'the address of the database names it with dbname=, which a drill does not support',
+      {
+        hints: ['write it as postgres://USER@HOST/NAME'],
+      },
+    );
   return `${start}/${name}${query}`;
 }

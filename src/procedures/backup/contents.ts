@@ -46,7 +46,7 @@ export async function writeContents(work: BackupWork): Promise<BackupContents> {
     for (const setting of listSettingsFromElsewhere(work.settings)) {
       run.finding(
         'SETTING_ELSEWHERE',
-        `${setting}, but the set only contains .env; keep the value together with the passphrase`,
+        `${setting}, so the set does not contain it; keep the value together with the passphrase`,
       );
     }
   }

@@ -28,9 +28,9 @@ export interface IsolatedPlace {
   /** The settings of the empty platform in `dir`. */
   settings: Settings;
   env: NodeJS.ProcessEnv;
-  /** Changes the settings of the set so that the platform reaches nothing outside `dir`. */
+  /** Returns the settings of the set, changed so that the platform reaches nothing outside `dir`. */
   adjust(settings: Settings): Settings;
-  /** The caller closes it before it removes `dir`. */
+  /** The temporary database. The caller closes it before removing `dir`. */
   scratch: Scratch;
 }
 

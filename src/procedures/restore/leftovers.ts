@@ -51,7 +51,7 @@ export async function checkComplete(set: SetHandle, keepEnv: boolean): Promise<v
   }
 }
 
-/** Returns undefined if the manifest is missing or damaged. The verification reports damage. */
+/** Returns the manifest, or undefined if it is missing or damaged. The verification reports damage. */
 async function findManifest(set: SetHandle): Promise<Manifest | undefined> {
   if (!set.names.includes(SET_FILES.manifest)) return undefined;
   try {

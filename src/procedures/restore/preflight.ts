@@ -115,7 +115,7 @@ function keyHints({ sources }: Settings, { keepEnv }: RestoreOptions): readonly 
   ];
 }
 
-/** Runs `work`. If it fails, adds the hint that nothing was touched to the error. */
+/** Runs `work`. If it fails, the error gets the hint that nothing was touched. */
 async function untouched<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -27,7 +27,7 @@ async function checkOne(
   const health = { id: 'application-health', title: 'the application’s health is UP', signal, ...subject };
   const guarded = {
     id: 'application-protected',
-    title: 'the protected API responds 401 without and 200 with a valid token',
+    title: 'the protected API accepts only a valid token',
     signal,
     ...subject,
   };
@@ -54,12 +54,12 @@ async function checkOne(
 async function checkGuarded(service: ServiceUnderTest, url: string, accessToken: string): Promise<string> {
   const without = await service.call(url);
   if (without.status !== 401)
-    throw new Error(`${url} responded with ${without.status} instead of 401 without a token`);
+    throw new Error(`without a token, ${url} responded with ${without.status} instead of 401`);
   if (!/^Bearer\b/i.test(without.headers.get('www-authenticate') ?? '')) {
     throw new Error(`${url} responded with 401 without WWW-Authenticate: Bearer`);
   }
   const withToken = await service.call(url, { bearer: accessToken });
   if (withToken.status !== 200)
-    throw new Error(`${url} responded with ${withToken.status} instead of 200 with a valid token`);
+    throw new Error(`with a valid token, ${url} responded with ${withToken.status} instead of 200`);
   return url;
 }

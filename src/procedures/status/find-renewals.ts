@@ -7,7 +7,7 @@ import type { StatusReport } from './report.ts';
 
 type Renewals = NonNullable<StatusReport['realms'][number]['renewals']>;
 
-/** Maximum share of renewals that may fail within 5 minutes. */
+/** Maximum share of the renewals in the last 5 minutes that may have failed. */
 const ALERT_SHARE = 0.05;
 
 const SERIES = /^idkit_renewals_recent\{realm="((?:[^"\\]|\\.)*)",outcome="(good|failed)"\} (\d+)$/gm;
@@ -58,7 +58,7 @@ export function judgeRenewals(realms: StatusReport['realms']): readonly Finding[
     const all = good + failed;
     if (all === 0 || failed / all <= ALERT_SHARE) return [];
     const share = Math.round((100 * failed) / all);
-    const message = `realm ${realm}: ${failed} of ${renderCount(all, 'renewal')} failed within 5 minutes (${share} %, the limit is 5 %)`;
+    const message = `realm ${realm}: ${failed} of ${renderCount(all, 'renewal')} failed in the last 5 minutes (${share} %, the limit is 5 %)`;
     return [{ code: 'RENEWALS_FAILING', message }];
   });
 }

@@ -72,7 +72,7 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
   };
 }
 
-/** Backups with a passphrase are sealed. So the newest set lost its seal, or another person put it there. */
+/** Reports a finding if the newest set is unsealed although an earlier set is sealed. */
 async function checkSealed(
   found: FoundSets,
   sets: readonly SetVerdict[],

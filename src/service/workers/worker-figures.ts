@@ -12,7 +12,7 @@ export class WorkerFigures {
   #scrapes = 0;
   #running: Promise<string> | undefined;
 
-  /** Stores the metrics that a worker sent. */
+  /** Receives the metrics of a worker: its last ones, or those that a running `scrape` requested. */
   take(worker: number, id: number, figures: readonly MetricFigures[] | undefined): void {
     if (id === LAST_FIGURES && figures !== undefined) this.#totals.put(worker, figures);
     this.#waiting.get(`${worker} ${id}`)?.(figures);

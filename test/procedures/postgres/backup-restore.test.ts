@@ -151,7 +151,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     const find = async (env: NodeJS.ProcessEnv = {}) => {
       const settings = await loadSettings({ dir, env });
       const { findings } = await backup(settings, { ...withPassphrase(), only: ['env'] });
-      return findings.map(({ code, message }) => `${code} ${message.split(', but')[0]}`);
+      return findings.map(({ code, message }) => `${code} ${message.split(', so')[0]}`);
     };
     const withPassphrase = () => ({ ...procedureOptions(), passphrase: PASSPHRASE });
     assert.deepEqual(await find(), []);

@@ -83,7 +83,7 @@ describe('a set that was altered together with its checksums', () => {
     await listAsThief(set);
     await assert.rejects(
       restore(await platform.load(), options({ from: set.dir, trustUnsealed: true })),
-      /seal\.gpg: it is missing, and env\.gpg was encrypted for the sealed set/,
+      /seal\.gpg: it is missing, although env\.gpg was encrypted for the sealed set/,
     );
   });
 

@@ -37,7 +37,7 @@ test('returns a finding if more than 5 % of the renewals failed, but not for exa
   assert.deepEqual(judge(94, 6), [
     {
       code: 'RENEWALS_FAILING',
-      message: 'realm shop: 6 of 100 renewals failed within 5 minutes (6 %, the limit is 5 %)',
+      message: 'realm shop: 6 of 100 renewals failed in the last 5 minutes (6 %, the limit is 5 %)',
     },
   ]);
 });

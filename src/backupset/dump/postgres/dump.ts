@@ -125,7 +125,7 @@ export class PostgresDump {
     this.#facts.comment(line);
     if (line === POSTGRES_START) this.#begun = true;
     if (line === POSTGRES_END) {
-      if (!this.#begun) throw badDump('its end line precedes its first line');
+      if (!this.#begun) throw badDump('its end line comes before its first line');
       this.#ended = true;
     }
     return end + 1;

@@ -121,7 +121,7 @@ export class EmbeddedDump {
     if (line.startsWith(EMBEDDED_END) && !(first && line === EMBEDDED_END))
       throw badDump(`${printable(line.slice(0, 60))} is not alone on its line`);
     if (line === EMBEDDED_END) {
-      if (this.#stage !== 'committed') throw badDump('its end line precedes COMMIT');
+      if (this.#stage !== 'committed') throw badDump('its end line comes before COMMIT');
       this.#stage = 'ended';
     }
     return end + 1;
@@ -247,8 +247,8 @@ function metaColumns(columns: readonly string[]): Insert['meta'] {
 }
 
 function placeOf(stage: string): string {
-  if (stage === 'start') return 'as its first statement';
-  return stage === 'open' ? 'among its statements' : 'at this point';
+  if (stage === 'start') return 'as the first statement of a dump';
+  return stage === 'open' ? 'among the statements of a dump' : 'at this point of a dump';
 }
 
 function unquoted(name: string): string {

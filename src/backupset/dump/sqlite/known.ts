@@ -29,7 +29,7 @@ export function definitionsOf(version: number): readonly SqliteDefinition[] {
 const NAME = '(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")';
 const BEGINNING = new RegExp(`^CREATE (?:TABLE (${NAME})|(?:UNIQUE )?INDEX (${NAME}) ON (${NAME})) ?\\(`);
 const TOKEN = /\s+|[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")*"|'(?:[^']|'')*'|[0-9]+|[(),;.=<>-]/y;
-/** Keywords of what idkit does not use: tables created from a query, computed columns, and checks. */
+/** Keywords of features that idkit's schema does not use: tables created from a query, computed columns, and checks. */
 const COMPUTES = new Set(['AS', 'SELECT', 'CHECK', 'GENERATED', 'VALUES', 'WITH', 'MATCH', 'USING']);
 /** Words after which a parenthesis does not begin a function call. */
 const OPENS = new Set(['KEY', 'UNIQUE', 'COALESCE']);

@@ -93,7 +93,7 @@ function scanNumber(text: Uint8Array, start: number): number {
   }
 }
 
-/** `start` is the offset of the opening quote. */
+/** Scans a hex literal whose opening quote is at `start`. */
 function scanHex(text: Uint8Array, start: number, cast: boolean): number {
   if (start >= text.length) return INCOMPLETE;
   if (text[start] !== QUOTE) throw badDump('an INSERT has something other than a plain value');

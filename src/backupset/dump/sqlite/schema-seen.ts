@@ -26,7 +26,7 @@ export class SchemaSeen {
     const name = begins.name.toLowerCase();
     if (name.startsWith('sqlite_') || this.#names.has(name)) throw fault;
     if (begins.on !== undefined && !this.#tables.has(begins.on))
-      throw badDump(`the index ${printable(begins.name)} precedes its table`);
+      throw badDump(`the index ${printable(begins.name)} comes before its table`);
     if (known === undefined) this.#unknown ??= fault.atLine(line);
     this.#names.add(name);
     this.#definitions.add(sql);
