@@ -120,7 +120,7 @@ test('only one replica imports a realm file that all of them have', {
   );
 });
 
-test('a login can begin on one replica and end on another, and a third one exchanges the code', {
+test('a login can begin on one replica and end on another, and a third replica can exchange the code', {
   skip,
 }, async () => {
   for (let round = 0; round < 4; round++) {

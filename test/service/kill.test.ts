@@ -84,7 +84,7 @@ test('after kill -9 under refresh load, rotated tokens are rejected and the newe
   }
 });
 
-test('a killed service leaves no lock behind, so the next one starts immediately', async () => {
+test('a killed service leaves no lock behind, so the next service starts immediately', async () => {
   const platform = makePlatform();
   try {
     const first = await spawnService(platform.dir);

@@ -30,7 +30,7 @@ async function occupy(t: TestContext, port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('the management listener uses loopback port 9000, and if that is in use, serve runs without it and prints a note', async (t) => {
+test('the management listener uses loopback port 9000, but if the port is in use, serve runs without the listener and prints a note', async (t) => {
   await occupy(t, 9000);
   const settings = await settingsOf(t);
   const service = await startService(settings);

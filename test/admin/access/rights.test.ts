@@ -22,7 +22,10 @@ import { BOOTSTRAP, openPlace, type Place } from '../place.ts';
 
 const USER = { username: 'helper', enabled: true };
 
-/** Imports a realm `x` with a user `helper` who has the given administrative roles, and returns a call by that user. */
+/**
+ * Imports a realm `x` with a user `helper` who has the given administrative roles. Returns the context of an
+ * administrative call by that user.
+ */
 async function helperIn(place: Place, roles: readonly string[]): Promise<RealmCall> {
   const { context } = place;
   const { realmId } = await importRealm(

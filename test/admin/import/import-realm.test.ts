@@ -113,7 +113,7 @@ function withoutIds(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, entry) => (key === 'id' ? undefined : entry)));
 }
 
-test('gives administrators of master access to each realm (docs/keycloak/admin-api.md#roles)', async () => {
+test('gives the administrators of master access to every realm (docs/keycloak/admin-api.md#roles)', async () => {
   await using place = await openPlace();
   const { context } = place;
   await bootstrapMaster(context, BOOTSTRAP);
@@ -249,7 +249,7 @@ test('either imports random JSON or rejects it with IDKIT_IMPORT', async () => {
     fc.asyncProperty(fc.oneof(representation, fc.jsonValue()), async (value) => {
       number += 1;
       const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-      // The realm file contains keys. Without them, the import would generate an RSA key for each realm.
+      // Add keys, because the import would otherwise generate an RSA key for each realm, which is slow.
       const given = isObject ? { components: readKeys(), ...value, realm: `r${number}` } : value;
       try {
         await importRealm(context, given, { source: 'x' });
