@@ -25,11 +25,11 @@ export interface AdminContext {
 
 /** The caller of the administrative API, whom the HTTP layer has authenticated. */
 export interface Caller {
-  /** Id and name of the realm that issued the token. */
+  /** Id of the realm that issued the token. */
   realmId: string;
   realmName: string;
   userId: string;
-  /** `client_id` and UUID of the client that the token was issued to. */
+  /** `client_id` of the client that the token was issued to. */
   clientId: string;
   clientUuid: string;
   /** Names of the granted scopes that the token's claim `scope` lists. */

@@ -5,8 +5,9 @@ import { resolveRootUrl } from '../../protocol/client/index.ts';
 const NO_APPLICATION = new Set(['javascript', 'data', 'vbscript', 'file', 'blob', 'about', 'view-source']);
 /** Maximum length of a redirect URI in characters. */
 const MOST_CHARACTERS = 4096;
-/** Visible ASCII that is safe in a header, a log line and an HTML attribute. A redirect URI has no fragment. */
+/** Visible ASCII, without spaces. */
 const safe = /^[\x21-\x7e]+$/;
+/** Characters that are unsafe in a header, a log line or an HTML attribute, and the start of a fragment. */
 const unsafe = /[\\<>"#]/;
 
 /** The redirect URI, and whether the client sent it (RFC 6749 §4.1.3). */

@@ -61,7 +61,10 @@ ${languages.length > 1 && renderLanguages(languages, texts)}
 `.markup;
 }
 
-/** Created only once, because creating a segmenter takes longer than rendering a page. */
+/**
+ * Finds the first character of a realm's name. All pages share it, because creating a segmenter takes longer than
+ * rendering a page.
+ */
 const graphemes = new Intl.Segmenter();
 
 function renderBrand(name: string, logo: string | undefined): Html {

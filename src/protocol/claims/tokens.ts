@@ -42,8 +42,8 @@ export interface AccessTokenPayload {
 
 /**
  * Returns the claims of an access token in Keycloak's order (docs/keycloak/tokens.md#access-token), or those of a
- * lightweight one if the client is configured for it. Tokens with equal inputs differ only in the stamp, so all other
- * claims are cached as text.
+ * lightweight access token if the client's access tokens are lightweight. Tokens with equal inputs differ only in the
+ * stamp, so all other claims are cached as text.
  */
 export function accessTokenPayload(input: ClaimsInput, stamp: TokenStamp): AccessTokenPayload {
   const { audience, beforeId, afterId, afterSession } = staticParts(input, stamp.issuer);

@@ -40,7 +40,10 @@ export async function authenticateClient(
   return { client, method };
 }
 
-/** Parsed flows by realm settings, cached because every request of a client needs the flow. */
+/**
+ * Parsed client authentication flows, by realm settings. They are cached, because every request of a client needs the
+ * flow of its realm.
+ */
 const flows = new WeakMap<RealmSettings, ClientFlow>();
 
 /**

@@ -40,8 +40,9 @@ export interface Proof {
    */
   commit?: ((refreshTokenHash: Buffer) => Promise<void>) | undefined;
   /**
-   * Work to do when the tokens are certain to be issued and before the response is sent, such as replacing an outdated
-   * password hash.
+   * Runs after the record is stored and before the response is sent, for example to replace an outdated password hash.
+   *
+   * @throws Refusal if the tokens must not be issued after all; they are discarded
    */
   settled?: (() => Promise<void>) | undefined;
 }
@@ -56,9 +57,9 @@ export interface Grant {
   shortcut: string;
   /** Whether the issued tokens replace earlier ones, as in a refresh. */
   renews?: true;
-  /** What the tokens are used for. A demand that idkit does not enforce may prevent only some uses. */
+  /** The situation in which tokens are issued. Some demands affect only some situations. */
   use: TokenUse;
-  /** Whether an earlier request fixed the scopes. The parameter `scope` is then ignored. */
+  /** Whether the scopes come from an earlier request. The parameter `scope` is then ignored. */
   ownScopes?: true;
   /** Checks that the client may use the grant and that the request is complete. @throws Refusal */
   check(request: GrantRequest): void;

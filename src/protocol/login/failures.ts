@@ -59,7 +59,7 @@ export async function recordFailure(
 
 /**
  * Performs the same write as for a counted failure, but without an effect. Called for an unknown name or a locked user,
- * so that the response time does not reveal either.
+ * so that the response time does not show that the name is unknown or the user is locked.
  */
 export async function recordNothing({ ctx, configuration }: LoginAttempt, name: string): Promise<void> {
   const { id: realmId, settings } = configuration.realm;
