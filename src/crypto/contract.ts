@@ -29,9 +29,8 @@ export interface HashingFigures {
 /** Hashes passwords in separate threads, so that hashing does not delay signatures. */
 export interface Passwords {
   /**
-   * Returns a view of this service for one external caller. The caller's hashes share the threads fairly with those of
-   * other callers, and throw `HashingBusy` if too many are waiting. Without a caller, as in an import, a hash waits as
-   * long as needed.
+   * Returns a hasher for one external caller. The caller's hashes share the threads fairly with those of other callers,
+   * and throw `HashingBusy` if too many are waiting. Without a caller, as in an import, a hash waits as long as needed.
    */
   forCaller(caller: HashCaller): Passwords;
   figures(): HashingFigures;

@@ -87,7 +87,7 @@ function trySign({ recipe, key, bytes }: SignJob): Buffer | Error {
   }
 }
 
-/** Returns the encoded header. It is cached for each key and type, because it is the same in every token. */
+/** Returns the encoded header. It is cached, because it is the same in every token with this key and type. */
 function encodedHeader(key: JwsKey, typ: string): string {
   let types = headers.get(key);
   if (types === undefined) {

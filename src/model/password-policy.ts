@@ -69,8 +69,8 @@ export interface PasswordFault {
 }
 
 /**
- * Maximum length of a password in bytes. A longer one would not be safer, and would occupy memory while it waits to be
- * hashed.
+ * Maximum length of a password in bytes. A longer one would not be more secure, and would occupy memory while it waits
+ * to be hashed.
  */
 export const MOST_PASSWORD_BYTES = 1024;
 

@@ -18,14 +18,14 @@ export interface SessionEnds {
 type SessionTimes = Pick<UserSession, 'offline' | 'startedAt' | 'lastAccessAt' | 'rememberMe'>;
 type FamilyTimes = Pick<TokenFamily, 'startedAt' | 'lastRefreshAt'>;
 
-/** Returns the end of a user session (docs/keycloak/sessions.md#lifetimes). */
+/** Returns when a user session ends (docs/keycloak/sessions.md#lifetimes). */
 export function userSessionEnds(settings: RealmSettings, session: SessionTimes): SessionEnds {
   const { idle, max } = sessionLimits(settings, session);
   return { idleEnd: session.lastAccessAt + idle, maxEnd: session.startedAt + max };
 }
 
 /**
- * Returns the end of a client session (docs/keycloak/sessions.md#lifetimes). Its idle time is the client's own setting,
+ * Returns when a client session ends (docs/keycloak/sessions.md#lifetimes). Its idle time is the client's own setting,
  * or that of the realm. A client session never outlives the user session.
  */
 export function clientSessionEnds(

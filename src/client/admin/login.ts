@@ -145,7 +145,8 @@ export interface AdminConnection {
   username: string;
   password: Secret;
   /**
-   * The file (mode 0600) that stores the login between runs. Processes take a lock to renew it. Default: memory only.
+   * The file (mode 0600) that stores the login between runs. Processes lock the file while they renew the login.
+   * Default: the login is in memory only.
    */
   tokenFile?: string;
   signal?: AbortSignal;

@@ -231,8 +231,9 @@ export class ChangeFeed {
   }
 
   /**
-   * Reports the changes of transactions that had not ended at the previous read. It can report a change twice. It also
-   * reports this store's own changes, because the store may have lost the confirmation of a commit.
+   * Reads the changes of transactions that had not ended at the previous read, and reports them to the subscriber. A
+   * change can be reported twice. This store's own changes are reported too, because the store may have lost the
+   * confirmation of a commit.
    */
   async read(client: Pick<Client, 'query'>): Promise<void> {
     const order = {

@@ -195,7 +195,7 @@ export class PostgresStore extends SqlStore {
     return this.#track(runSteps(this.#connections, () => stepsOf(verb, input), options));
   }
 
-  /** The transaction options of verbs that differ from the defaults. */
+  /** The transaction options of those verbs that do not use the defaults. */
   readonly #options: {
     readonly [V in Verb]?: (input: Verbs[V]['in']) => TransactionOptions<Verbs[V]['out']>;
   } = {

@@ -27,7 +27,7 @@ const CODE = [
 
 const CONSENT = ['user_id', 'client_uuid', 'scope_ids', 'created_date', 'last_updated_date'] as const;
 
-/** A limit that includes every row, because SQLite requires a limit with an offset. */
+/** A limit that no result reaches, because SQLite accepts an offset only together with a limit. */
 const EVERY_ROW = 2_147_483_647;
 
 /**

@@ -6,7 +6,7 @@ const LISTS: ReadonlySet<string> = new Set(['role_ids', 'group_ids']);
 
 /**
  * Returns the revision of a record: a digest of its row, which for a user includes the assignments. It is not stored,
- * so that it changes with every write, even with that of an older version of the service. If two revisions are equal,
+ * so that every write changes it, even a write by an older version of the service. If two revisions are equal,
  * replacing the record loses no change.
  */
 export function revisionOf(row: Readonly<Row>): string {
