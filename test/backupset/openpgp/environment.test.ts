@@ -41,7 +41,7 @@ test('decrypts a message of a real `gpg --symmetric`', async () => {
   assert.equal(opened.outcome, 'opened');
 });
 
-test('decrypts a message that has several passphrases with each of them', async () => {
+test('if a message has several passphrases, decrypts it with each of them', async () => {
   const both = await made(['first passphrase', 'second passphrase'], {});
   for (const word of ['first passphrase', 'second passphrase'])
     assert.equal((await decryptEnvironment(both, new Secret(word))).outcome, 'opened');

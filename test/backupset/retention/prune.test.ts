@@ -125,7 +125,7 @@ test('classifies sets by their stored verdict and their files', async (t) => {
   );
 });
 
-test('a damaged set counts as a set with the database, even if that can no longer be read from the set', async (t) => {
+test('a damaged set counts as a set with the database, even if its files no longer show that it had one', async (t) => {
   const root = await temporaryDirectory(t);
   const hurt: ((dir: string) => Promise<void>)[] = [
     (dir) => rm(join(dir, 'keycloak-db.sql.gz')),

@@ -56,7 +56,7 @@ const PIECES = [
 const nasty = fc.array(fc.constantFrom(...PIECES), { maxLength: 12 }).map((pieces) => pieces.join(''));
 
 describe('redirect URIs with random content', () => {
-  it('accepts only redirect URIs that lead a browser to the registered origin and a path below the registered one', () => {
+  it('accepts only redirect URIs that lead a browser to the registered origin and below the registered path', () => {
     const tail = fc.oneof(nasty, fc.string());
     const uri = fc.oneof(
       nasty,

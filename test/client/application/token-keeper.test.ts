@@ -27,7 +27,7 @@ test('renews the token when 60 seconds are left, even if no caller needs it', as
   assert.equal(service.refreshes, 1);
 });
 
-test('renews a token that is valid for months once, shortly before it expires', async (t) => {
+test('if a token is valid for months, renews it once, shortly before it expires', async (t) => {
   const { clock, service, open } = openTabs(t);
   const { keeper } = open();
   const days = 24 * 3_600_000;

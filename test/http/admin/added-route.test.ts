@@ -7,8 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { adminApi, administrator, helper, loginAs } from '../administrator.ts';
 import { makePlatform } from '../service.ts';
 
-// A new administrative route needs only one file and one row in the table. The test adds these routes to a copy of the
-// sources.
+// New administrative routes need only one file and one row in the table. The test adds both to a copy of the sources.
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -38,7 +37,7 @@ export const dummyRows: readonly AdminRow[] = [
 ];
 `;
 
-/** Copies the sources and adds the file and the row of a new route. */
+/** Copies the sources, adds the file and the row of the new routes, and returns the directory of the copy. */
 function copyWithDummy(): string {
   const copy = mkdtempSync(join(tmpdir(), 'idkit-added-route-'));
   for (const name of ['src', 'package.json'])

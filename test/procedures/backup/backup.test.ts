@@ -67,7 +67,7 @@ describe('backup', () => {
     assert.ok(stopped.name > served.name, 'names are unique and increasing');
   });
 
-  it('fails without a passphrase before it begins', async (t) => {
+  it('fails before it begins if there is no passphrase', async (t) => {
     const platform = await makePlatform(t);
     const before = await fingerprint(platform.dir);
     await assert.rejects(

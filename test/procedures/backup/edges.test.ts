@@ -26,7 +26,7 @@ describe('backup', () => {
     assert.deepEqual(next.pruned, ['20200101_000000']);
   });
 
-  it('notes changes between the snapshot and the realm files, and counts users in the snapshot', async (t) => {
+  it('reports a realm that was created after the snapshot in a note, and counts the users of the snapshot', async (t) => {
     const platform = await makePlatform(t);
     const { address } = await platform.serve();
     const settings = await platform.load();

@@ -96,7 +96,7 @@ describe('drill', () => {
     assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
   });
 
-  it('keeps the platform with --keep and names it, and the next drill does not remove it', async (t) => {
+  it('with --keep, keeps the platform and reports its directory, and the next drill does not remove the platform', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const ended = await spawnProcedure(['drill', platform.dir, '--flag', 'keep']);
     assert.equal(ended.code, 0, ended.stderr);

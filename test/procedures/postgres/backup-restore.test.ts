@@ -213,7 +213,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     await (await openPlatform(await platform.load())).database.checkMasterKey();
   });
 
-  it('rejects a set whose dump has no realms, users or schema version, even with correct checksums (exit code 13)', async (t) => {
+  it('verify rejects a set whose dump lacks the realms, the users or the schema version, even with correct checksums (exit code 13)', async (t) => {
     const { set, load } = await platforms.fresh(t);
     const whole = gunzipSync(await readFile(join(set, 'keycloak-db.sql.gz'))).toString('latin1');
     const messages = {
@@ -247,7 +247,8 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     await assert.rejects(restore(await platform.load(), wrong), { exitCode: 12 });
     assert.deepEqual(await platform.readState(), OLD);
     assert.deepEqual(await platform.databases(), ['idkit']);
-    // A restore in place rejects such a dump, because it could check the key only after it emptied the database.
+    // A restore in place rejects a dump with INSERT statements, because it could check the key only after it emptied
+    // the database.
     const inPlace = restoreOptions({ from: platform.set, inPlace: 'idkit' });
     await assert.rejects(restore(await platform.load(), inPlace), { exitCode: 14, message: /INSERT/ });
     assert.deepEqual(await platform.readState(), OLD);

@@ -87,7 +87,7 @@ describeOnPostgres('programs that are kept out of a postgres:// database', (plat
     }
   });
 
-  it('rejects a container platform before any change if neither it nor the set has a compose.yaml (exit code 2)', async (t) => {
+  it('rejects a container platform before any change if neither the platform nor the set has a compose.yaml (exit code 2)', async (t) => {
     const platform = await platforms.fresh(t);
     await writeFile(
       join(platform.dir, 'idkit.yaml'),

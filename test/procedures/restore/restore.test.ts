@@ -139,7 +139,7 @@ describe('restore', () => {
     assert.ok(own.reported.notes.some((note) => note.startsWith('idkit.yaml differs')));
   });
 
-  it('keeps and names the previous config/ if it has files that no backup contains', async (t) => {
+  it('keeps the previous config/ and reports its name if it has files that no backup contains', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await symlink('/etc/hostname', join(platform.dir, 'config/outside'));
     const result = await restore(await platform.load(), options({ from: set.dir }));

@@ -16,8 +16,8 @@ const base = {
 } as const;
 
 /**
- * Counts `times` failures, `gap` milliseconds apart, even while the user is locked. Returns the counters, the last lockout
- * and the remaining time of the lock in seconds.
+ * Counts `times` failures, `gap` milliseconds apart, even while the user is locked. Returns the counters, the last
+ * lockout and the remaining time of the lock in seconds.
  */
 function fail(settings: ReturnType<typeof realmSettings>, times: number, gap = 10_000) {
   let failures: LoginFailures = noFailures('r', 'u');
