@@ -167,7 +167,10 @@ async function startEtcd(
   return client.slice('http://'.length);
 }
 
-/** The shortest timeouts that Patroni accepts. It promotes the standby 8 s after the primary's last sign of life. */
+/**
+ * Returns the configuration of one Patroni process, with the shortest timeouts that Patroni accepts. It promotes the
+ * standby 8 s after the primary's last sign of life.
+ */
 function settings(of: {
   dir: string;
   number: number;

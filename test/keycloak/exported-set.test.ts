@@ -182,7 +182,7 @@ function clientSecrets(realm: string): ReadonlyMap<string, string> {
 }
 
 /**
- * Starts a restore, and signals it when its start command has run. Returns its exit code, or null if the signal ended
+ * Starts a restore, and sends it a signal when Keycloak is starting. Returns its exit code, or null if the signal ended
  * it.
  */
 async function endWhileStarting(

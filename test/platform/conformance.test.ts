@@ -20,7 +20,7 @@ import { waitUntil } from '../wait-until.ts';
 const masterKey = new Secret(SECRETS.IDKIT_MASTER_KEY);
 const signal = new AbortController().signal;
 
-/** @param atChunk is called for each chunk. The dump waits for its promise */
+/** Dumps the database into memory. Calls `atChunk` after each chunk and waits for its promise. */
 async function dump(
   opened: Platform,
   atChunk = async () => {},

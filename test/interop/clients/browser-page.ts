@@ -8,7 +8,10 @@ const MARKUP = `<!doctype html><html lang="en"><title>client</title><p id="statu
 <button id="login">Log in</button><button id="renew">Renew</button><button id="logout">Log out</button>
 <script type="module" src="/page.js"></script>`;
 
-/** Serves a page in `pages/` with the library that it imports. Calls `config` whenever the page opens. */
+/**
+ * Returns a listener that serves a page in `pages/` with the library that the page imports. It calls `config` whenever
+ * the page requests its configuration.
+ */
 export async function pageListener(file: string, config: () => unknown): Promise<RequestListener> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(`pages/${file}`, import.meta.url))],

@@ -13,7 +13,7 @@ export async function listen(t: TestContext, listener?: RequestListener) {
     server.closeAllConnections();
     server.close();
   });
-  // The site is the same as that of the service, because Debian's Chromium sends no cookies to frames of other sites.
+  // Use the same site as the service, because Debian's Chromium sends no cookies to frames of other sites.
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { origin, server };
 }
@@ -28,7 +28,7 @@ export function serveClients(
       clients: unknown[];
       users: { clientRoles?: Readonly<Record<string, unknown>> }[];
     };
-    // keycloak-js can load a user's profile only if the user has the default role, which the import does not add.
+    // keycloak-js can load a user's profile only if the user has this role. The import does not add it.
     const users = realm.users.map((user) => ({
       ...user,
       clientRoles: { ...user.clientRoles, account: ['view-profile'] },
@@ -37,7 +37,7 @@ export function serveClients(
   });
 }
 
-/** The settings that all these clients share: only the code flow, and a logout that returns to the client. */
+/** Returns a client that allows only the code flow, and whose logout may return to the client. */
 export function clientOf(clientId: string, origin: string, more: Readonly<Record<string, unknown>> = {}) {
   return {
     clientId,
