@@ -113,7 +113,9 @@ function isCommanderError(error: unknown): error is CommanderError {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
 }
 
-/** Help and version are not errors. All other errors of commander report wrong usage. */
+/**
+ * Converts an error of commander to an IDKIT_USAGE error. Returns undefined for help and version, which are not errors.
+ */
 function fromCommander(error: CommanderError): IdkitError | undefined {
   if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') return undefined;
   if (error.code === 'commander.help') {

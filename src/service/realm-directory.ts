@@ -68,8 +68,8 @@ async function listNames(directory: string): Promise<readonly string[]> {
 }
 
 /**
- * Links are followed, because the files of a Kubernetes volume are links. A FIFO is rejected, because reading it would
- * block `serve` forever.
+ * Reads a regular file. Follows links, because the files of a Kubernetes volume are links. Rejects a FIFO, because
+ * reading it would block `serve` forever.
  */
 async function readRegular(file: string): Promise<Buffer> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -81,7 +81,10 @@ async function readRegular(file: string): Promise<Buffer> {
   }
 }
 
-/** Only the owner may read the file, because it contains password hashes, client secrets and private keys. */
+/**
+ * Moves an imported file to `done/` and returns its new path. Only the owner may then read the file, because it
+ * contains password hashes, client secrets and private keys.
+ */
 async function moveToDone(directory: string, name: string): Promise<string> {
   const file = join(directory, name);
   const done = join(directory, DONE);

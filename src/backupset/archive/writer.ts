@@ -116,7 +116,10 @@ class TarOutput {
     await this.#put(Buffer.alloc(padding(read.content.length)));
   }
 
-  /** The header promises `size` bytes. A file that shrinks is padded with zeros, and one that grows is truncated. */
+  /**
+   * Writes the header and exactly `size` bytes. A file that shrinks is padded with zeros, and one that grows is
+   * truncated.
+   */
   async #addStreamed(one: SourceEntry, handle: FileHandle, size: number): Promise<void> {
     const before = await handle.stat();
     await this.#header({ ...one, stats: before }, size);

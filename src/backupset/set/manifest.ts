@@ -68,7 +68,7 @@ export function parseManifest(text: Uint8Array): Manifest {
   return parsed.data;
 }
 
-/** Every manifest of format 2 has `sealed`. So a set without it cannot pass for a set of the older format. */
+/** Checks that a manifest of format 2 has `sealed`, so that its set cannot pass for a set of the older format. */
 function checkSealed({ formatVersion, sealed }: Manifest): void {
   if (formatVersion === 2 && sealed === undefined) throw damaged(FILE, 'sealed: the member is missing');
 }

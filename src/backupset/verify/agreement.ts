@@ -57,7 +57,7 @@ const PART_FILES = [
   ['env', SET_FILES.environment],
 ] as const satisfies [SetPart, string][];
 
-/** A set that was not created by idkit must have all five kinds of files. */
+/** Checks a set that idkit did not create: it must have all five kinds of files. */
 function judgeWithoutManifest(findings: Findings, listed: readonly string[], report: Report): void {
   if (listed.includes(SET_FILES.manifest)) return;
   findings.notes.push(`the set has no ${SET_FILES.manifest}, so idkit did not create it`);

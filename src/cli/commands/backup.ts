@@ -69,7 +69,7 @@ async function readPassphrase(context: CommandContext): Promise<import('../../co
   });
 }
 
-/** A set without `.env` needs no passphrase. If there is a passphrase, it seals the set. */
+/** Returns the passphrase that seals the set, or undefined if none is set: a set without `.env` does not need one. */
 async function findPassphrase(context: CommandContext) {
   const config = await import('../../config/index.ts');
   return config.findPassphrase({ env: context.env, signal: context.signal });

@@ -59,7 +59,7 @@ function renderRow(set: BackupEntry): readonly string[] {
   ];
 }
 
-/** Without the passphrase, verify cannot check the seal. A good set is then not authenticated. */
+/** Renders a verdict. A good set whose seal was not checked is not authenticated. */
 function renderVerdict({ verdict, seal }: NonNullable<BackupEntry['verified']>): string {
   return verdict === 'good' && seal === 'not checked' ? 'good, not authenticated' : verdict;
 }

@@ -115,7 +115,7 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
   };
 }
 
-/** Prompts only if the set certainly needs its passphrase. With `--resume`, `.env` may be staged already. */
+/** Finds the passphrase. Prompts only if the set certainly needs it: with `--resume`, `.env` may be staged already. */
 async function findPassphrase(context: CommandContext, choice: Choice): Promise<Secret | undefined> {
   if (choice.kind === 'abort') return undefined;
   const config = await import('../../config/index.ts');

@@ -136,7 +136,7 @@ function isBusy(error: unknown): boolean {
   return (code & 0xff) === 5;
 }
 
-/** SQLite reports failed writes with its own error codes, which `writeFault` does not know. */
+/** Returns the error for a failed write. `writeFault` does not know the error codes of SQLite. */
 function lockFault(path: string, error: unknown): IdkitError {
   const fault = writeFault(`the lock ${path}`, error);
   if (fault instanceof IdkitError) return fault;

@@ -108,7 +108,7 @@ export async function findHolders(path: string): Promise<readonly LockHolder[]> 
   return records.flatMap((record) => holderOf(record) ?? []).filter(isAlive);
 }
 
-/** A process on another machine counts as alive, because idkit cannot check it. */
+/** True if the process is running. A process on another machine counts as running, because idkit cannot check it. */
 function isAlive({ pid, host }: LockHolder): boolean {
   if (host !== hostname()) return true;
   try {

@@ -154,8 +154,9 @@ function readSeconds(text: string | undefined): number | undefined {
 }
 
 /**
- * Only SCRAM is allowed by default. `md5` also allows SCRAM, because the server chooses between them by how it stores
- * the password, and a restore stores it for SCRAM. A password in clear text is never allowed.
+ * Returns the methods that `require_auth` allows. Default: SCRAM, or no authentication. `md5` also allows SCRAM,
+ * because the server chooses between them by how it stores the password, and a restore stores it for SCRAM. A password
+ * in clear text is never allowed.
  */
 function readMethods(text: string | undefined): readonly AuthMethod[] {
   if (text === undefined) return ['scram-sha-256', 'none'];
@@ -170,7 +171,7 @@ function readMethods(text: string | undefined): readonly AuthMethod[] {
   return [...new Set([...methods, ...(methods.includes('md5') ? (['scram-sha-256'] as const) : [])])];
 }
 
-/** The service writes, so it rejects attributes that select read-only servers. */
+/** Rejects a `target_session_attrs` that selects read-only servers, because the service writes. */
 function checkAttributes(text: string | undefined): void {
   if (text !== undefined && !['any', 'read-write', 'primary'].includes(text))
     throw wrong(`its target_session_attrs ${JSON.stringify(text)} selects servers that reject writes`);

@@ -86,7 +86,7 @@ async function checkService({ container, settings }: HealthCheck): Promise<Healt
   return expectUp(`${url}/health/ready`);
 }
 
-/** The proxy is UP if it forwards requests to the service. Its certificate may be self-signed. */
+/** Checks that the proxy forwards requests to the service. The certificate of the proxy may be self-signed. */
 async function checkProxy({ container, settings }: HealthCheck): Promise<Health> {
   const base = URL.parse(settings.baseUrl ?? '');
   const wanted = Number(base?.port || (base?.protocol === 'http:' ? 80 : 443));

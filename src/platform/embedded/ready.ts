@@ -41,7 +41,10 @@ export async function isReady(address: string, until: number): Promise<boolean> 
   }
 }
 
-/** `fetch` hides the reason in the cause of its error. If it tried several addresses, the first error is the reason. */
+/**
+ * Returns the reason for an error of `fetch`, which is in its cause. If `fetch` tried several addresses, returns the
+ * first error.
+ */
 function innermost(error: unknown): unknown {
   if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0]);
   if (error instanceof Error && error.cause !== undefined) return innermost(error.cause);

@@ -128,10 +128,7 @@ export class EmbeddedService implements PlatformService {
   }
 }
 
-/**
- * On a Postgres database, one platform directory can run several services. Returns the newest service that is
- * listening.
- */
+/** Returns the newest service that is listening. On Postgres, one platform directory can run several services. */
 async function findNewest(file: string): Promise<LockHolder | undefined> {
   const holders = (await findHolders(file)).filter(({ baseUrl }) => baseUrl !== undefined);
   return holders.toSorted((one, other) => (one.startedAt < other.startedAt ? -1 : 1)).at(-1);

@@ -117,7 +117,9 @@ export async function checkKeycloakResponds(
   await call(`${address}/realms/master`, { signal: options.signal, timeoutMilliseconds: 10_000 });
 }
 
-/** The snapshot is used if idkit's own service rejects the login or has stopped in the meantime. */
+/**
+ * True if the snapshot can replace the service: idkit's own service rejects the login or has stopped in the meantime.
+ */
 async function mayReadSnapshot(work: BackupWork, error: unknown): Promise<boolean> {
   if (work.settings.service === 'keycloak' || !(error instanceof IdkitError)) return false;
   if (error.code === 'IDKIT_CREDENTIALS') return true;
@@ -159,7 +161,7 @@ async function findRealm(admin: AdminClient, realm: string): Promise<unknown> {
   }
 }
 
-/** A difference between the snapshot and the realm files is a note and not damage. */
+/** Adds a note for each realm that only the snapshot or only the service has. Such a difference is not damage. */
 function noteChanges(
   work: BackupWork,
   dump: DumpSummary | undefined,

@@ -33,7 +33,7 @@ export async function pruneBackups(settings: Settings, options: PruneOptions): P
   }
 }
 
-/** Sets that are dated more than an hour ahead are kept and reported. */
+/** Returns a finding for each set that is dated more than an hour ahead. Such a set is kept. */
 async function findFuture(root: string, { clock }: PruneOptions): Promise<readonly Finding[]> {
   const { sets } = await listSets(root, clock.now());
   return sets.flatMap(({ name, future }) => (future ? [futureFinding(name)] : []));

@@ -134,7 +134,7 @@ async function copyOne(from: string, to: string): Promise<void> {
   }
 }
 
-/** A link may lead to a foreign file, and reading a FIFO would never end. */
+/** Rejects links, which may lead to a foreign file, and FIFOs, because reading one would never end. */
 async function checkRegular(file: string): Promise<void> {
   if (findEntry(file)?.isFile() !== true) throw new Error(`${file} is not a regular file`);
 }

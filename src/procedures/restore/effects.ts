@@ -15,7 +15,7 @@ export interface Effect {
   kind: 'data' | 'command' | 'address' | 'image' | 'file';
   /** Its location in the set, for example `idkit.yaml: keycloak.start`. */
   from: string;
-  /** Printable, without credentials. */
+  /** The item in words, such as a command or an address: printable, without credentials. */
   what: string;
 }
 
@@ -185,7 +185,7 @@ function withoutCredentials(text: string): string {
     .replaceAll(/([?&](?:ssl)?password=)[^&\s"]*/gi, '$1…');
 }
 
-/** Text from an untrusted set must not control the terminal or look like another line. */
+/** Escapes text from an untrusted set, which must not control the terminal or look like another line. */
 function printable(text: string): string {
   return text.replaceAll(
     /[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,

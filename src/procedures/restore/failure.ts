@@ -117,7 +117,10 @@ function leftBehind(error: unknown, step: RestoreStepId, unreachable: IdkitError
   );
 }
 
-/** After `--in-place` emptied the live database, the restore can only be resumed or repeated. */
+/**
+ * Returns the error for a failure after `--in-place` emptied the live database. The restore can then only be resumed or
+ * repeated.
+ */
 async function failedWithoutReturn(
   error: unknown,
   step: RestoreStepId,

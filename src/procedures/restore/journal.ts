@@ -121,8 +121,9 @@ async function listNames(dir: string): Promise<readonly string[]> {
 }
 
 /**
- * A journal decides which files are moved and removed, even by the next backup. So it is trusted only if no other user
- * can have written it. It must belong to this user, to root or to the owner of the directory.
+ * Reads a journal that no other user can have written: it belongs to this user, to root or to the owner of the
+ * directory. A journal from another user is rejected, because journals decide which files are moved and removed, even
+ * by the next backup.
  */
 async function readTrusted(dataDir: string, file: string): Promise<string> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

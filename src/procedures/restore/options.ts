@@ -99,7 +99,7 @@ export function checkOptions(options: RestoreOptions): void {
     throw missingPassphrase();
 }
 
-/** Names every way to provide the passphrase and the way to restore without one. */
+/** Returns the error for a missing passphrase, with every way to provide it and the way to restore without it. */
 export function missingPassphrase(): IdkitError {
   return new IdkitError('IDKIT_SETTING', 'the passphrase of env.gpg is missing', {
     hints: [

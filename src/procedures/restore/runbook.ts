@@ -173,7 +173,7 @@ async function reopen(restore: Restore): Promise<void> {
   if (progressOf(journal) === 'swap begun') await stopServices(restore);
 }
 
-/** A resumed restore keeps the choices of the interrupted one. */
+/** Returns the choices of the interrupted restore, which a resumed restore keeps. */
 function choicesOf(earlier: Journal | undefined): Partial<RestoreOptions> {
   if (earlier === undefined) return {};
   const { keepEnv, keepConfig, inPlace } = earlier;

@@ -52,7 +52,7 @@ export async function stopRestored(platform: Platform): Promise<void> {
   for (const role of STOPPED) await platform.service.stopComponents(role, { signal });
 }
 
-/** Starts the service and waits until it is ready. Adds a finding if only the operator can start it. */
+/** Starts the service and waits until it is ready. If only the operator can start it, adds a finding instead. */
 export async function startRestored(restore: Restore): Promise<undefined> {
   const { options, next, run } = restore;
   if (options.withoutService === true) {

@@ -100,7 +100,7 @@ async function findContent(file: string): Promise<GivenContent | undefined> {
   return findEntry(file) === undefined ? undefined : { file, bytes: await readFile(file) };
 }
 
-/** A flag of this command still overrides the files. */
+/** Keeps the values of flags, because a flag of this command still overrides the restored files. */
 function keepFlags(next: Settings, current: Settings): Settings {
   const { sources } = current;
   return {

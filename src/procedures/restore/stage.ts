@@ -62,7 +62,7 @@ async function compareDefinition(name: string, own: string, staged: string): Pro
   return `${name} differs from the one in the set; the platform keeps its own`;
 }
 
-/** A set without a definition is restored as an embedded platform, and the new `idkit.yaml` says so. */
+/** Writes the `idkit.yaml` of an embedded platform if neither the target nor the set has a definition. */
 async function defineEmbedded({ settings }: Restore, staging: string): Promise<void> {
   const file = join(staging, 'idkit.yaml');
   if (settings.exists || findEntry(file) !== undefined) return;

@@ -49,8 +49,8 @@ export async function verifyForRestore(restore: Restore): Promise<undefined> {
 }
 
 /**
- * A set is trusted if its seal holds or the operator vouches for it (`--trust-unsealed`). A resumed restore also trusts
- * the checksums that the interrupted restore accepted.
+ * True if the seal of the set holds or the operator vouches for the set (`--trust-unsealed`). A resumed restore also
+ * trusts the checksums that the interrupted restore accepted.
  */
 export function isTrusted(
   { seal, checksumsSha256 }: Pick<Verdict, 'seal' | 'checksumsSha256'>,

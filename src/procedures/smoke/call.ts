@@ -53,7 +53,9 @@ async function readText(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** fetch hides the reason, such as ECONNREFUSED or a bad certificate, in its cause. */
+/**
+ * Returns the reason why `fetch` failed, such as ECONNREFUSED or a bad certificate. It is in the cause of the error.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'no response in time';

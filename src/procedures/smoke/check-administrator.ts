@@ -57,7 +57,7 @@ async function rotate(service: ServiceUnderTest, refreshToken: string): Promise<
   return readRefreshToken(await token(service, { grant_type: 'refresh_token', refresh_token: refreshToken }));
 }
 
-/** The service must reject the reuse with 400 `invalid_grant`, which also ends the session. */
+/** Presents a used refresh token. The service must reject it with 400 `invalid_grant`, and ends the session. */
 async function presentUsed(
   service: ServiceUnderTest,
   used: string | undefined,

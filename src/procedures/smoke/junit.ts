@@ -33,7 +33,10 @@ function toSeconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(3);
 }
 
-/** XML 1.0 §2.2 forbids control characters, even escaped ones. Only tab, LF and CR are allowed. */
+/**
+ * Escapes text for XML. Control characters are replaced, because XML 1.0 §2.2 allows only tab, LF and CR, even if they
+ * are escaped.
+ */
 function escapeXml(text: string): string {
   return text
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')

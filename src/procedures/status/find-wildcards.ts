@@ -27,7 +27,10 @@ export async function findWildcards(
   }
 }
 
-/** A wildcard below the service's own address, as in its consoles, cannot lead to another site. */
+/**
+ * Returns the redirect URIs of an enabled client that end in a wildcard. Ignores paths below the service's own address,
+ * as in its consoles, because they cannot lead to another site.
+ */
 function wildcardsOf(client: Record<string, unknown>): { clientId: string; redirectUri: string }[] {
   const { clientId, enabled, redirectUris } = client;
   if (enabled === false || !Array.isArray(redirectUris)) return [];
@@ -36,7 +39,7 @@ function wildcardsOf(client: Record<string, unknown>): { clientId: string; redir
     .map((redirectUri) => ({ clientId: String(clientId), redirectUri }));
 }
 
-/** Each wildcard is a finding: every page below it can receive a user's code. */
+/** Returns a finding for each wildcard, because every page below it can receive a user's code. */
 export function judgeWildcards(realms: StatusReport['realms']): readonly Finding[] {
   return realms.flatMap(({ realm, wildcards }) =>
     wildcards.map(({ clientId, redirectUri }) => ({

@@ -74,7 +74,10 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
   };
 }
 
-/** An unreadable backup root must not hide the other values, so it is a finding. */
+/**
+ * Lists the backup sets. An unreadable backup root is a finding, so that it does not hide the other values of the
+ * report.
+ */
 async function findBackups(
   settings: Settings,
   { clock }: ProcedureOptions,

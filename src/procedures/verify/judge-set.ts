@@ -37,7 +37,7 @@ export async function judgeSet(
   };
 }
 
-/** A dump of a newer idkit is not damaged, although this idkit cannot restore it. */
+/** Returns a note about a dump of a newer idkit, which is not damaged, although this idkit cannot restore it. */
 async function notesOnSchema({ dump }: Verdict): Promise<readonly string[]> {
   const schema = dump?.schemaVersion;
   // Keycloak has other schema versions, and idkit does not migrate them.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, isIPv4 } from 'node:net';
 
-/** Number of connections of a listener that no process has accepted yet. */
+/** Counts the connections of a listener that no process has accepted yet. */
 export interface AcceptQueue {
   /** Connections that the kernel has established. Their clients may have sent a request. */
   waiting: number;

@@ -27,7 +27,7 @@ export function isOwnDefinition(tokens: readonly Token[]): boolean {
   return schema !== undefined && !SYSTEM_SCHEMA.test(schema.text) && KNOWN.has(keyOf(tokens));
 }
 
-/** The schema is the token before the first dot. */
+/** Returns the index of the schema, which is the token before the first dot. */
 function schemaPlace(tokens: readonly Token[]): number {
   return tokens.findIndex(({ text, kind }) => kind === 'sign' && text === '.') - 1;
 }

@@ -13,7 +13,10 @@ const RIGHTS = [
   'CREATE',
 ];
 
-/** `GRANT` and `REVOKE` of privileges on tables, sequences and schemas. Roles belong to the server, not to a dump. */
+/**
+ * Accepts `GRANT` and `REVOKE` of privileges on tables, sequences and schemas, but not of roles, which belong to the
+ * server.
+ */
 export function grant(read: StatementReader): void {
   read.take('GRANT OPTION FOR');
   rights(read);
@@ -26,7 +29,7 @@ export function grant(read: StatementReader): void {
   receiver(read);
 }
 
-/** `ALTER DEFAULT PRIVILEGES` */
+/** Accepts `ALTER DEFAULT PRIVILEGES`. */
 export function ownRights(read: StatementReader): void {
   read.must('FOR ROLE');
   read.name();

@@ -48,7 +48,7 @@ export function check(read: StatementReader): void {
   read.take('NO INHERIT');
 }
 
-/** `WITH (fillfactor='90', …)` */
+/** Accepts an optional `WITH (fillfactor='90', …)`. */
 export function parameters(read: StatementReader): void {
   if (!read.take('WITH')) return;
   read.list(() => {
