@@ -18,7 +18,9 @@ const PAUSE_MS = 4;
 const LOOKS = 40;
 /** Pause in milliseconds between two of these requests. */
 const BETWEEN_LOOKS_MS = 50;
-/** Time in milliseconds within which the server reports a statement timeout. After that, it counts as silent. */
+/**
+ * Time in milliseconds within which the server reports a statement timeout. After that, the server counts as silent.
+ */
 const SILENCE_MS = 5_000;
 const TRANSACTION_ID = 'SELECT pg_current_xact_id()::text AS id';
 

@@ -22,8 +22,8 @@ const KEPT_MS = 120_000;
 
 /**
  * Rotations with an unknown outcome. Their callers received the error that the service is unavailable, and no client
- * received the new token. The store therefore undoes each of them if it takes effect. The client's own token stays
- * valid, so its next attempt does not count as reuse.
+ * received the new token. The store therefore undoes each of them if it takes effect. The token that the client holds
+ * stays valid, so the next refresh with it does not count as reuse.
  */
 export class UnansweredRotations {
   readonly #connections: Connections;
@@ -36,7 +36,7 @@ export class UnansweredRotations {
     this.#connections = connections;
   }
 
-  /** Remembers a rotation whose outcome is unknown. The store then undoes it in the background. */
+  /** Remembers a rotation whose outcome is unknown, and undoes it in the background if it takes effect. */
   add(call: Call): void {
     // If tokens may be used again, it does not matter whether the rotation took effect.
     if (!call.single_use) return;

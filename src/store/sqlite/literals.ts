@@ -5,17 +5,17 @@ const CR = 0x0d;
 const NUL = 0;
 
 /**
- * Writes text literals that are not valid UTF-8 as `CAST(X'…' AS TEXT)`, which stores the same bytes. The statement can
- * then be passed to SQLite as a string.
+ * Replaces each text literal that is not valid UTF-8 with `CAST(X'…' AS TEXT)`, which stores the same bytes. The
+ * statement can then be passed to SQLite as a string.
  */
 export function withoutInvalidText(statement: Buffer): Buffer {
   return isUtf8(statement) ? statement : castLiterals(statement, (literal) => !isUtf8(literal));
 }
 
 /**
- * Writes text literals that some readers of SQL would change as `CAST(X'…' AS TEXT)`, which stores the same bytes. Such
- * a literal contains invalid UTF-8, NUL (which ends SQL text) or CR (which the sqlite3 program drops before LF,
- * measured with 3.40).
+ * Replaces each text literal that some readers of SQL would change. The replacement, `CAST(X'…' AS TEXT)`, stores the
+ * same bytes. Such a literal contains invalid UTF-8, NUL (which ends SQL text) or CR (which the sqlite3 program drops
+ * before LF, measured with 3.40).
  */
 export function withoutFragileText(rows: Buffer): Buffer {
   return isFragile(rows) ? castLiterals(rows, isFragile) : rows;

@@ -21,7 +21,7 @@ export class StatementSplitter {
   /**
    * Returns the statements that end in this chunk.
    *
-   * @throws RangeError if a statement is too long, because it does not end
+   * @throws RangeError if a statement is longer than `LONGEST`
    */
   push(chunk: Uint8Array): Buffer[] {
     const bytes = Buffer.concat([this.#rest, chunk]);
