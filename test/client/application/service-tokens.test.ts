@@ -142,7 +142,7 @@ test('sends tokens only to apiOrigins', async (t) => {
   assert.equal(requests.length, 0);
 });
 
-test('rejects plain http to other hosts without allowHttp', () => {
+test('rejects an issuer that is neither https nor http on this machine, unless allowHttp permits http', () => {
   for (const issuer of [
     'http://login.example.org/realms/x',
     'http://127.0.0.1.example.org',

@@ -4,7 +4,7 @@ import { missingPostgres } from '../../store/postgres-server.ts';
 import { administrator } from '../administrator.ts';
 import { openers, readList, seedOf } from './many-users.ts';
 
-// These tests request lists that are longer than one page, which the service streams.
+// These tests request lists of more than one page. The service streams such lists page by page.
 
 const USERS = 1_500;
 

@@ -122,7 +122,7 @@ test('no stored text runs as a script on the consent page, on the account pages,
     await page.locator('#main, main').getByText(text).first().waitFor();
     await isPlain(`console ${screen}`);
   }
-  // The role `..` has a relative path as its name. Deleting it must not delete the record above it.
+  // The role `..` has a relative path as its name. Deleting the role must not send DELETE to the parent path.
   await page.getByRole('tab', { name: 'Roles' }).click();
   await page.getByText(ATTACK).first().waitFor();
   await isPlain('roles');

@@ -17,13 +17,13 @@ import { spawnProcedure } from '../spawn-procedure.ts';
 process.env['TMPDIR'] = mkdtempSync(join(tmpdir(), 'idkit-test-drills-'));
 after(() => rmSync(tmpdir(), { recursive: true, force: true }));
 
-/** Paths that a drill may write in the live directory: the root's lock and the reports. */
+/** Returns whether a path is one that a drill may write in the live directory: a lock file or a report. */
 const isState = (path: string) => /\.lock(\.json)?$/.test(path) || path.startsWith('backups/.state');
 const listDrills = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('idkit-drill-'));
 const options = () => ({ ...procedureOptions(), passphrase: PASSPHRASE, env: {} });
 
 describe('drill', () => {
-  it('restores the newest set in isolation, reports, and leaves the live platform untouched', async (t) => {
+  it('restores the newest set in isolation, reports the result, and leaves the live platform untouched', async (t) => {
     const { platform, set } = await changedSinceBackup(t, ['acme']);
     const before = await fingerprint(platform.dir, isState);
     const drills = await listDrills();
