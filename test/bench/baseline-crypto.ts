@@ -29,7 +29,7 @@ function signer(): () => void {
   return () => void sign('sha256', data, privateKey);
 }
 
-/** Keycloak's parameters (Argon2id, 7168 KiB, 5 passes). */
+/** Returns a function that computes a hash with Keycloak's parameters (Argon2id, 7168 KiB, 5 passes). */
 function hasher(): () => void {
   const salt = randomBytes(16);
   const options = {

@@ -7,8 +7,8 @@ import type { Entry } from './service.ts';
 const checkout = new URL('../..', import.meta.url).pathname;
 
 /**
- * Unpacks the package outside the checkout, as npm would install it. Its dependencies are links to those of the
- * checkout.
+ * Builds the package and unpacks it outside the checkout, as npm would install it. Its dependencies are links to those
+ * of the checkout.
  */
 export async function buildPackage(): Promise<Entry & { remove(): Promise<void> }> {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-bench-package-'));

@@ -114,7 +114,10 @@ function insert(database: DatabaseSync, table: string, like: Row): (row: Row) =>
   return (row) => void statement.run(...columns.map((column) => row[column] ?? null));
 }
 
-/** It is many times faster to fill a table without indexes and to create them afterwards. */
+/**
+ * Drops the tables' indexes and returns the statements that create them again. It is many times faster to fill a table
+ * without indexes.
+ */
 function takeIndexes(database: DatabaseSync, tables: string[]): string[] {
   const found = database
     .prepare(
@@ -132,7 +135,10 @@ function finish(database: DatabaseSync, indexes: string[]): void {
   database.close();
 }
 
-/** Yields evenly spread UUIDs in ascending order, so that inserts append to the index and lookups read random pages. */
+/**
+ * Returns one of `count` evenly spread UUIDs. They ascend with `index`, so that inserts append to the index of the table
+ * and lookups read random pages.
+ */
 function spreadId(index: number, count: number): string {
   const head = Math.floor((index * 0xffffffff) / count)
     .toString(16)

@@ -178,7 +178,7 @@ describe('a platform with a Keycloak that its operator runs', { skip }, () => {
   });
 });
 
-/** Restores in a process that runs in the parent directory, because the platform directory may not exist. */
+/** Restores a set into `dir`. The process runs in the parent directory, because `dir` may not exist. */
 function restoreInto(dir: string, set: string, more: readonly string[] = []) {
   return runIdkit(['restore', '--from', set, '--yes', '--dir', dir, '--json', ...more], {
     cwd: join(dir, '..'),

@@ -58,7 +58,7 @@ export interface KeycloakServer {
   kill(): Promise<void>;
 }
 
-/** The directory of the distribution: the zip of Maven Central, and its unpacked content. */
+/** Returns the directory that holds the zip of the distribution and its unpacked content. */
 function cacheDirectory(): string {
   return process.env['IDKIT_TEST_KEYCLOAK'] ?? join(tmpdir(), 'idkit-keycloak');
 }
@@ -125,8 +125,8 @@ export async function prepareDistribution(): Promise<string> {
 }
 
 /**
- * Creates a database and its owner, and starts a Keycloak on it; both end with the test. With `database`, the
- * database exists already or comes with a restore. If `started` is false, Keycloak is not started.
+ * Creates a database with its owner, and starts a Keycloak on it, which ends with the test. If `database` is given, the
+ * database exists already or a restore creates it. If `started` is false, Keycloak is not started.
  */
 export async function startKeycloak(
   t: Pick<TestContext, 'after'>,
@@ -266,7 +266,7 @@ function isAlive(pidFile: string): boolean {
   }
 }
 
-/** The script and its Java process are one process group. */
+/** Kills Keycloak's script and its Java process, which are one process group. */
 function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');

@@ -24,7 +24,7 @@ export interface Replicas {
   env: NodeJS.ProcessEnv;
 }
 
-/** Creates an empty database for replicas. Each replica is a separate process. */
+/** Creates an empty database, and returns a function that starts a replica on it in a separate process. */
 export async function openReplicas(
   t: Ends,
   server: PostgresServer,

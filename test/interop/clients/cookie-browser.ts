@@ -11,7 +11,7 @@ export class CookieBrowser {
     this.#service = service;
   }
 
-  /** Opens a page of the service. Returns the first redirect that leaves the service. */
+  /** Opens a page of the service. Returns the response, or the URL of the first redirect that leaves the service. */
   async open(address: string | URL, form?: Record<string, string>): Promise<URL | Response> {
     const answer = await this.#jar.fetch(
       address,

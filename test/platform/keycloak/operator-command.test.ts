@@ -141,7 +141,7 @@ it('serve rejects a platform whose service is Keycloak (exit code 2)', async (t)
   await assert.rejects(startService(await makeSettings(t)), { code: 'IDKIT_SETTING' });
 });
 
-/** Creates a platform directory. Nothing listens at the service's address. */
+/** Creates a platform directory and returns its settings. Nothing listens at the service's address. */
 async function makeSettings(t: TestContext, env: readonly string[] = []): Promise<Settings> {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-keycloak-command-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
