@@ -10,7 +10,7 @@ import { isOutdated, readStoredHash, renderStoredHash } from './stored-hash.ts';
 const MOST_THREADS = 4;
 
 /**
- * Opens password hashing in separate threads. The threads start when they are first needed, so a service that handles
+ * Opens a pool of threads that hash passwords. The threads start when they are first needed, so a service that handles
  * only machine clients never starts them.
  *
  * @param options.threads Default: one per core, at most four.

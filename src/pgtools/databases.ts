@@ -22,9 +22,9 @@ export interface ExistingDatabase {
 }
 
 /**
- * Marks a database that a restore created where none existed. A database's comment then consists of this prefix, the id
- * of the restore, a line break and the original comment. The restore removes the mark after the database has
- * passed its checks.
+ * The start of a comment that marks a database that a restore created where none existed. The comment consists of this
+ * prefix, the id of the restore, a line break and the original comment. The restore removes the mark after the database
+ * has passed its checks.
  */
 export const RESTORED = 'idkit restore ';
 

@@ -6,7 +6,7 @@ import { identifier, literal } from './quote.ts';
 import { readServer, type ServerFacts } from './server.ts';
 
 /**
- * Checks before a load that the server suits the dump: its version, the roles that this role may act for, and the
+ * Checks before a load that the server suits the dump: its version, the roles that idkit's role may act for, and the
  * rights to create databases and to rename the live one. One error lists everything that is missing.
  *
  * @throws IDKIT_VERSION; IDKIT_UNREACHABLE for a standby

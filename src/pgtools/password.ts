@@ -11,7 +11,7 @@ const SALT_BYTES = 16;
 /**
  * Returns the SCRAM verifier that Postgres stores for a password. A statement that contains the verifier keeps the
  * password itself out of the server's log (RFC 5802 §3; PostgreSQL documentation, 53.8). Of SASLprep, only the NFKC
- * step is applied. Like libpq, it uses a password unchanged if SASLprep rejects it.
+ * step is applied. Like libpq, this function uses a password unchanged if SASLprep rejects it.
  */
 export function scramVerifier(password: Secret, random: Random): string {
   const salt = random.bytes(SALT_BYTES);

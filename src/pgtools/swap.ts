@@ -205,7 +205,7 @@ function comment(name: string, text: string | undefined): string {
   return `COMMENT ON DATABASE ${identifier(name)} IS ${text === undefined ? 'NULL' : literal(text)};`;
 }
 
-/** Returns statements that write the state of the restore into the database's comment, before its own text. */
+/** Returns statements that write the state of the restore into the database's comment, before the original comment. */
 function markStatements(
   name: string,
   { comment: own }: Pick<ExistingDatabase, 'comment'> = {},

@@ -92,8 +92,8 @@ export class GuardedClient extends Client {
   }
 
   /**
-   * Rejects a server that reports the end of the authentication without having requested a password, unless the address
-   * permits that, or without having proved that it knows the password.
+   * Rejects a server that reports the end of the authentication too early: before it requested a password (unless the
+   * address permits that), or before it proved that it knows the password.
    */
   #letIn(): void {
     if (this.#method === undefined) {
