@@ -94,7 +94,7 @@ export interface Manifest {
   /** True if the set has a `seal.gpg`, which a backup with a passphrase writes. Absent in format 1. */
   sealed?: boolean;
   service: { kind: 'idkit' | 'keycloak'; version: string };
-  /** Absent if the set does not contain the database. */
+  /** Describes the dumped database. Absent if the set does not contain it. */
   database?: { kind: 'sqlite' | 'postgres'; version: string; schemaVersion: number; bytes: number };
   realms: readonly ManifestRealm[];
   /** The source of the realm files. Absent if the set has no realm files. */
@@ -175,7 +175,7 @@ export interface ArchiveReport {
 
 /** An entry of a configuration archive that passed every rule. */
 export interface ArchiveEntry {
-  /** Without a trailing slash: `config`, `config/…`, `idkit.yaml` or `compose.yaml`. */
+  /** The path in the archive, without a trailing slash: `config`, `config/…`, `idkit.yaml` or `compose.yaml`. */
   path: string;
   type: 'file' | 'directory' | 'link';
   /** Permission bits, at most 0777. */
@@ -221,7 +221,7 @@ export interface SealedList {
   /** The faults of `checksums.sha256` and the seal. */
   problems: readonly SetProblem[];
   notes: readonly string[];
-  /** Absent if the checksums cannot be read. */
+  /** The checksums. Absent if they cannot be read. */
   list?: {
     entries: readonly ChecksumEntry[];
     /** Size in bytes of the list and the seal together. */
@@ -243,7 +243,7 @@ export interface Verdict {
   problems: readonly SetProblem[];
   notes: readonly string[];
   seal: SealState;
-  /** Empty if no part was found. */
+  /** The parts that the set contains. Empty if no part was found. */
   parts: readonly SetPart[];
   /** Present if the set has a readable dump. */
   dump?: DumpReport;

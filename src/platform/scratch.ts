@@ -9,7 +9,7 @@ export interface Scratch {
   databasePassword: Secret | undefined;
   /** The role that creates databases and roles. Set only if the server is temporary too. */
   administrator?: ScratchAdministrator;
-  /** Set if psql and pg_dump run in a container instead of on this machine. */
+  /** Runs psql and pg_dump. Set if they run in a container instead of on this machine. */
   programs?: PostgresPrograms;
   /** Stops and removes the database, and the server if it is temporary. Idempotent. */
   close(): Promise<void>;

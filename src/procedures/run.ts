@@ -5,7 +5,7 @@ import { type Clock, IdkitError, type Random } from '../core/index.ts';
  * of them.
  */
 export interface StepDescription {
-  /** Stable, because events, journals and failpoints contain it. */
+  /** Identifies the step. Stable, because events, journals and failpoints contain it. */
   id: string;
   /** Imperative. */
   title: string;
@@ -134,7 +134,7 @@ export interface Reporter {
 
 /** A defect that does not stop a procedure. The exit code is then 3. */
 export interface Finding {
-  /** Stable, for example `MIRROR_FAILED`. */
+  /** Identifies the kind of defect, for example `MIRROR_FAILED`. Stable. */
   code: string;
   message: string;
 }

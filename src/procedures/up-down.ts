@@ -113,7 +113,7 @@ export const DOWN_STEPS = [
 export interface PartsResult extends ProcedureResult {
   /** Every part after `up`, or the parts that ran before `down`. */
   parts: readonly Component[];
-  /** Absent after `down`. */
+  /** The base URL of the service. Absent after `down`. */
   baseUrl?: string;
   milliseconds: number;
 }

@@ -58,9 +58,9 @@ export interface PostgresDatabaseOptions extends ConnectionOptions {
   asksNoPassword?: boolean;
   masterKey: Secret | undefined;
   masterKeyOld: Secret | undefined;
-  /** Absent if no method of `StoreAccess` is called. */
+  /** The service's own store. Absent if no method of `StoreAccess` is called. */
   store?: StoreAccess;
-  /** Absent if only the platform's own service can reach the database. */
+  /** Keeps services out of the database. Absent if only the platform's own service can reach it. */
   gate?: Gate;
   /** True if services on other machines may use the database. A restore then checks for them and keeps them out. */
   sharedWithServices?: boolean;

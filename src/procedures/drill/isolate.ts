@@ -23,7 +23,7 @@ const SECRETS = [
 
 /** A temporary platform directory that no other program uses. */
 export interface IsolatedPlace {
-  /** Has mode 0700. The caller removes it at the end. */
+  /** The platform directory, with mode 0700. The caller removes it at the end. */
   dir: string;
   /** The settings of the empty platform in `dir`. */
   settings: Settings;

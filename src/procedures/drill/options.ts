@@ -27,9 +27,9 @@ export interface DrillResult extends ProcedureResult {
   milliseconds: number;
   checklist: readonly ChecklistRow[];
   checks: readonly SmokeCheck[];
-  /** Absent if the backup root is not writable. */
+  /** The path of the stored report. Absent if the backup root is not writable. */
   reportFile?: string;
-  /** Set only with `keep`. */
+  /** The isolated platform directory. Set only with `keep`. */
   dir?: string;
 }
 

@@ -6,7 +6,7 @@ import type { Effect } from './effects.ts';
 export interface RestoreOptions extends ProcedureOptions {
   /** Directory of the set. Optional with `resume` and `abort`. */
   from?: string;
-  /** Required unless `keepEnv` is set. Without it the seal is not checked. */
+  /** The passphrase of the set. Required unless `keepEnv` is set. Without it, the seal is not checked. */
   passphrase?: Secret;
   /** Runs `verify` and `preflight` and returns the plan. */
   dryRun?: boolean;
@@ -25,7 +25,10 @@ export interface RestoreOptions extends ProcedureOptions {
   inPlace?: string;
   /** Environment variables of the restored platform. Default: those of this process. */
   env?: NodeJS.ProcessEnv;
-  /** Called after `preflight`. If it returns false, the restore ends with IDKIT_USAGE and changes nothing. */
+  /**
+   * Asks the operator to confirm the plan, after `preflight`. If it returns false, the restore ends with IDKIT_USAGE
+   * and changes nothing.
+   */
   confirm?: (plan: RestorePlan) => Promise<boolean>;
 }
 
@@ -63,7 +66,7 @@ export interface RestoreResult extends ProcedureResult {
   id?: string;
   set?: string;
   plan?: RestorePlan;
-  /** Empty unless the outcome is `restored`. */
+  /** The post-restore checklist. Empty unless the outcome is `restored`. */
   checklist: readonly ChecklistRow[];
   checks: readonly SmokeCheck[];
   steps: readonly { id: string; milliseconds: number }[];

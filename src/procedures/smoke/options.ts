@@ -3,7 +3,7 @@ import type { ProcedureOptions, ProcedureResult, StepDescription } from '../run.
 
 /** One row of the smoke list or of the post-restore checklist. */
 export interface SmokeCheck {
-  /** Stable, for example `discovery` or `token-signature`. */
+  /** Identifies the check, for example `discovery` or `token-signature`. Stable. */
   id: string;
   /** The rule that the check tests. */
   title: string;

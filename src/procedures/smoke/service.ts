@@ -9,10 +9,10 @@ import type { SmokeOptions } from './options.ts';
 export interface ServiceUnderTest {
   settings: Settings;
   options: SmokeOptions;
-  /** Without a trailing slash. */
+  /** The base URL without a trailing slash. */
   baseUrl: string;
   call(url: string, options?: Omit<CallOptions, 'signal' | 'timeoutMilliseconds'>): Promise<ServiceResponse>;
-  /** Undefined if the login failed. `adminFault` is the reason. */
+  /** Calls the administrative API. Undefined if the login failed; `adminFault` is the reason. */
   admin: AdminClient | undefined;
   adminFault: string;
   /** The realms to check. `enabled` is absent if it is unknown. */

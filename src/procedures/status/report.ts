@@ -13,7 +13,7 @@ export interface StatusReport extends ProcedureResult {
     detail?: string;
   };
   database: { kind: string; location: string };
-  /** Absent on a platform without containers. */
+  /** The parts of the platform. Absent on a platform without containers. */
   parts?: readonly Component[];
   realms: readonly {
     realm: string;

@@ -8,10 +8,12 @@ export interface VerifyOptions extends ProcedureOptions {
   set?: string;
   /** The backup root. Default: `settings.backup.root`. */
   root?: string;
-  /** Verifies every set of the root. Default: only the newest one that can be restored. */
+  /** Verifies every set of the root. Default: only the newest set that can be restored. */
   all?: boolean;
   maxAgeSeconds?: number;
-  /** Without it env.gpg and the seal are checked but not decrypted, and a note says so. */
+  /**
+   * The passphrase of the sets. Without it, env.gpg and the seal are inspected but not decrypted, and a note says so.
+   */
   passphrase?: Secret;
   /** Also restores the set in isolation. */
   drill?: boolean;
@@ -25,7 +27,7 @@ export interface SetVerdict {
   verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable';
   /** Shows whether the author of the set knew the passphrase. */
   seal: SealState;
-  /** Absent for a good set. */
+  /** The error code of the verdict. Absent for a good set. */
   code?: ErrorCode;
   problems: readonly string[];
   /** Hints for these problems. General hints are in the failure of the result. */

@@ -65,6 +65,6 @@ export interface SqliteDefinition {
   sql: string;
   /** The schema versions that have it. */
   versions: readonly number[];
-  /** Set for a table, absent for an index. */
+  /** The name and the columns of a table. Absent for an index. */
   table?: { name: string; columns: readonly string[] };
 }
