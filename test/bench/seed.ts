@@ -136,8 +136,8 @@ function finish(database: DatabaseSync, indexes: string[]): void {
 }
 
 /**
- * Returns one of `count` evenly spread UUIDs. They ascend with `index`, so that inserts append to the index of the table
- * and lookups read random pages.
+ * Returns one of `count` evenly spread UUIDs. They ascend with `index`, so that inserts append to the table's index and
+ * lookups read random pages.
  */
 function spreadId(index: number, count: number): string {
   const head = Math.floor((index * 0xffffffff) / count)

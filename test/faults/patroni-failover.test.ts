@@ -79,7 +79,7 @@ test('if a primary is cut off or frozen, the service responds again within 5 s o
   t.diagnostic(`${load.answered} rotations were answered, ${load.failures.length} requests refused`);
 });
 
-/** @returns `performance.now()` of the first response to a request that was sent after `at` */
+/** Waits for the first response with status 200 that arrives after `at`, and returns its time (`performance.now()`). */
 async function firstAnswerAfter(load: Load, at: number): Promise<number> {
   const first = () => load.successes.find((success) => success.at > at);
   const seconds = (BACK_WITHIN - (performance.now() - at)) / 1000;

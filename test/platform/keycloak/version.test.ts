@@ -36,7 +36,7 @@ test('accepts an unknown version of the dump or the server, because Keycloak its
   assert.throws(() => checkVersionFit('26.10.0', '26.9.9'), { code: 'IDKIT_VERSION' });
 });
 
-test('before the load, rejects a dump from a newer Keycloak than the server’s (exit code 14), and loads one from an older Keycloak with a note', {
+test('before the load, rejects a dump from a newer Keycloak than the server’s (exit code 14), and loads a dump from an older Keycloak with a note', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -58,7 +58,7 @@ test('before the load, rejects a dump from a newer Keycloak than the server’s 
   assert.ok(notes.includes(note), String(notes));
 });
 
-test('loads a dump of any version into an empty server, because that has no Keycloak version', {
+test('loads a dump of any version into an empty server, which has no Keycloak version', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, { empty: true });
