@@ -40,7 +40,10 @@ export interface SessionOptions extends ProviderOptions {
 
 /** Options of one login. */
 export interface LoginOptions {
-  /** The address that the browser shows after the login. It must have the same origin. Default: the current page. */
+  /**
+   * The address that the browser shows after the login. It must have the origin of the current page, which is the
+   * default.
+   */
   returnTo?: string;
   /** Further parameters of the authorization request, such as `login_hint` or `prompt`. */
   parameters?: Readonly<Record<string, string>>;
