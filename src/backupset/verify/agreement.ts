@@ -40,8 +40,10 @@ export function judgeUnsealed(findings: Findings, listed: readonly string[]): Se
   const problem = (message: string, hints: readonly string[] = []): SetProblem[] => [
     { file: SET_FILES.seal, code: 'IDKIT_DAMAGED', message, hints },
   ];
-  if (manifest?.sealed === true || (manifest?.formatVersion === 2 && holdsEnvironment))
+  if (manifest?.sealed === true)
     return problem(`it is missing, although ${SET_FILES.manifest} says that the set is sealed`);
+  if (manifest?.formatVersion === 2 && holdsEnvironment)
+    return problem(`it is missing, although a set of this format with ${SET_FILES.environment} is sealed`);
   if (sealedSet === undefined) return [];
   return problem(
     `it is missing, although ${SET_FILES.environment} was encrypted for the sealed set ${sealedSet}`,
