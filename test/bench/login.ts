@@ -47,7 +47,7 @@ export async function measureLogins(entry: Entry, effort: Effort): Promise<Measu
         detail: `${Math.round(rates.logins)}/s, ${logins.length} rounds`,
       },
       {
-        row: 'complete login of one user by turns / bare Argon2',
+        row: 'complete logins of one user, one at a time / bare Argon2',
         ratio: median(turns),
         detail: `${Math.round(rates.turns)}/s, ${turns.length} rounds`,
       },
