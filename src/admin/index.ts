@@ -1,6 +1,6 @@
 // Admin: realm administration as functions that take and return plain values.
 // Owns: who may change what (access/), how a change is stored or refused (call/), the records of a realm (realm/,
-// client/, role/, user/), their JSON (representation/), a new realm's built-in records (defaults/), the realm master
+// client/, role/, user/), their JSON (representation/), a new realm's built-in records (defaults/), the master realm
 // (master/), import and export of realms (import/, export/).
 // Must not know: HTTP, SQL.
 // Start at import/import-realm.ts (what a realm consists of), then call/changes.ts, access/rights.ts and user/users.ts.

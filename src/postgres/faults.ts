@@ -141,7 +141,7 @@ export function mapFault(error: unknown, place: string): unknown {
       `the certificate of the database at ${place} is not trusted: ${text}`,
       {
         cause: error,
-        hints: ['add the certificate of its authority to the address: ?sslmode=verify-full&sslrootcert=FILE'],
+        hints: ['name the file of its CA certificate in the address: ?sslmode=verify-full&sslrootcert=FILE'],
       },
     );
   if (isScramFault(text))

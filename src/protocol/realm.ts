@@ -61,7 +61,7 @@ const DISABLED_REALM = {
 /**
  * Rejects a disabled realm (docs/keycloak/tokens.md#disabled-realm-or-client).
  *
- * @throws Refusal that `DISABLED_REALM` names
+ * @throws the Refusal that `DISABLED_REALM` lists for the endpoint
  */
 export function checkRealmEnabled(
   { realm }: RealmConfiguration,

@@ -41,7 +41,7 @@ export function adminApi(service: { address: string }, token: string): AdminApi 
   };
 }
 
-/** Returns a function that calls the administrative API as the administrator of the realm master. */
+/** Returns a function that calls the administrative API as the administrator of the master realm. */
 export async function administrator(service: { address: string }): Promise<AdminApi> {
   return adminApi(service, (await login(service))['access_token']!);
 }

@@ -13,7 +13,7 @@ export interface BootstrapOptions {
 }
 
 /**
- * Creates the realm master with its administrator and the client of `idkit smoke`. Does nothing if the realm exists.
+ * Creates the master realm with its administrator and the client of `idkit smoke`. Does nothing if the realm exists.
  */
 export async function bootstrapMaster(
   context: AdminContext,

@@ -6,10 +6,10 @@ import type { AdminContext } from '../call/context.ts';
 import { MASTER } from '../defaults/built-in-clients.ts';
 
 /**
- * Creates an administrator of the realm master, or resets one, in one transaction. Enables the user, sets a new
+ * Creates an administrator of the master realm, or resets one, in one transaction. Enables the user, sets a new
  * password and grants the role `admin`. Removes second factors, required actions, lockouts and sessions.
  *
- * @throws IDKIT_NOT_FOUND if the realm master does not exist yet
+ * @throws IDKIT_NOT_FOUND if the master realm does not exist yet
  */
 export async function recoverAdministrator(
   context: AdminContext,
@@ -21,7 +21,7 @@ export async function recoverAdministrator(
   if (master === undefined || adminRole === undefined)
     throw new IdkitError(
       'IDKIT_NOT_FOUND',
-      'the database does not contain the realm master with its role admin',
+      'the database does not contain the master realm with its role admin',
       {
         hints: ['start idkit serve, which creates both'],
       },

@@ -9,7 +9,7 @@ import { givesTokens, parseResponseMode, type ResponseType } from './response-ty
 
 /** One rule for a request. The client receives an error if the request violates it (RFC 6749 §4.1.2.1). */
 interface Check {
-  /** The rule as a sentence with "must". It is the reason in the event if the error has no description. */
+  /** The rule as a sentence with "must". If the error has no description, the event records the rule as its reason. */
   rule: string;
   refuse(facts: RequestFacts): (ClientError & { eventError?: string }) | undefined;
 }

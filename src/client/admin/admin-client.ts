@@ -133,7 +133,7 @@ function refused(
         `${connection.username} is not allowed to call ${endpoint} (403 ${text})`,
         {
           hints: [
-            'grant the user a role of the client realm-management, or a role of the client REALM-realm in the realm master',
+            'grant the user a role of the client realm-management, or a role of the client REALM-realm in the master realm',
           ],
         },
       );

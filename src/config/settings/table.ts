@@ -289,7 +289,7 @@ export const SETTINGS = [
     default: 'admin',
     initial: { value: () => 'admin' },
     reason: 'the usual username in Keycloak',
-    doc: 'the administrator of the realm master, whom serve creates at its first start; with service: keycloak, idkit also reads KC_BOOTSTRAP_ADMIN_USERNAME',
+    doc: 'the administrator of the master realm, whom serve creates at its first start; with service: keycloak, idkit also reads KC_BOOTSTRAP_ADMIN_USERNAME',
   },
   {
     name: 'IDKIT_ADMIN_PASSWORD',

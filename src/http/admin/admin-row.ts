@@ -65,7 +65,7 @@ export interface RealmsCall {
 }
 
 /**
- * A route of `/admin/realms` itself, whose right is a role of the realm master. Its handler takes the locks of the
+ * A route of `/admin/realms` itself, whose right is a role of the master realm. Its handler takes the locks of the
  * records itself, because it shares code with the import of realm files. That code prepares a realm before it takes a
  * lock.
  */

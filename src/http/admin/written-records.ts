@@ -75,13 +75,13 @@ export function theNamedRole(owner: 'realm' | 'client'): Written {
   });
 }
 
-/** The role `admin` of the realm master, which includes the administrative roles of every realm. */
+/** The role `admin` of the master realm, which includes the administrative roles of every realm. */
 export const masterAdminRole = written('role', async ({ context }): Promise<Role | undefined> => {
   const master = await context.store.findRealm('master');
   return master === undefined ? undefined : findAdminRole(master);
 });
 
-/** The client of the realm master that has the administrative roles of the path's realm. */
+/** The client of the master realm that has the administrative roles of the path's realm. */
 export const managementClient = written('client', async ({ context, configuration }) => {
   const master = await context.store.findRealm('master');
   return master === undefined

@@ -36,8 +36,8 @@ export async function loadSettingsAfter(
 }
 
 /**
- * Returns the files that a restore of the set puts into the target. A target without a definition gets the one in the
- * set, or that of an embedded platform. `environment` is the decrypted environment file.
+ * Returns the files that a restore of the set puts into the target. A target without a definition gets the
+ * definition in the set or, if the set has none, the default for an embedded platform. `environment` is the decrypted environment file.
  */
 export async function nextFilesOfSet(
   set: SetHandle,

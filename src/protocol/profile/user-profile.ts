@@ -20,7 +20,7 @@ export interface ProfileAttribute {
 const known = new WeakMap<RealmConfiguration, readonly ProfileAttribute[]>();
 
 /**
- * Returns the attributes of the realm's user profile. Default: those of Keycloak, of which the realm master requires
+ * Returns the attributes of the realm's user profile. Default: those of Keycloak, of which the master realm requires
  * only the username.
  */
 export function listProfileAttributes(configuration: RealmConfiguration): readonly ProfileAttribute[] {

@@ -40,7 +40,7 @@ export const openers: Readonly<Record<string, (t: TestContext) => Promise<Place>
   },
 };
 
-/** Returns SQL that creates users with the default role of the realm master, and an event for each of the first 999. */
+/** Returns SQL that creates users with the default role of the master realm, and an event for each of the first 999. */
 export const seedOf = (users: number): string => `
   WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${users})
   INSERT INTO account (id, realm_id, username, email, first_name, last_name, enabled, email_verified, doc)

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { form, makePlatform, SECRETS, startTestService, type TestService, tokenUrl } from '../service.ts';
 
-/** Sends a login to the realm master from an address that a trusted proxy reports. Returns the status. */
+/** Sends a login to the master realm from an address that a trusted proxy reports. Returns the status. */
 async function logInFrom(
   service: TestService,
   address: string,

@@ -30,7 +30,7 @@ export function tableRows(database: DatabaseSync, table: string): TableRows {
   const all = database
     .prepare('SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?)')
     .all(table);
-  // Skips generated columns (2 and 3), which SQLite computes itself.
+  // Skips generated columns (`hidden` is 2 or 3), because SQLite computes their values.
   const columns = all
     .filter(({ hidden }) => hidden === 0)
     .map(({ name, type, notnull, pk }) => ({
