@@ -27,7 +27,7 @@ const ENFORCED: ReadonlySet<string> = new Set([
   'auth-username-password-form',
   'auth-username-form',
   'auth-password-form',
-  // The others are additional ways to log in. Without them, no check is weaker.
+  // The following steps are additional ways to log in. A flow without them is not weaker.
   'auth-cookie',
   'auth-spnego',
   'identity-provider-redirector',

@@ -20,7 +20,7 @@ export interface Client extends Revised {
   /** The UUID in the paths of the administrative API. */
   id: ClientUuid;
   realmId: RealmId;
-  /** The `client_id` of the protocol. */
+  /** The value of the OAuth parameter `client_id`. */
   clientId: ClientId;
   name?: string;
   description?: string;

@@ -16,7 +16,7 @@ import { migrate } from '../../src/store/sqlite/schema-state.ts';
 import { Statements } from '../../src/store/sqlite/statements.ts';
 import { all, drive, get, getEach, run, type Steps } from '../../src/store/verbs/steps.ts';
 
-// `npm run check` compiles this file: each line below a `@ts-expect-error` must be an error of the compiler.
+// `npm run check` compiles this file: each line below a `@ts-expect-error` must be a compiler error.
 
 /** Never called. */
 export function* doNotCompile(statements: Statements): Steps<void> {

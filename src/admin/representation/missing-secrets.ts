@@ -56,9 +56,9 @@ export function takeOutMissingSecrets(representation: Json): { rest: Json; taken
 }
 
 /**
- * Refuses a representation with a mask or a placeholder instead of a secret, because everyone knows these texts.
+ * Refuses a representation with a mask or a placeholder instead of a secret, because anyone could guess such a secret.
  *
- * @throws RepresentationFault for the first one
+ * @throws RepresentationFault for the first such field
  */
 export function checkSecrets(representation: Json): void {
   const [first] = takeOutMissingSecrets(representation).taken;

@@ -40,7 +40,7 @@ export async function findSsoSession(
   return others.length === 0 ? only : undefined;
 }
 
-/** Lists every login that a cookie of the browser proves: each session once, with its newest proof. */
+/** Lists the sessions that the browser's cookies prove. If several cookies prove the same session, the newest counts. */
 export async function listSsoSessions(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,

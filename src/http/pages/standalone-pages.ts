@@ -77,7 +77,10 @@ ${client !== undefined && html`<p class="quiet">${texts.text('logoutConfirmClien
   };
 }
 
-/** Ends the sessions of clients in frames (Front-Channel Logout 1.0 §2), and links to the next page. */
+/**
+ * Renders the page that loads the logout page of each client in a frame, and links to the next page (Front-Channel
+ * Logout 1.0 §2).
+ */
 export function frontchannelLogoutPage(
   page: PageOf<'frontchannel-logout'>,
   frame: PageFrame,

@@ -11,7 +11,7 @@ interface Step<T> {
   any: Step<T> | undefined;
   /** The entry of the URL that ends here. */
   here: T | undefined;
-  /** The entry of the URL that ends in `*` here. It matches one or more further segments. */
+  /** The entry of the URL pattern that ends at this step with `*`, which matches one or more further segments. */
   rest: T | undefined;
 }
 

@@ -60,7 +60,7 @@ export interface RunningProgram {
 }
 
 export interface ProgramEnd {
-  /** Undefined if a signal ended it or it could not start. */
+  /** The exit code. Undefined if a signal ended the program or it could not start. */
   code: number | undefined;
   /** The signal's name, or why it could not start. */
   fault?: string;

@@ -34,7 +34,7 @@ export async function askServerVersion(settings: Settings, baseUrl: string): Pro
 }
 
 function readVersion(text: string): string | undefined {
-  // The response is not JSON, so it is an error page or comes from another program.
+  // If the response is not JSON, it is an error page or comes from another program.
   const { version } = jsonFields(parseJsonObject(text)?.['systemInfo']);
   return typeof version === 'string' && version !== '' ? version : undefined;
 }

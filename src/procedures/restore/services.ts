@@ -11,7 +11,7 @@ import { type Restore, record } from './work.ts';
  */
 const STOPPED: readonly ComponentRole[] = ['proxy', 'service'];
 
-/** Stops the proxy and the service, and starts only the database. Does nothing on a platform without parts. */
+/** Stops the proxy and the service, and starts only the database. Does nothing on a platform that has no containers. */
 export async function stopServices(restore: Restore): Promise<void> {
   const { settings, next, journal, options } = restore;
   const { signal } = options;

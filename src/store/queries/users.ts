@@ -149,8 +149,8 @@ const SOME = 8;
 const MOST_CREDENTIALS = 64;
 
 /**
- * Selects the credentials of a few users: those from a given id on, and the first ones, because the given id may be
- * greater than all others.
+ * Selects the credentials of a few users from a given id on, followed by those of the users with the lowest ids, because
+ * the given id may be greater than the id of every user.
  */
 function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Compilable {
   const first = db

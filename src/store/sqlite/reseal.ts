@@ -6,8 +6,9 @@ import { drive } from '../verbs/steps.ts';
 import { Statements } from './statements.ts';
 
 /**
- * Encrypts every record with the keyring's current key. If it was interrupted, it can run again and skips finished
- * records. Until it has finished, `meta` contains proofs of both keys, so that both are accepted.
+ * Encrypts every record with the keyring's current key. An interrupted call can be repeated: it
+ * skips the records that are finished. Until all records are finished, `meta` contains proofs of both keys, so that both
+ * are accepted.
  */
 export function resealAll(database: DatabaseSync, keyring: Keyring, random: Random): { records: number } {
   const sql = new Statements(database);

@@ -198,7 +198,7 @@ test('sets the restored password even if the server requests none, as Postgres i
   await assert.rejects(dumpOf(server.open()), { exitCode: 12 });
   await dumpOf(server.open({ password: new Secret(next) }));
   await setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
-  // Undoes the swap as another process would, which tries the previous password first.
+  // Undoes the swap as another process would: it tries the previous password first.
   await open(before, next).swapBack('x', { password: new Secret(before) });
   await setRules(asking);
   await dumpOf(server.open());

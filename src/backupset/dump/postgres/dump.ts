@@ -24,7 +24,7 @@ interface OpenCopy {
 }
 
 /**
- * Reads a plain dump of pg_dump as psql would. It accepts closed COPY blocks, the psql commands `\restrict` and
+ * Reads a plain-text dump from pg_dump as psql would. It accepts complete COPY blocks, the psql commands `\restrict` and
  * `\unrestrict`, the statements of `checkStatement`, and the end line. Errors name the line.
  */
 export class PostgresDump {
