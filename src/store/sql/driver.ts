@@ -5,7 +5,9 @@ import type { Sealing } from '../records/configuration.ts';
 import type { Answer } from '../schema.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
 
-/** The operations that each driver implements: it runs a query by its name, and a verb, which is a sequence of queries. */
+/**
+ * The operations that each driver implements: it runs a query by its name, and a verb, which is a sequence of queries.
+ */
 export abstract class SqlDriver {
   protected abstract readonly dialect: 'sqlite' | 'postgres';
   protected abstract readonly sealing: Sealing;
