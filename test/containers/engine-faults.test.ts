@@ -176,7 +176,7 @@ test('idkit exits with 2 if compose.yaml is missing, or lacks a service that idk
   writeFileSync(compose, 'services:\n  database: { image: x }\n');
   const other = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir });
   assert.equal(other.code, 2, other.stderr);
-  assert.match(other.stderr, /no service "idkit", which is the service that idkit\.yaml names/);
+  assert.match(other.stderr, /no service "idkit", but idkit\.yaml names it as the service/);
 });
 
 test('idkit exits with 2 if the compose project belongs to another platform directory', async (t) => {
