@@ -27,7 +27,7 @@ export function badDump(why: string, linesAfter?: number): BadDump {
   return new BadDump(why, linesAfter);
 }
 
-const LINE_END = 0x0a;
+export const LINE_END = 0x0a;
 
 /** Counts the line breaks between two offsets. */
 export function countLines(text: Buffer, from: number, to: number): number {

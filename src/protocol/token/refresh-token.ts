@@ -134,7 +134,7 @@ export async function checkRefreshSession(
 ): Promise<User> {
   const { session, family } = found;
   const { settings } = configuration.realm;
-  if (!isSessionAlive(configuration.realm.settings, session, now)) {
+  if (!isSessionAlive(settings, session, now)) {
     await endSessionOf(ctx, session);
     throw refused(session.offline ? 'Offline session not active' : 'Session not active');
   }

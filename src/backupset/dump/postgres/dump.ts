@@ -2,7 +2,7 @@ import type { DumpReport } from '../../contract.ts';
 import { printable } from '../../faults.ts';
 import { type CountedTable, RealmCounter } from '../realm-counter.ts';
 import { checkNoNul, skipSpace } from '../statement.ts';
-import { BadDump, badDump, DumpWindow, INCOMPLETE, LineCounter } from '../window.ts';
+import { BadDump, badDump, DumpWindow, INCOMPLETE, LINE_END, LineCounter } from '../window.ts';
 import { DumpFacts, type TableReader } from './facts.ts';
 import { endOfPsqlStatement, foreignStatement } from './psql.ts';
 import { checkStatement } from './statements/allowed.ts';
@@ -14,7 +14,6 @@ const POSTGRES_END = '-- PostgreSQL database dump complete';
 /** Maximum size in bytes of a COPY row or a statement. */
 const LONGEST = 256 * 1024 * 1024;
 
-const LINE_END = 0x0a;
 const TAB = 0x09;
 
 /** The COPY block that is being read, and the readers that need its rows. */

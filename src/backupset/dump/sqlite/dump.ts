@@ -2,15 +2,13 @@ import type { DumpReport } from '../../contract.ts';
 import { printable } from '../../faults.ts';
 import { type CountedTable, RealmCounter } from '../realm-counter.ts';
 import { checkNoNul, endOfStatement, skipSpace } from '../statement.ts';
-import { BadDump, badDump, DumpWindow, INCOMPLETE, LineCounter } from '../window.ts';
+import { BadDump, badDump, DumpWindow, INCOMPLETE, LINE_END, LineCounter } from '../window.ts';
 import { SQLITE_APPLICATION } from './definitions.ts';
 import { type Places, scanRow, valueText } from './row.ts';
 import { SchemaSeen } from './schema-seen.ts';
 
 /** The line that ends an embedded dump. */
 const EMBEDDED_END = '-- idkit dump complete';
-
-const LINE_END = 0x0a;
 
 /** Maximum size of a row in bytes. A row can contain a realm of the largest import in hex. */
 const LONGEST_ROW = 256 * 1024 * 1024;
