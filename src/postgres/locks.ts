@@ -13,6 +13,7 @@ export const ADVISORY = {
   migrations: [0x69646b74, 1],
   service: [0x69646b74, 2],
   sweep: [0x69646b74, 3],
+  indexes: [0x69646b74, 4],
 } as const;
 
 /**

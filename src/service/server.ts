@@ -7,6 +7,7 @@ import type { AdminContext, PendingImport } from '../admin/index.ts';
 import { checkMasterKey, platformPaths, type Settings } from '../config/index.ts';
 import { systemErrorCode } from '../core/index.ts';
 import type { AppOptions, Health, ServiceLog } from '../http/index.ts';
+import { startBackgroundMigrations } from './background-migrations.ts';
 import { drain, drainMilliseconds, LINGER_MS, type Remaining } from './listener/drain.ts';
 import {
   findManagementPlace,
@@ -114,6 +115,8 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const imported = await files.run();
   const sweeper = startSweeper(services.protocol.store, log);
   closers.push(() => sweeper.stop());
+  const background = startBackgroundMigrations(services.protocol.store, log);
+  closers.push(() => background.stop());
   figures.health.markStarted();
   closers.push(() => (worker?.isReplaced() ? figures.health.markLeaving() : figures.health.markStopping()));
   setImmediate(() => flushCompileCache());

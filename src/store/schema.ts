@@ -6,6 +6,7 @@ import type { ClientId, ClientUuid, FamilyId, RealmId, SessionId } from '../mode
  */
 export type Tables = {
   meta: { name: string; value: string };
+  background_migration: { name: string; position: string; handled: number; finished: number };
   realm: { id: RealmId; name: string; doc: string; sealed: Uint8Array | null };
   client: { id: ClientUuid; realm_id: RealmId; client_id: ClientId; doc: string; sealed: Uint8Array | null };
   client_scope: { id: string; realm_id: RealmId; name: string; doc: string };

@@ -36,7 +36,7 @@ async function olderDatabase(
   const database = new DatabaseSync(made.file);
   database.exec(`
     DROP TABLE authentication_session; DROP TABLE authorization_code; DROP TABLE user_consent;
-    DROP INDEX account_realm;
+    DROP INDEX account_realm; DROP TABLE background_migration;
     PRAGMA user_version = 1;
   `);
   const first = new DatabaseSync(':memory:');

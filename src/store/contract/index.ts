@@ -2,12 +2,14 @@
 // Decided here: which reads and writes exist, and what each of them guarantees. Not here: how a driver fulfils that.
 // Start at `Store`, then read the interface that you need.
 import type { Clock, Seconds } from '../../core/index.ts';
+import type { BackgroundStore } from './background.ts';
 import type { ConfigurationStore } from './configuration.ts';
 import type { EventStore } from './events.ts';
 import type { LoginStore } from './login.ts';
 import type { SessionStore } from './sessions.ts';
 import type { UserStore } from './users.ts';
 
+export type * from './background.ts';
 export type * from './configuration.ts';
 export type * from './events.ts';
 export type * from './login.ts';
@@ -53,7 +55,13 @@ export interface StoreFigures {
  * - All of this also holds between several stores of one database, with one exception: a change of configuration or
  *   users reaches the other stores within a second.
  */
-export interface Store extends ConfigurationStore, UserStore, SessionStore, LoginStore, EventStore {
+export interface Store
+  extends ConfigurationStore,
+    UserStore,
+    SessionStore,
+    LoginStore,
+    EventStore,
+    BackgroundStore {
   /**
    * The clock that decides whether something has expired: the machine's clock on SQLite, the clock of the database
    * server on Postgres, so that services on several machines agree.

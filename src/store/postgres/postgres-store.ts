@@ -5,6 +5,7 @@ import type { FamilyId } from '../../model/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
 import { mapFault, oneRow } from '../../postgres/index.ts';
 import type { FamilyInSession, RotationResult, StoreFigures, Swept } from '../contract/index.ts';
+import type { BackgroundMigration } from '../migrations/background.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import type { Sealing } from '../records/configuration.ts';
@@ -17,6 +18,7 @@ import { SqlStore } from '../sql/store.ts';
 import type { Steps } from '../verbs/steps.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
 import { stepsOf, TOGETHER } from '../verbs/verbs.ts';
+import { buildIndexes } from './background-indexes.ts';
 import type { Batches } from './batches.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { prepared, rowsOf, withoutNul } from './prepared.ts';
@@ -65,6 +67,7 @@ export class PostgresStore extends SqlStore {
   readonly #families: Batches<string, RowOf<'family.find'> | undefined>;
   readonly #users: Batches<string, RowOf<'user.find'> | undefined>;
   readonly #running = new Set<Promise<unknown>>();
+  readonly #stopping = new AbortController();
   #closing: Promise<void> | undefined;
 
   constructor({ connections, sealing, clock, feed }: PostgresParts) {
@@ -140,6 +143,7 @@ export class PostgresStore extends SqlStore {
   }
 
   async #close(): Promise<void> {
+    this.#stopping.abort();
     await Promise.allSettled(this.#running);
     this.#unanswered.close();
     await this.#feed?.close();
@@ -152,6 +156,12 @@ export class PostgresStore extends SqlStore {
       client.query<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes'),
     );
     return toFigures(counts, { schemaVersion: SCHEMA_VERSION, databaseBytes: oneRow(size).bytes });
+  }
+
+  protected async buildIndexes({ postgresIndexes = [] }: BackgroundMigration): Promise<boolean> {
+    this.checkOpen();
+    if (postgresIndexes.length === 0) return true;
+    return buildIndexes(this.#connections, postgresIndexes, this.#stopping.signal);
   }
 
   protected checkOpen(): void {
@@ -208,6 +218,7 @@ export class PostgresStore extends SqlStore {
     }),
     sweep: () => ({ isolation: 'serializable', statementMilliseconds: CHANGE_MS }),
     appendEvents: () => ({ isolation: 'read committed' }),
+    runSlice: () => ({ isolation: 'read committed', statementMilliseconds: CHANGE_MS }),
     run: ({ query }) => {
       if (LONG.has(query)) return { isolation: 'read committed', statementMilliseconds: CHANGE_MS };
       return { isolation: query === 'claim.take' ? 'alone' : 'repeatable' };

@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import { IdkitError, type Random } from '../../core/index.ts';
 import { ADVISORY, oneRow } from '../../postgres/index.ts';
+import { BACKGROUND_MIGRATIONS } from '../migrations/background.ts';
 import { MIGRATIONS, SCHEMA_VERSION } from '../migrations/index.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import { checkProofs, type MasterKeyState, proofRow } from '../sealing/proofs.ts';
@@ -93,6 +94,7 @@ export async function migrate(
     for (const { postgres } of MIGRATIONS.slice(version)) await patiently(client, postgres);
     if (version < SCHEMA_VERSION)
       await client.query('UPDATE idkit_schema SET version = $1', [SCHEMA_VERSION]);
+    if (version === 0) await finishBackground(client);
     const state = await readKeyState(client, keyring);
     if (state === 'fresh') {
       const proof = proofRow(keyring, random);
@@ -103,6 +105,17 @@ export async function migrate(
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
     throw error;
+  }
+}
+
+/** Marks the background migrations of a new database as finished. */
+async function finishBackground(client: Queryable): Promise<void> {
+  for (const { name, postgresIndexes = [] } of BACKGROUND_MIGRATIONS) {
+    for (const { sql } of postgresIndexes) await client.query(sql);
+    await client.query(
+      `INSERT INTO background_migration (name, position, handled, finished) VALUES ($1, '', 0, 1)`,
+      [name],
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 // Queries: every SQL statement of the store, written once with Kysely for both dialects.
 // Decided here: the text, the slots and the rows of each query. Not here: when a verb runs it.
 // Start at define.ts. compile.ts generates compiled/, and the drivers load only its output.
+import { backgroundQueries } from './background.ts';
 import { configurationQueries } from './configuration.ts';
 import { type Compilable, type CompiledQuery, compileQuery, compiler } from './define.ts';
 import { eventQueries } from './events.ts';
@@ -24,6 +25,7 @@ export function defineAll(dialect: 'sqlite' | 'postgres'): Record<string, Compil
     ...loginQueries(db),
     ...eventQueries(db),
     ...sealingQueries(db),
+    ...backgroundQueries(db, dialect),
     ...(dialect === 'postgres' ? postgresQueries(db) : {}),
   };
 }

@@ -22,10 +22,10 @@ import {
 } from '../records/login.ts';
 import { familyRow, sessionRow } from '../records/sessions.ts';
 import { UNUSED } from '../schema.ts';
-import { SqlDriver } from './driver.ts';
+import { SqlBackground } from './background.ts';
 
 /** Implements `LoginStore` for both databases. */
-export abstract class SqlLogin extends SqlDriver implements LoginStore {
+export abstract class SqlLogin extends SqlBackground implements LoginStore {
   putAuthenticationSession(next: AuthenticationSession): Promise<'stored' | 'changed'> {
     return this.write('putAuthenticationSession', { now: this.now(), row: authenticationRow(next) });
   }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { IdkitError } from '../../core/index.ts';
+import { BACKGROUND_MIGRATIONS } from '../migrations/background.ts';
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../migrations/index.ts';
 import { Statements } from './statements.ts';
 
@@ -27,15 +28,23 @@ export function migrate(database: DatabaseSync, to = SCHEMA_VERSION): void {
     database.exec('BEGIN IMMEDIATE');
     try {
       database.exec(sqlite);
-      database.exec(
-        `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + index + 1}`,
-      );
+      const now = version + index + 1;
+      if (version === 0 && now === SCHEMA_VERSION) finishBackground(database);
+      database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${now}`);
       database.exec('COMMIT');
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');
       throw error;
     }
   }
+}
+
+/** Marks the background migrations of a new database as finished. */
+function finishBackground(database: DatabaseSync): void {
+  const insert = database.prepare(
+    `INSERT INTO background_migration (name, position, handled, finished) VALUES (?, '', 0, 1)`,
+  );
+  for (const { name } of BACKGROUND_MIGRATIONS) insert.run(name);
 }
 
 /** `PRAGMA user_version`. */

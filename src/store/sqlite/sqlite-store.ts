@@ -89,6 +89,11 @@ export class SqliteStore extends SqlStore {
     });
   }
 
+  /** Returns true: on SQLite, the slices build everything. */
+  protected async buildIndexes(): Promise<boolean> {
+    return true;
+  }
+
   protected checkOpen(): void {
     if (this.#closing !== undefined) throw new IdkitError('IDKIT_FAILED', 'the database is closed');
   }

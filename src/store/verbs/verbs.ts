@@ -4,6 +4,7 @@ import type { RecordTable } from '../queries/configuration.ts';
 import type { NewAuthenticationRow, NewCodeRow } from '../records/login.ts';
 import type { CodeRow, ConsentRow, FamilyRow, SessionRow, Tables } from '../schema.ts';
 import { applyChanges } from './apply.ts';
+import { runSlice } from './background.ts';
 import {
   endUserSessions,
   finishLogin,
@@ -99,6 +100,11 @@ export interface Verbs {
   removeConsent: { in: { user_id: string; client_uuid: string; now: number }; out: { removed: boolean } };
   endUserSessions: { in: { user_id: string; offline: number }; out: number };
   sweep: { in: { now: number; limit: number }; out: Swept };
+  runSlice: {
+    in: { name: string; dialect: 'sqlite' | 'postgres' };
+    /** `handled` counts the records of all slices so far. */
+    out: { handled: number; finished: boolean } | undefined;
+  };
   /** Runs one statement by name. Returns the number of written rows. */
   run: { in: { query: QueryName; values: SlotsOf<QueryName> }; out: number };
 }
@@ -117,6 +123,7 @@ export const TOGETHER: ReadonlySet<Verb> = new Set([
   'removeConsent',
   'endUserSessions',
   'sweep',
+  'runSlice',
 ]);
 
 /** The steps of each verb. */
@@ -134,6 +141,7 @@ const STEPS: { readonly [V in Verb]: (input: Verbs[V]['in']) => Steps<Verbs[V]['
   removeConsent,
   endUserSessions,
   sweep,
+  runSlice,
   run: ({ query, values }) => run(query, values),
 };
 

@@ -5,7 +5,7 @@ import type { SqliteDefinition } from './known.ts';
 export const SQLITE_APPLICATION = 1768188788;
 
 /** The newest version of the schema that this module knows. */
-export const SQLITE_VERSION = 3;
+export const SQLITE_VERSION = 4;
 
 // biome-ignore format: generated
 export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
@@ -14,7 +14,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "meta",
@@ -29,7 +30,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "realm",
@@ -46,7 +48,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "client",
@@ -64,7 +67,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "client_scope",
@@ -81,7 +85,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "role",
@@ -99,7 +104,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -107,7 +113,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -115,7 +122,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "realm_group",
@@ -133,7 +141,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -141,7 +150,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -149,7 +159,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "component",
@@ -166,7 +177,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -174,7 +186,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "account",
@@ -197,7 +210,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -205,7 +219,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -213,7 +228,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "user_role",
@@ -228,7 +244,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -236,7 +253,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "user_group",
@@ -251,7 +269,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -259,7 +278,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "credential",
@@ -278,7 +298,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -286,7 +307,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "user_session",
@@ -308,7 +330,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -316,7 +339,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -324,7 +348,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -332,7 +357,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "token_family",
@@ -358,7 +384,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -366,7 +393,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -374,7 +402,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "revoked_token",
@@ -389,7 +418,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -397,7 +427,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "claim",
@@ -412,7 +443,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -420,7 +452,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "login_failures",
@@ -437,7 +470,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "event",
@@ -458,7 +492,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
@@ -466,7 +501,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "admin_event",
@@ -490,14 +526,16 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    1,
    2,
-   3
+   3,
+   4
   ]
  },
  {
   "sql": "CREATE TABLE authentication_session (\n  id TEXT PRIMARY KEY NOT NULL,\n  realm_id TEXT NOT NULL,\n  client_uuid TEXT NOT NULL REFERENCES client (id) ON DELETE CASCADE,\n  user_id TEXT REFERENCES account (id) ON DELETE CASCADE,\n  browser_hash BLOB NOT NULL,\n  revision INTEGER NOT NULL,\n  expires_at INTEGER NOT NULL,\n  doc TEXT NOT NULL\n) WITHOUT ROWID",
   "versions": [
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "authentication_session",
@@ -517,28 +555,32 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "sql": "CREATE INDEX authentication_session_client ON authentication_session (client_uuid)",
   "versions": [
    2,
-   3
+   3,
+   4
   ]
  },
  {
   "sql": "CREATE INDEX authentication_session_user ON authentication_session (user_id) WHERE user_id IS NOT NULL",
   "versions": [
    2,
-   3
+   3,
+   4
   ]
  },
  {
   "sql": "CREATE INDEX authentication_session_expiry ON authentication_session (expires_at)",
   "versions": [
    2,
-   3
+   3,
+   4
   ]
  },
  {
   "sql": "CREATE TABLE authorization_code (\n  hash BLOB PRIMARY KEY NOT NULL,\n  realm_id TEXT NOT NULL,\n  client_uuid TEXT NOT NULL REFERENCES client (id) ON DELETE CASCADE,\n  user_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,\n  session_id TEXT NOT NULL,\n  family_id TEXT NOT NULL,\n  issued_at INTEGER NOT NULL,\n  expires_at INTEGER NOT NULL,\n  state INTEGER NOT NULL,\n  doc TEXT NOT NULL\n) WITHOUT ROWID",
   "versions": [
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "authorization_code",
@@ -560,28 +602,32 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "sql": "CREATE INDEX authorization_code_client ON authorization_code (client_uuid)",
   "versions": [
    2,
-   3
+   3,
+   4
   ]
  },
  {
   "sql": "CREATE INDEX authorization_code_user ON authorization_code (user_id)",
   "versions": [
    2,
-   3
+   3,
+   4
   ]
  },
  {
   "sql": "CREATE INDEX authorization_code_expiry ON authorization_code (expires_at)",
   "versions": [
    2,
-   3
+   3,
+   4
   ]
  },
  {
   "sql": "CREATE TABLE user_consent (\n  user_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,\n  client_uuid TEXT NOT NULL REFERENCES client (id) ON DELETE CASCADE,\n  scope_ids TEXT NOT NULL,\n  created_date INTEGER NOT NULL,\n  last_updated_date INTEGER NOT NULL,\n  PRIMARY KEY (user_id, client_uuid)\n) WITHOUT ROWID",
   "versions": [
    2,
-   3
+   3,
+   4
   ],
   "table": {
    "name": "user_consent",
@@ -598,13 +644,30 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "sql": "CREATE INDEX user_consent_client ON user_consent (client_uuid)",
   "versions": [
    2,
-   3
+   3,
+   4
   ]
  },
  {
   "sql": "CREATE INDEX account_realm ON account (realm_id, id)",
   "versions": [
-   3
+   3,
+   4
   ]
+ },
+ {
+  "sql": "CREATE TABLE background_migration (\n  name TEXT PRIMARY KEY NOT NULL,\n  position TEXT NOT NULL,\n  handled INTEGER NOT NULL,\n  finished INTEGER NOT NULL\n) WITHOUT ROWID",
+  "versions": [
+   4
+  ],
+  "table": {
+   "name": "background_migration",
+   "columns": [
+    "name",
+    "position",
+    "handled",
+    "finished"
+   ]
+  }
  }
 ];

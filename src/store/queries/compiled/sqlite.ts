@@ -163,4 +163,8 @@ export const COMPILED_QUERIES: Readonly<Record<QueryName, CompiledQuery>> = {
   "credential.reseal": {"sql":"update \"credential\" set \"sealed\" = ? where \"id\" = ? and \"sealed\" = ?","bind":[{"slot":"sealed"},{"slot":"id"},{"slot":"previous"}]},
   "meta.add": {"sql":"insert into \"meta\" (\"name\", \"value\") values (?, ?) on conflict do nothing","bind":[{"slot":"name"},{"slot":"value"}]},
   "meta.deleteOthers": {"sql":"delete from \"meta\" where \"name\" like ? and \"name\" <> ?","bind":[{"slot":"pattern"},{"slot":"name"}]},
+  "background.all": {"sql":"select * from \"background_migration\"","bind":[]},
+  "background.begin": {"sql":"insert into \"background_migration\" (\"name\", \"position\", \"handled\", \"finished\") values (?, ?, ?, ?) on conflict do nothing","bind":[{"slot":"name"},{"value":""},{"value":0},{"value":0}]},
+  "background.claim": {"sql":"select * from \"background_migration\" where \"name\" = ?","bind":[{"slot":"name"}]},
+  "background.advance": {"sql":"update \"background_migration\" set \"position\" = ?, \"handled\" = handled + ?, \"finished\" = ? where \"name\" = ?","bind":[{"slot":"position"},{"slot":"handled"},{"slot":"finished"},{"slot":"name"}]},
 };

@@ -163,6 +163,10 @@ export interface Queries {
   'credential.reseal': { slots: Pick<Tables['credential'], 'sealed' | 'id'> & { previous: NonNullable<Tables['credential']['sealed']> }; row: never };
   'meta.add': { slots: Tables['meta']; row: never };
   'meta.deleteOthers': { slots: Pick<Tables['meta'], 'name'> & { pattern: Tables['meta']['name'] }; row: never };
+  'background.all': { slots: Record<never, never>; row: Tables['background_migration'] };
+  'background.begin': { slots: Pick<Tables['background_migration'], 'name'>; row: never };
+  'background.claim': { slots: Pick<Tables['background_migration'], 'name'>; row: Tables['background_migration'] };
+  'background.advance': { slots: Pick<Tables['background_migration'], 'position' | 'finished' | 'name'> & { handled: Tables['background_migration']['handled'] }; row: never };
 }
 
 /** The queries that run only on Postgres. */

@@ -1,0 +1,40 @@
+import type { Steps } from '../verbs/steps.ts';
+
+/** An index that Postgres builds while the service runs. */
+export interface BackgroundIndex {
+  name: string;
+  /** The statement that creates it: `CREATE INDEX name ON …`. */
+  sql: string;
+}
+
+/** The result of one slice. */
+export interface Slice {
+  /** The place at which the next slice continues. The slice chooses its form. */
+  position: string;
+  /** Number of records that this slice handled. */
+  handled: number;
+  finished: boolean;
+}
+
+/**
+ * Work on existing records that takes too long for the transaction of a schema migration. It runs slice by slice while
+ * the service runs, and continues after any interruption. Meanwhile the service uses the records as they are, and every
+ * write maintains the new form of its own records. In a new database, every background migration counts as finished.
+ */
+export interface BackgroundMigration {
+  /** The key of its row in the table `background_migration`. A released name never changes. */
+  name: string;
+  /** What it does, for the log: `build the search index of users`. */
+  title: string;
+  /** Indexes that Postgres builds before the first slice, without blocking writes. A new database has them at once. */
+  postgresIndexes?: readonly BackgroundIndex[];
+  /**
+   * Handles the next records, in one transaction of about 50 ms. If a slice is repeated, it must have the same effect.
+   *
+   * @param position the position of the previous slice, or an empty string
+   */
+  slice?(position: string, dialect: 'sqlite' | 'postgres'): Steps<Slice>;
+}
+
+/** All background migrations, in the order in which they run. */
+export const BACKGROUND_MIGRATIONS: readonly BackgroundMigration[] = [];

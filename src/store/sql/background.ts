@@ -1,0 +1,66 @@
+import type { BackgroundProgress, BackgroundStore } from '../contract/index.ts';
+import { BACKGROUND_MIGRATIONS, type BackgroundMigration } from '../migrations/background.ts';
+import { SqlDriver } from './driver.ts';
+
+/** Time in milliseconds after which the store reads again whether a background migration has finished. */
+const READ_AGAIN_MS = 2_000;
+
+/** Runs the background migrations of both databases. */
+export abstract class SqlBackground extends SqlDriver implements BackgroundStore {
+  readonly #finished = new Set<string>();
+  /** The background migrations whose indexes exist. */
+  readonly #indexed = new Set<string>();
+  #read: { at: number; rows: Promise<void> } | undefined;
+
+  /**
+   * Builds the indexes of a background migration, if the database builds them while the service runs. Returns false if
+   * another store is building them.
+   */
+  protected abstract buildIndexes(migration: BackgroundMigration): Promise<boolean>;
+
+  /** Reports whether a background migration has finished. Learns within seconds what other stores have finished. */
+  protected async isMigrated(name: string): Promise<boolean> {
+    if (!this.#finished.has(name)) await this.#readFinished();
+    return this.#finished.has(name);
+  }
+
+  async listBackgroundMigrations(): Promise<readonly BackgroundProgress[]> {
+    const rows = new Map((await this.all('background.all', {})).map((row) => [row.name, row]));
+    return BACKGROUND_MIGRATIONS.map(({ name, title }) => {
+      const row = rows.get(name);
+      return { name, title, handled: row?.handled ?? 0, finished: row?.finished === 1 };
+    }).filter(({ finished }) => !finished);
+  }
+
+  async continueBackgroundMigration(): Promise<BackgroundProgress | undefined> {
+    for (const migration of BACKGROUND_MIGRATIONS) {
+      const { name, title } = migration;
+      if (await this.isMigrated(name)) continue;
+      if (!this.#indexed.has(name)) {
+        if (!(await this.buildIndexes(migration))) return undefined;
+        this.#indexed.add(name);
+      }
+      const progress = await this.write('runSlice', { name, dialect: this.dialect });
+      if (progress?.finished) this.#finished.add(name);
+      return progress && { name, title, ...progress };
+    }
+    return undefined;
+  }
+
+  #readFinished(): Promise<void> {
+    const now = performance.now();
+    if (this.#read === undefined || now > this.#read.at + READ_AGAIN_MS)
+      this.#read = { at: now, rows: this.#readRows() };
+    return this.#read.rows;
+  }
+
+  async #readRows(): Promise<void> {
+    try {
+      for (const row of await this.all('background.all', {}))
+        if (row.finished === 1) this.#finished.add(row.name);
+    } catch (error) {
+      this.#read = undefined;
+      throw error;
+    }
+  }
+}
