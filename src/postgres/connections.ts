@@ -13,6 +13,7 @@ import { isConnectionLost, isStalePlan, mapFault, sqlState } from './faults.ts';
 import { findFirst } from './find-first.ts';
 import { type Greeted, greet } from './greeting.ts';
 import { GuardedClient } from './guarded-client.ts';
+import { checkSession } from './pooler.ts';
 import { GivenUp, LANES, type Lane, Primary, type ServerIdentity } from './primary.ts';
 
 export type { Lane } from './primary.ts';
@@ -252,7 +253,7 @@ export class Connections {
       return await findFirst(hosts, async (host, signal) => {
         for (const tls of tlsChoices(this.#settings.address, host)) {
           try {
-            const { client, greeted } = await this.#connect({ host, tls }, signal);
+            const { client, greeted } = await this.#connect({ host, tls }, { signal, isFirst: true });
             return { client, host, tls, identity: greeted };
           } catch (error) {
             const isRefused = tls && isWithoutTls(error) && this.#settings.address.sslMode === 'prefer';
@@ -304,19 +305,23 @@ export class Connections {
 
   /**
    * Opens a connection to one host and checks that the host accepts writes. Both must succeed within the timeout of a
-   * connection attempt.
+   * connection attempt. The first connection to a host also checks how a pooler in between treats sessions.
    */
   async #connect(
     { host, tls }: { host: PostgresHost; tls: boolean },
-    signal?: AbortSignal,
+    { signal, isFirst = false }: { signal?: AbortSignal; isFirst?: boolean } = {},
   ): Promise<{ client: Client; greeted: Greeted }> {
-    const client = new GuardedClient(clientConfig(this.#settings, host, tls));
-    // Ignores the event of a broken connection, because the pending query reports the error.
-    client.on('error', () => {});
+    const client = this.#makeClient(host, tls);
     const stop = () => client.connection.stream.destroy();
     signal?.addEventListener('abort', stop, { once: true });
     try {
       await client.connect();
+      if (isFirst)
+        await checkSession(client, {
+          place: this.place,
+          within: connectMilliseconds(this.#settings.address),
+          open: () => this.#openSecond(host, tls),
+        });
       const greeted = await this.#greet(client, host);
       signal?.throwIfAborted();
       return { client, greeted };
@@ -326,6 +331,19 @@ export class Connections {
     } finally {
       signal?.removeEventListener('abort', stop);
     }
+  }
+
+  #makeClient(host: PostgresHost, tls: boolean): Client {
+    const client = new GuardedClient(clientConfig(this.#settings, host, tls));
+    // Ignores the event of a broken connection, because the pending query reports the error.
+    client.on('error', () => {});
+    return client;
+  }
+
+  async #openSecond(host: PostgresHost, tls: boolean): Promise<Client> {
+    const client = this.#makeClient(host, tls);
+    await client.connect();
+    return client;
   }
 
   #makePool(primary: Primary, { host, tls }: { host: PostgresHost; tls: boolean }, lane: Lane): Pool {

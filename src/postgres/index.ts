@@ -9,7 +9,6 @@ export {
   isUnreachable,
   mapFault,
   oneRow,
-  POOLER_HINT,
 } from './faults.ts';
 export { lockPostgres, openWire, type PostgresLocation } from './location.ts';
 export { ADVISORY, CLOSED_COMMENT, type PostgresLock, SERVICE_LOCK } from './locks.ts';

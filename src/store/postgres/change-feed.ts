@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { IdkitError } from '../../core/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
-import { ADVISORY, endInTime, oneRow, POOLER_HINT } from '../../postgres/index.ts';
+import { ADVISORY, endInTime, oneRow } from '../../postgres/index.ts';
 import type { AppliedRows, Touched } from '../verbs/verbs.ts';
 import type { SharedClock } from './shared-clock.ts';
 
@@ -90,13 +89,12 @@ export class ChangeFeed {
   /**
    * Opens a feed that starts to follow the changes of other stores.
    *
-   * @throws IDKIT_SETTING if a pooler between idkit and the server does not keep sessions
+   * @throws the catalogue's errors
    */
   static async open(parts: FeedParts): Promise<ChangeFeed> {
     const { connections, clock } = parts;
     const client = await connections.open();
     try {
-      await checkSessions(connections, client);
       return new ChangeFeed(parts, { client, since: await listen(client, clock) });
     } catch (error) {
       await endInTime(client);
@@ -276,23 +274,4 @@ async function listen(client: Client, clock: SharedClock): Promise<string> {
   const { time, oldest } = oneRow(result);
   learn(Number(time));
   return oldest;
-}
-
-/**
- * Checks that two parallel sessions use two connections of the server, which some poolers prevent.
- *
- * @throws IDKIT_SETTING
- */
-async function checkSessions(connections: Connections, client: Client): Promise<void> {
-  const text = 'SELECT pg_backend_pid() AS pid';
-  const own = await client.query<{ pid: number }>(text);
-  const other = await connections.use((pooled) => pooled.query<{ pid: number }>(text));
-  if (oneRow(own).pid === oneRow(other).pid)
-    throw new IdkitError(
-      'IDKIT_SETTING',
-      `two sessions of the database at ${connections.place} share one connection of the server`,
-      {
-        hints: [POOLER_HINT],
-      },
-    );
 }
