@@ -9,7 +9,7 @@ import {
   isWithoutTls,
   tlsChoices,
 } from './client-settings.ts';
-import { isConnectionLost, isStalePlan, mapFault, sqlState } from './faults.ts';
+import { isBusyPool, isConnectionLost, isStalePlan, mapFault, sqlState } from './faults.ts';
 import { findFirst } from './find-first.ts';
 import { type Greeted, greet } from './greeting.ts';
 import { GuardedClient } from './guarded-client.ts';
@@ -394,9 +394,4 @@ export class Connections {
     const ended: Promise<void> = primary.end().then(done, done);
     this.#ending.add(ended);
   }
-}
-
-/** Returns whether the error means that no connection of the pool became free in time. */
-function isBusyPool(error: unknown): boolean {
-  return error instanceof Error && /^timeout exceeded when trying/.test(error.message);
 }

@@ -210,3 +210,8 @@ export function oneRow<R>({ rows }: { rows: readonly R[] }): R {
   if (row === undefined) throw new IdkitError('IDKIT_BUG', 'a statement returned no row');
   return row;
 }
+
+/** Returns whether the error means that no connection of the pool became free in time. */
+export function isBusyPool(error: unknown): boolean {
+  return error instanceof Error && /^timeout exceeded when trying/.test(error.message);
+}
