@@ -16,6 +16,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 const THREADS = [
   'src/store/sqlite/writer/writer-thread.ts',
   'src/store/sqlite/reader/reader-thread.ts',
+  'src/store/sqlite/reader/reader-process.ts',
   'src/store/sqlite/writer/checkpoint-thread.ts',
   'src/store/sqlite/check/check-thread.ts',
   'src/store/sqlite/dump/dump-thread.ts',

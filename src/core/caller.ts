@@ -1,16 +1,36 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-const callers = new AsyncLocalStorage<AbortSignal>();
-
-/**
- * Runs `work` for a caller that can disconnect. When the caller disconnects, `signal` is aborted, so that waiting calls
- * inside `work` can stop early.
- */
-export function forCaller<T>(signal: AbortSignal, work: () => T): T {
-  return callers.run(signal, work);
+/** The caller of the administrative API for whom the current work runs. */
+interface Administrator {
+  /** Aborted when the caller disconnects. */
+  disconnected: AbortSignal;
+  /** Whether the work stops if the caller disconnects. Work that writes continues. */
+  stops: boolean;
 }
 
-/** Returns the signal of the current caller. Returns undefined if the caller cannot disconnect. */
+const administrators = new AsyncLocalStorage<Administrator>();
+
+/**
+ * Runs `work` for a caller of the administrative API. The store keeps such work away from logins and tokens.
+ *
+ * @param disconnected aborted when the caller disconnects
+ * @param options `stops`: whether calls inside `work` stop early then. Default: true.
+ */
+export function forCaller<T>(
+  disconnected: AbortSignal,
+  work: () => T,
+  { stops = true }: { stops?: boolean } = {},
+): T {
+  return administrators.run({ disconnected, stops }, work);
+}
+
+/** Returns the signal that stops the current work early. Returns undefined if nothing does. */
 export function callerSignal(): AbortSignal | undefined {
-  return callers.getStore();
+  const administrator = administrators.getStore();
+  return administrator?.stops === true ? administrator.disconnected : undefined;
+}
+
+/** Whether the current work runs for a caller of the administrative API. */
+export function isAdministrative(): boolean {
+  return administrators.getStore() !== undefined;
 }

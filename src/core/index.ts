@@ -2,7 +2,7 @@
 // Owns: the error catalogue and exit codes, Secret, the clock, randomness, counts in messages, named locks.
 // Must not know: any I/O.
 // Start at errors.ts.
-export { callerSignal, forCaller } from './caller.ts';
+export { callerSignal, forCaller, isAdministrative } from './caller.ts';
 export {
   type CatalogueEntry,
   ERROR_CATALOGUE,

@@ -44,6 +44,8 @@ const OLDEST_SECONDS = 600;
 
 /** Timeout in milliseconds for a query of an administrator. */
 const READ_MS = 15_000;
+/** A slow read uses one processor of the server, so that logins and tokens find another one. */
+const READ_SETTINGS = `SET statement_timeout = ${READ_MS}; SET max_parallel_workers_per_gather = 0`;
 
 export interface ConnectionsOptions {
   /**
@@ -62,7 +64,7 @@ export class Connections {
   readonly #holdsLock: boolean;
   /** The address of the database without its secrets, for messages. */
   readonly place: string;
-  #sizes: Readonly<Record<Lane, number>> = { requests: 1, reads: 1 };
+  #sizes: Readonly<Record<Lane, number>> = { requests: 1, reads: 1, changes: 1 };
   readonly #greeted = new WeakMap<object, Greeted>();
   /** Servers that were abandoned. Some of their connections may still be in use. */
   readonly #abandoned = new Set<Primary>();
@@ -361,7 +363,7 @@ export class Connections {
       onConnect: async (client) => {
         primary.add(client);
         await this.#greet(client, host);
-        if (lane === 'reads') await client.query(`SET statement_timeout = ${READ_MS}`);
+        if (lane === 'reads') await client.query(READ_SETTINGS);
       },
     });
     // Ignores the event of a broken connection: the pool removes the connection, and the next caller opens a new one.

@@ -2,9 +2,12 @@ import { Socket } from 'node:net';
 import type { Client, ClientBase, Pool, PoolClient } from 'pg';
 import type { PostgresHost } from '../config/index.ts';
 
-/** The purpose of a connection. `requests` serves users and clients, and all writes. `reads` serves slow reads. */
-export type Lane = 'requests' | 'reads';
-export const LANES: readonly Lane[] = ['requests', 'reads'];
+/**
+ * The purpose of a connection. `requests` serves users and clients. `reads` serves slow reads of administrators, and
+ * `changes` their writes.
+ */
+export type Lane = 'requests' | 'reads' | 'changes';
+export const LANES: readonly Lane[] = ['requests', 'reads', 'changes'];
 
 /** If the server sends nothing for this many milliseconds, a new connection checks whether it is still running. */
 const QUIET_MS = 1_000;
@@ -55,7 +58,11 @@ export class Primary {
     this.tls = tls;
     this.identity = identity;
     this.#onQuiet = onQuiet;
-    this.pools = { requests: makePool('requests', this), reads: makePool('reads', this) };
+    this.pools = {
+      requests: makePool('requests', this),
+      reads: makePool('reads', this),
+      changes: makePool('changes', this),
+    };
   }
 
   /** Aborted when the server is abandoned. */

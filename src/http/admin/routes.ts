@@ -55,11 +55,13 @@ const rows: readonly Route[] = [
 ];
 
 /** The routes of the administrative API. */
-export const adminRoutes: readonly Route[] = rows.map(abortIfGone);
+export const adminRoutes: readonly Route[] = rows.map(forAdministrator);
 
-/** Aborts the database queries of a read if its caller disconnects before the response. */
-function abortIfGone(route: Route): Route {
-  if (route.method !== 'GET') return route;
+/**
+ * Marks the work of a route as administrative. If the caller of a read disconnects before the response, its database
+ * queries are cancelled. A write continues.
+ */
+function forAdministrator(route: Route): Route {
   return {
     ...route,
     handle: (services, request, reply) => {
@@ -70,7 +72,8 @@ function abortIfGone(route: Route): Route {
             new IdkitError('IDKIT_UNREACHABLE', 'the caller of the administrative API has disconnected'),
           );
       });
-      return forCaller(aborted.signal, () => route.handle(services, request, reply));
+      const handle = () => route.handle(services, request, reply);
+      return forCaller(aborted.signal, handle, { stops: route.method === 'GET' });
     },
   };
 }

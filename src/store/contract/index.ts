@@ -40,6 +40,17 @@ export interface StoreFigures {
   openLogins: number;
 }
 
+/** The figures of one lane: a set of connections or processes that only one kind of work uses. */
+export interface LaneFigures {
+  /** Number of operations that run. */
+  inUse: number;
+  waiting: number;
+  /** Number of operations that were rejected because too many were waiting, or because they waited too long. */
+  refused: number;
+  /** Sum of the waiting times in seconds. */
+  waitedSeconds: number;
+}
+
 /**
  * The store. Its guarantees, each with a conformance test that quotes it:
  *

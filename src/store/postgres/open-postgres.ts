@@ -96,15 +96,16 @@ function unprepared(place: string, version: number): IdkitError {
 }
 
 /** Maximum number of connections of one store. With more, statements would only wait for each other's row locks. */
-const LARGEST = 12;
+const LARGEST = 16;
 /** Minimum number of connections for requests. With fewer, one long write would delay every refresh. */
 const SMALLEST = 2;
 /** One store uses at most one fifth of the server's connections. */
 const PART = 5;
 
-/** Number of connections for slow reads if the store has at least `ENOUGH` connections. Otherwise 1. */
-const READS = 2;
-const ENOUGH = 8;
+/** Numbers of connections for the work of administrators if the store has at least `ENOUGH` connections. */
+const MANY = { reads: 4, changes: 4 };
+const FEW = { reads: 2, changes: 1 };
+const ENOUGH = 12;
 
 /**
  * Returns the number of connections for this store, depending on the limits of the server, the database and the user.
@@ -117,6 +118,7 @@ export async function readPoolSizes(client: Pick<Client, 'query'>): Promise<Reco
       (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)
     ) AS connections`);
   const all = Math.min(LARGEST, Math.floor(oneRow(result).connections / PART));
-  const reads = all < ENOUGH ? 1 : READS;
-  return { requests: Math.max(SMALLEST, all - reads), reads };
+  const administrative = all < ENOUGH ? FEW : MANY;
+  const rest = all - administrative.reads - administrative.changes;
+  return { ...administrative, requests: Math.max(SMALLEST, rest) };
 }

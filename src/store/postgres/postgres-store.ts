@@ -1,6 +1,6 @@
 import type { Compilable } from 'kysely';
 import type { Clock, Seconds } from '../../core/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, isAdministrative } from '../../core/index.ts';
 import type { FamilyId } from '../../model/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
 import { mapFault, oneRow } from '../../postgres/index.ts';
@@ -15,6 +15,7 @@ import { readFamilyInSession } from '../records/sessions.ts';
 import { readUser } from '../records/users.ts';
 import { ConfigurationCache } from '../sql/configuration-cache.ts';
 import { SqlStore } from '../sql/store.ts';
+import { kindOfWrite, WaitingRoom } from '../sql/waiting-room.ts';
 import type { Steps } from '../verbs/steps.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
 import { stepsOf, TOGETHER } from '../verbs/verbs.ts';
@@ -34,6 +35,8 @@ const MANY_CHANGES = 200;
  * Timeout in milliseconds of one statement of a change. It is long, because removing a realm removes all of its users.
  */
 const CHANGE_MS = 600_000;
+/** Limits of the writes of administrators. Programs that create many users send many of them in parallel. */
+const CHANGES = { seats: 1_000, patience: 30_000 };
 /** Statements with a longer timeout, because they remove rows that may have accumulated for years. */
 const LONG: ReadonlySet<QueryName> = new Set<QueryName>([
   'session.deleteOfRealm',
@@ -62,6 +65,8 @@ export class PostgresStore extends SqlStore {
   readonly #feed: ChangeFeed | undefined;
   readonly #turns: Turns | undefined;
   readonly #reads: AdministrativeReads;
+  /** The writes of administrators. */
+  readonly #changes: WaitingRoom;
   readonly #rotations: Batches<Verbs['rotate']['in'], RotationResult>;
   readonly #unanswered: UnansweredRotations;
   readonly #families: Batches<string, RowOf<'family.find'> | undefined>;
@@ -78,6 +83,7 @@ export class PostgresStore extends SqlStore {
     this.#feed = feed;
     this.#turns = feed === undefined ? undefined : new Turns(feed, connections.place);
     this.#reads = new AdministrativeReads(connections);
+    this.#changes = new WaitingRoom({ ...CHANGES, atOnce: connections.sizes.changes });
     this.#unanswered = new UnansweredRotations(connections);
     this.#rotations = openRotations(connections, this.#unanswered);
     this.#families = openPointReads(connections, 'family.findAll');
@@ -202,7 +208,10 @@ export class PostgresStore extends SqlStore {
     const options: TransactionOptions<Verbs[V]['out']> = this.#options[verb]?.(input) ?? {
       isolation: TOGETHER.has(verb) ? 'serializable' : 'alone',
     };
-    return this.#track(runSteps(this.#connections, () => stepsOf(verb, input), options));
+    const steps = () => stepsOf(verb, input);
+    if (!isAdministrative()) return this.#track(runSteps(this.#connections, steps, options));
+    const change = () => runSteps(this.#connections, steps, { ...options, lane: 'changes' });
+    return this.#track(this.#changes.use(change, { kind: kindOfWrite(verb, input) }));
   }
 
   /** The transaction options of those verbs that do not use the defaults. */

@@ -58,11 +58,12 @@ export function openPointReads<Q extends PointQuery>(
  */
 export class AdministrativeReads {
   readonly #connections: Connections;
-  readonly #room: WaitingRoom;
+  readonly room: WaitingRoom;
 
   constructor(connections: Connections) {
     this.#connections = connections;
-    this.#room = new WaitingRoom(connections.sizes.reads);
+    // One connection of the lane remains for cancellations, so that they need none of the others.
+    this.room = new WaitingRoom({ atOnce: connections.sizes.reads - 1 });
   }
 
   /**
@@ -72,10 +73,9 @@ export class AdministrativeReads {
    */
   read<R>(order: Order<R>): Promise<R[]> {
     const signal = callerSignal();
-    return this.#room.use(() => {
-      const read = (client: PoolClient) => this.#untilGone(client, rowsOf(client, order), signal);
-      return readAgain(this.#connections, read, 'reads');
-    }, signal);
+    const read = (client: PoolClient) => this.#untilGone(client, rowsOf(client, order), signal);
+    const work = () => readAgain(this.#connections, read, 'reads');
+    return this.room.use(work, { kind: order.text, signal });
   }
 
   /**
@@ -92,7 +92,7 @@ export class AdministrativeReads {
     const end = () => {
       const pid = this.#connections.serverOf(client)?.pid;
       ending = this.#connections
-        .use((other) => other.query('SELECT pg_cancel_backend($1)', [pid]))
+        .use((other) => other.query('SELECT pg_cancel_backend($1)', [pid]), { lane: 'reads' })
         // If the cancellation fails, the server's statement timeout ends the read.
         .catch(() => {});
     };

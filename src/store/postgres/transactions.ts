@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import type { Connections } from '../../postgres/driver.ts';
+import type { Connections, Lane } from '../../postgres/driver.ts';
 import { isConnectionLost, isLostRace, isStalePlan, mapFault, oneRow } from '../../postgres/index.ts';
 import { Refused } from '../verbs/apply.ts';
 import type { Steps } from '../verbs/steps.ts';
@@ -40,6 +40,8 @@ export interface TransactionOptions<T> {
   fills?: boolean;
   /** Runs more statements before the transaction's commit. */
   finish?(client: PoolClient, value: T): Promise<void>;
+  /** The connections that run the verb. Default: `requests`. */
+  lane?: Lane;
   /** Converts a refusal into the verb's result. Default: the refusal is thrown. */
   refused?(answer: Refused['answer']): T;
 }
@@ -64,10 +66,13 @@ export async function runSteps<T>(
       result: undefined,
     };
     try {
-      return await connections.use((client) => {
-        progress.timeline = connections.serverOf(client)?.timeline;
-        return runOnce(client, steps(), options, progress);
-      });
+      return await connections.use(
+        (client) => {
+          progress.timeline = connections.serverOf(client)?.timeline;
+          return runOnce(client, steps(), options, progress);
+        },
+        { lane: options.lane ?? 'requests' },
+      );
     } catch (error) {
       if (error instanceof Refused && options.refused !== undefined) return options.refused(error.answer);
       if (isConnectionLost(error) && progress.mayBeDone && options.isolation !== 'repeatable') {

@@ -13,6 +13,7 @@ import {
   tidyLog,
 } from './file.ts';
 import { Reader } from './reader/reader.ts';
+import { ReaderProcesses } from './reader/reader-processes.ts';
 import { resealAll } from './reseal.ts';
 import { prepareForWriting } from './schema-state.ts';
 import { SqliteStore } from './sqlite-store.ts';
@@ -82,7 +83,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       file,
       database,
       reader: new Reader(file, file),
-      administration: new Reader(file, file),
+      administration: new ReaderProcesses(file, file),
       writer,
       sealing,
       clock,

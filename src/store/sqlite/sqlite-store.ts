@@ -14,18 +14,21 @@ import { WaitingRoom } from '../sql/waiting-room.ts';
 import { drive } from '../verbs/steps.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
 import { mapFault } from './faults.ts';
-import type { Reader } from './reader/reader.ts';
+import type { StatementReader } from './reader/reader.ts';
 import { schemaVersion } from './schema-state.ts';
 import { Statements } from './statements.ts';
 import type { Writer } from './writer/writer.ts';
+
+/** Maximum number of processes for the reads of administrators. */
+const PROCESSES = 3;
 
 /** The dependencies of the store. A read-only store has no `writer`. */
 export interface SqliteParts {
   file: string;
   database: DatabaseSync;
-  reader: Reader;
-  /** The thread for reads of administrators. */
-  administration: Reader;
+  reader: StatementReader;
+  /** Runs the reads of administrators. */
+  administration: StatementReader;
   writer: Writer | undefined;
   sealing: Sealing;
   clock: Clock;
@@ -35,7 +38,7 @@ export interface SqliteParts {
 
 /**
  * The store on SQLite. Single rows are read on the main thread. Writes run in the writer thread, and long reads in a
- * reader thread. Reads of administrators have their own reader thread. A write resolves after its commit, so every
+ * reader thread. Reads of administrators run in processes of their own. A write resolves after its commit, so every
  * later read sees it.
  */
 export class SqliteStore extends SqlStore {
@@ -45,7 +48,7 @@ export class SqliteStore extends SqlStore {
   protected readonly cache: ConfigurationCache;
   readonly #parts: SqliteParts;
   readonly #sql: Statements;
-  readonly #room = new WaitingRoom(1);
+  readonly #room = new WaitingRoom({ atOnce: PROCESSES });
   #closing: Promise<void> | undefined;
 
   constructor(parts: SqliteParts) {
@@ -77,7 +80,7 @@ export class SqliteStore extends SqlStore {
   async figures(): Promise<StoreFigures> {
     const [[counts], [size]] = await Promise.all([
       this.administrative('figures', {}),
-      this.#parts.administration.all<{ bytes: number }>(
+      this.#administrate<{ bytes: number }>(
         'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
         [],
       ),
@@ -122,11 +125,12 @@ export class SqliteStore extends SqlStore {
   }
 
   /**
-   * Runs an administrator's statement in the reader thread, which runs one statement at a time. The number of waiting
-   * statements is limited.
+   * Runs an administrator's statement in one of the processes. The number of waiting statements is limited.
    */
   #administrate<R>(sql: string, values: readonly unknown[]): Promise<R[]> {
-    return this.#room.use(() => this.#parts.administration.all<R>(sql, values), callerSignal());
+    const signal = callerSignal();
+    const read = () => this.#parts.administration.all<R>(sql, values, signal);
+    return this.#room.use(read, { kind: sql, signal });
   }
 
   protected write<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {

@@ -49,10 +49,10 @@ test('twelve slow reads by administrators do not delay a refresh, and a read is 
       await sleep(20);
     }
   };
-  await untilAtServer(2);
+  await untilAtServer(3);
   const { status } = await refresh(service, tokens['refresh_token']!);
   assert.equal(status, 200);
-  await untilAtServer(2);
+  await untilAtServer(3);
   controller.abort();
   await untilAtServer(0);
   assert.deepEqual(new Set(await Promise.all(reads)), new Set(['aborted']));

@@ -10,8 +10,19 @@ export interface ReaderQuestion {
 
 export type ReaderAnswer = { id: number; rows: unknown[] } | { id: number; fault: Fault };
 
+/** Runs slow reads in parallel with the main thread. */
+export interface StatementReader {
+  /**
+   * @typeParam R the rows that the statement returns
+   * @param signal ends the statement if the caller disconnects, if the reader can do that
+   */
+  all<R>(sql: string, values: readonly unknown[], signal?: AbortSignal): Promise<R[]>;
+  /** Ends everything that the reader started. */
+  close(): Promise<void>;
+}
+
 /** Runs slow reads in a thread, which starts with the first read. */
-export class Reader {
+export class Reader implements StatementReader {
   readonly #workerData: { location: string; file: string };
   readonly #waiting = new Map<number, { resolve(rows: unknown[]): void; reject(error: Error): void }>();
   #worker: Worker | undefined;
@@ -22,7 +33,6 @@ export class Reader {
     this.#workerData = { location, file };
   }
 
-  /** @typeParam R the rows that the statement returns */
   all<R>(sql: string, values: readonly unknown[]): Promise<R[]> {
     if (this.#closed) return Promise.reject(new IdkitError('IDKIT_FAILED', 'the database is closed'));
     const worker = this.#start();

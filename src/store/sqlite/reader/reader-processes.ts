@@ -1,0 +1,189 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { IdkitError, threadModule } from '../../../core/index.ts';
+import { fromFault } from '../faults.ts';
+import type { ReaderAnswer, ReaderQuestion, StatementReader } from './reader.ts';
+
+/** Timeout of a statement in milliseconds. */
+const STATEMENT_MS = 15_000;
+/** Time in milliseconds for a statement to end by itself after its caller has disconnected. */
+const GRACE_MS = 50;
+/** A process that runs no statement for this many milliseconds is ended. */
+const UNUSED_MS = 60_000;
+
+/**
+ * Runs slow reads in a few processes, which start when they are needed. Each process runs one statement at a time. If
+ * the caller disconnects or the statement takes too long, its process is killed.
+ */
+export class ReaderProcesses implements StatementReader {
+  readonly #location: string;
+  readonly #file: string;
+  readonly #milliseconds: number;
+  readonly #idle: ReaderProcess[] = [];
+  readonly #all = new Set<ReaderProcess>();
+  #closed = false;
+
+  /** @param milliseconds timeout of a statement. Default: 15,000. */
+  constructor(location: string, file: string, milliseconds = STATEMENT_MS) {
+    this.#location = location;
+    this.#file = file;
+    this.#milliseconds = milliseconds;
+  }
+
+  /**
+   * The caller limits the number of statements that run in parallel. If `signal` is aborted, the promise is rejected
+   * when the statement has ended.
+   *
+   * @throws IDKIT_UNREACHABLE if the statement takes too long
+   */
+  async all<R>(sql: string, values: readonly unknown[], signal?: AbortSignal): Promise<R[]> {
+    signal?.throwIfAborted();
+    if (this.#closed) throw closed();
+    const reader = this.#idle.pop() ?? this.#start();
+    const timeout = setTimeout(() => reader.kill(tooSlow(this.#milliseconds)), this.#milliseconds);
+    let grace: NodeJS.Timeout | undefined;
+    const abort = () => {
+      grace = setTimeout(() => reader.kill(signal?.reason), GRACE_MS);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      return await reader.ask<R>(sql, values);
+    } finally {
+      clearTimeout(timeout);
+      clearTimeout(grace);
+      signal?.removeEventListener('abort', abort);
+      if (reader.isAlive && !this.#closed) this.#idle.push(reader);
+    }
+  }
+
+  /** Kills running statements and ends all processes. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const ending = [...this.#all];
+    for (const reader of ending) reader.end();
+    await Promise.all(ending.map((reader) => reader.ended));
+  }
+
+  #start(): ReaderProcess {
+    const reader = new ReaderProcess(this.#location, this.#file, () => {
+      const place = this.#idle.indexOf(reader);
+      if (place !== -1) this.#idle.splice(place, 1);
+    });
+    this.#all.add(reader);
+    void reader.ended.then(() => this.#all.delete(reader));
+    return reader;
+  }
+}
+
+class ReaderProcess {
+  readonly #child: ChildProcess;
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<void>;
+  readonly #retire: () => void;
+  #asked: { resolve(rows: unknown[]): void; reject(error: unknown): void } | undefined;
+  #fault: unknown;
+  #unused: NodeJS.Timeout | undefined;
+  #alive = true;
+  #nextId = 1;
+
+  /** @param retire called when the process accepts no more statements */
+  constructor(location: string, file: string, retire: () => void) {
+    this.#retire = retire;
+    this.#child = fork(fileURLToPath(threadModule(import.meta.url, './reader-process')), [location, file], {
+      // The process needs no secret of the environment.
+      env: libraryPaths(),
+      execArgv: [],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    this.ended = new Promise((resolve) => {
+      const end = (error?: unknown) => {
+        this.#leave();
+        this.#asked?.reject(this.#fault ?? error ?? new IdkitError('IDKIT_UNREACHABLE', ENDED));
+        this.#asked = undefined;
+        resolve();
+      };
+      this.#child.once('exit', () => end());
+      this.#child.once('error', (error) => {
+        // Without a process id, the process did not start and has no exit event.
+        if (this.#child.pid === undefined) end(error);
+        else this.kill(error);
+      });
+    });
+    this.#child.on('message', (answer) => this.#take(answer as ReaderAnswer));
+  }
+
+  get isAlive(): boolean {
+    return this.#alive;
+  }
+
+  ask<R>(sql: string, values: readonly unknown[]): Promise<R[]> {
+    clearTimeout(this.#unused);
+    this.#child.ref();
+    this.#child.channel?.ref();
+    return new Promise((resolve, reject) => {
+      this.#asked = { resolve: (rows) => resolve(rows as R[]), reject };
+      const question: ReaderQuestion = { id: this.#nextId++, sql, values };
+      this.#child.send(question, (error) => {
+        if (error !== null) this.kill(error);
+      });
+    });
+  }
+
+  /** Ends the process in the middle of its statement, which is rejected with `fault`. */
+  kill(fault: unknown): void {
+    this.#fault ??= fault;
+    this.#leave();
+    this.#child.kill('SIGKILL');
+  }
+
+  /** Ends the process. A statement that runs is rejected. */
+  end(): void {
+    if (this.#asked !== undefined) this.kill(closed());
+    else this.#disconnect();
+  }
+
+  #disconnect(): void {
+    this.#leave();
+    this.#child.ref();
+    if (this.#child.connected) this.#child.disconnect();
+  }
+
+  #take(answer: ReaderAnswer): void {
+    const asked = this.#asked;
+    this.#asked = undefined;
+    this.#child.unref();
+    this.#child.channel?.unref();
+    this.#unused = setTimeout(() => this.#disconnect(), UNUSED_MS);
+    this.#unused.unref();
+    if ('fault' in answer) asked?.reject(fromFault(answer.fault));
+    else asked?.resolve(answer.rows);
+  }
+
+  #leave(): void {
+    this.#alive = false;
+    clearTimeout(this.#unused);
+    this.#retire();
+  }
+}
+
+const ENDED = 'a process that reads the database ended unexpectedly';
+
+function libraryPaths(): NodeJS.ProcessEnv {
+  const { LD_LIBRARY_PATH, DYLD_LIBRARY_PATH, SystemRoot } = process.env;
+  return { LD_LIBRARY_PATH, DYLD_LIBRARY_PATH, SystemRoot };
+}
+
+function closed(): IdkitError {
+  return new IdkitError('IDKIT_FAILED', 'the database is closed');
+}
+
+function tooSlow(milliseconds: number): IdkitError {
+  return new IdkitError(
+    'IDKIT_UNREACHABLE',
+    `a read of an administrator took longer than ${milliseconds / 1000} s`,
+    {
+      hints: ['retry with a smaller max or a narrower search'],
+    },
+  );
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { forCaller, IdkitError } from '../../../src/core/index.ts';
+import { WaitingRoom } from '../../../src/store/sql/waiting-room.ts';
+import { ReaderProcesses } from '../../../src/store/sqlite/reader/reader-processes.ts';
+import { aUser } from '../../conformance/store/records.ts';
+import { begin, rotation } from '../../conformance/store/suite.ts';
+import { newStore } from '../files.ts';
+
+// Checks that slow lists and searches of administrators do not delay other calls, and that they can be ended.
+
+/** A statement that never ends by itself. */
+const ENDLESS = 'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) AS n FROM c';
+const SHORT = 'SELECT count(*) AS users FROM account';
+
+async function newReaders(t: TestContext, milliseconds?: number): Promise<ReaderProcesses> {
+  const { file } = await newStore(t);
+  const readers = new ReaderProcesses(file, file, milliseconds);
+  t.after(() => readers.close());
+  return readers;
+}
+
+async function manyUsers(t: TestContext) {
+  const { store } = await newStore(t);
+  await begin(store);
+  const users = Array.from({ length: 3_000 }, (_, i) => ({
+    do: 'create' as const,
+    user: aUser({ id: `u${i}`, username: `user-${i}`, attributes: { place: ['x'.repeat(2_000)] } }),
+  }));
+  await store.apply(users);
+  return store;
+}
+
+test('twelve slow searches do not delay a refresh, or the lists that logins and tokens need', async (t) => {
+  const store = await manyUsers(t);
+  let ended = 0;
+  const searches = Array.from({ length: 12 }, async () => {
+    await store.countUsers({ realmId: 'realm-1', attributes: { place: 'y' } });
+    ended++;
+  });
+  assert.deepEqual(await store.rotateRefreshToken(rotation({})), { outcome: 'rotated' });
+  assert.equal((await store.listUserSessions('user-1', false)).length, 1);
+  assert.ok(ended < 12, 'the refresh and the list returned before the searches');
+  await Promise.all(searches);
+});
+
+test('rejects a search if too many searches are waiting, and counts it', async (t) => {
+  const { store } = await newStore(t);
+  await begin(store);
+  const searches = Array.from({ length: 68 }, () => store.countUsers({ realmId: 'realm-1', search: 'a' }));
+  const outcomes = await Promise.allSettled(searches);
+  const refused = outcomes.filter(({ status }) => status === 'rejected');
+  assert.equal(refused.length, 1);
+  assert.equal((refused[0] as PromiseRejectedResult).reason.code, 'IDKIT_UNREACHABLE');
+});
+
+test('ends a running statement if its caller disconnects, and reads again after many of them', async (t) => {
+  const readers = await newReaders(t);
+  const gone = new IdkitError('IDKIT_UNREACHABLE', 'gone');
+  for (let time = 0; time < 8; time++) {
+    const signals = [new AbortController(), new AbortController(), new AbortController()];
+    const running = signals.map(({ signal }) => readers.all(ENDLESS, [], signal));
+    for (const one of signals) one.abort(gone);
+    for (const one of await Promise.allSettled(running))
+      assert.equal(one.status === 'rejected' && one.reason, gone);
+  }
+  assert.deepEqual(await readers.all(SHORT, []), [{ users: 0 }]);
+});
+
+test('a statement that ends soon after its caller has disconnected returns its rows', async (t) => {
+  const readers = await newReaders(t);
+  await readers.all(SHORT, []);
+  const gone = new AbortController();
+  const read = readers.all(SHORT, [], gone.signal);
+  gone.abort();
+  await read;
+  await assert.rejects(readers.all(SHORT, [], gone.signal), { name: 'AbortError' });
+});
+
+test('ends a statement that takes too long with IDKIT_UNREACHABLE', async (t) => {
+  const readers = await newReaders(t, 200);
+  await assert.rejects(readers.all(ENDLESS, []), { code: 'IDKIT_UNREACHABLE', message: /longer than 0.2 s/ });
+});
+
+test('closes although a statement never ends, and rejects the statement', async (t) => {
+  const readers = await newReaders(t);
+  await readers.all(SHORT, []);
+  const running = assert.rejects(readers.all(ENDLESS, []), { code: 'IDKIT_FAILED' });
+  await readers.close();
+  await running;
+  await assert.rejects(readers.all(SHORT, []), { code: 'IDKIT_FAILED' });
+});
+
+test('reports a faulty statement, and runs the next one', async (t) => {
+  const readers = await newReaders(t);
+  await assert.rejects(readers.all('SELECT * FROM missing', []), /no such table/);
+  assert.deepEqual(await readers.all(SHORT, []), [{ users: 0 }]);
+});
+
+test('removes a waiting search from the queue if its caller disconnects', async (t) => {
+  const store = await manyUsers(t);
+  const slow = () => store.countUsers({ realmId: 'realm-1', attributes: { place: 'y' } });
+  const running = Array.from({ length: 6 }, slow);
+  const gone = new AbortController();
+  const queued = forCaller(gone.signal, slow);
+  gone.abort(new IdkitError('IDKIT_UNREACHABLE', 'gone'));
+  await assert.rejects(queued, { message: 'gone' });
+  await Promise.all(running);
+});
+
+test('operations that were slow before never take the last place, so a short one does not wait', async () => {
+  const room = new WaitingRoom({ atOnce: 3 });
+  await room.use(() => sleep(150), { kind: 'slow' });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const slow = Array.from({ length: 5 }, () => room.use(() => promise, { kind: 'slow' }));
+  assert.deepEqual(
+    { ...room.figures, waitedSeconds: 0 },
+    { inUse: 2, waiting: 3, refused: 0, waitedSeconds: 0 },
+  );
+  assert.equal(await room.use(async () => 'short', { kind: 'short' }), 'short');
+  resolve();
+  await Promise.all(slow);
+  assert.equal(room.figures.inUse, 0);
+});
