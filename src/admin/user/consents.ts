@@ -14,7 +14,7 @@ export async function listConsents(call: RealmCall, userId: string): Promise<rea
   await getUser(call, userId);
   const { store } = call.context;
   const realmId = call.configuration.realm.id;
-  const offline = await offlineClients(call, userId);
+  const offline = new Set(await store.listClientsOfUser(userId, true));
   const listed: Json[] = [];
   const nameOf = async (uuid: string) => (await store.findClientByUuid(realmId, uuid))?.clientId;
   const grants = (uuid: string) => (offline.has(uuid) ? [{ client: uuid, key: 'Offline Token' }] : []);
@@ -29,11 +29,6 @@ export async function listConsents(call: RealmCall, userId: string): Promise<rea
       listed.push({ clientId, grantedClientScopes: [], additionalGrants: grants(uuid) });
   }
   return listed;
-}
-
-async function offlineClients({ context }: RealmCall, userId: string): Promise<Set<string>> {
-  const sessions = await context.store.listUserSessions(userId, true);
-  return new Set(sessions.flatMap(({ clientUuids }) => clientUuids));
 }
 
 /**

@@ -37,12 +37,16 @@ async function listed(call: RealmCall, found: readonly SessionWithClients[]): Pr
   return sessions;
 }
 
-/** Lists the online sessions of a user, or the offline sessions of a user with one client. */
-export async function listUserSessions(call: RealmCall, userId: string, offlineOf?: string): Promise<Json[]> {
+/** Lists the online sessions of a user, or the offline sessions of a user with one client. @throws AdminRefusal 404 */
+export async function listUserSessions(call: RealmCall, userId: string, offlineOf?: string): Promise<Pages> {
   await getUser(call, userId);
-  const found = await call.context.store.listUserSessions(userId, offlineOf !== undefined);
-  const wanted = offlineOf === undefined ? found : found.filter((one) => one.clientUuids.includes(offlineOf));
-  return await listed(call, wanted);
+  const found = call.context.store.userSessionPages({
+    userId,
+    caller: 'administrator',
+    offline: offlineOf !== undefined,
+    clientUuid: offlineOf,
+  });
+  return shown(found, (page) => listed(call, page));
 }
 
 /** @throws AdminRefusal 404 */
@@ -103,12 +107,10 @@ export async function logoutUser(call: RealmCall, userId: string): Promise<void>
 /** Ends one session. @throws AdminRefusal 404, with Keycloak's misspelled message */
 export async function deleteSession(call: RealmCall, id: string, offline: boolean): Promise<void> {
   const { store } = call.context;
-  const session = await store.findSession(id, offline);
-  if (session === undefined || session.realmId !== call.configuration.realm.id)
-    throw notFound('Sesssion not found');
-  const ofUser = await store.listUserSessions(session.userId, offline);
-  const sessions = ofUser.filter((one) => one.session.id === id);
-  const notify = await call.context.sessionEndings?.prepare(session.realmId, { sessions });
+  const found = await store.findListedSession(id, offline);
+  const { realm } = call.configuration;
+  if (found?.session.realmId !== realm.id) throw notFound('Sesssion not found');
+  const notify = await call.context.sessionEndings?.prepare(realm.id, { sessions: [found] });
   await store.endSession(id, offline);
   await notify?.();
   await applyChanges(call, [], { operation: 'DELETE', resource: 'USER_SESSION', path: `sessions/${id}` });

@@ -89,12 +89,13 @@ async function usedClients(
   { ctx, configuration, now, sso }: AccountCall,
   offline: boolean,
 ): Promise<ReadonlySet<string>> {
-  const sessions = await ctx.store.listUserSessions(sso.user.id, offline);
-  return new Set(
-    sessions
-      .filter(({ session }) => isSessionAlive(configuration.realm.settings, session, now))
-      .flatMap(({ clientUuids }) => clientUuids),
-  );
+  const used = new Set<string>();
+  const query = { userId: sso.user.id, offline, caller: 'user' } as const;
+  for await (const sessions of ctx.store.userSessionPages(query))
+    for (const { session, clientUuids } of sessions)
+      if (isSessionAlive(configuration.realm.settings, session, now))
+        for (const uuid of clientUuids) used.add(uuid);
+  return used;
 }
 
 function renderApplication(

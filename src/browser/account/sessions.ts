@@ -26,8 +26,7 @@ const rules: AccountRules = {
   name: 'sessions',
 
   async show(account, options) {
-    const sessions = await listSessions(account);
-    const shown = sessions.slice(0, MOST_SHOWN);
+    const { shown, more } = await listSessions(account);
     const clients = await findClients(account, new Set(shown.flatMap(({ clientUuids }) => clientUuids)));
     return showAccountPage(
       account,
@@ -44,7 +43,7 @@ const rules: AccountRules = {
             }),
           ),
         ),
-        more: sessions.length - shown.length,
+        more,
       },
       options,
     );
@@ -69,18 +68,30 @@ const rules: AccountRules = {
 /** The page `/account/account-security/device-activity`, which lists the user's sessions and can end them. */
 export const accountSessions = accountEndpoint(rules);
 
-async function listSessions(account: AccountCall): Promise<readonly SessionWithClients[]> {
+/** Returns the sessions to show, first the current one, then the others by last use, and the number of further ones. */
+async function listSessions(
+  account: AccountCall,
+): Promise<{ shown: readonly SessionWithClients[]; more: number }> {
   const { ctx, configuration, now, sso } = account;
-  const all = await ctx.store.listUserSessions(sso.user.id, false);
   const first = (one: UserSession) => (one.id === sso.session.id ? 1 : 0);
-  return all
-    .filter(
+  const query = { userId: sso.user.id, offline: false, caller: 'user' } as const;
+  let shown: readonly SessionWithClients[] = [];
+  let count = 0;
+  for await (const page of ctx.store.userSessionPages(query)) {
+    const alive = page.filter(
       ({ session }) => isOwn(account, session) && isSessionAlive(configuration.realm.settings, session, now),
-    )
-    .sort(
-      ({ session: one }, { session: other }) =>
-        first(other) - first(one) || other.lastAccessAt - one.lastAccessAt || other.startedAt - one.startedAt,
     );
+    count += alive.length;
+    shown = [...shown, ...alive]
+      .sort(
+        ({ session: one }, { session: other }) =>
+          first(other) - first(one) ||
+          other.lastAccessAt - one.lastAccessAt ||
+          other.startedAt - one.startedAt,
+      )
+      .slice(0, MOST_SHOWN);
+  }
+  return { shown, more: count - shown.length };
 }
 
 function isOwn({ configuration, sso }: AccountCall, session: UserSession): boolean {

@@ -10,8 +10,7 @@ export async function endSessionOf(
   ctx: Pick<ProtocolContext, 'store' | 'sessionEndings'>,
   session: UserSession,
 ): Promise<SessionWithClients | undefined> {
-  const all = await ctx.store.listUserSessions(session.userId, session.offline);
-  const known = all.find((one) => one.session.id === session.id);
+  const known = await ctx.store.findListedSession(session.id, session.offline);
   const notify =
     known === undefined
       ? undefined
@@ -28,6 +27,9 @@ interface ClientsOfSession {
   clientUuids: readonly string[];
 }
 
+/** Maximum number of sessions whose offline clients are read one by one. For more, all are read at once. */
+const FEW = 200;
+
 /**
  * Adds to each session those clients that have only offline tokens of its login. In Keycloak these clients remain in
  * the online session, so they are notified of its end like the other clients. Their tokens remain valid.
@@ -35,13 +37,19 @@ interface ClientsOfSession {
  * @param sessions of one user
  */
 export async function withOfflineClients<T extends ClientsOfSession>(
-  store: Pick<Store, 'listUserSessions'>,
+  store: Pick<Store, 'findListedSession' | 'listUserSessions'>,
   sessions: readonly T[],
 ): Promise<readonly T[]> {
-  const online = sessions.find(({ session }) => !session.offline);
-  if (online === undefined) return sessions;
-  const offline = await store.listUserSessions(online.session.userId, true);
-  const clientsOf = new Map(offline.map(({ session, clientUuids }) => [session.id, clientUuids]));
+  const online = sessions.filter(({ session }) => !session.offline);
+  const [one] = online;
+  if (one === undefined) return sessions;
+  const offline =
+    online.length <= FEW
+      ? await Promise.all(online.map(({ session }) => store.findListedSession(session.id, true)))
+      : await store.listUserSessions(one.session.userId, true);
+  const clientsOf = new Map(
+    offline.flatMap((found) => (found === undefined ? [] : [[found.session.id, found.clientUuids]])),
+  );
   return sessions.map((one) => {
     const more = one.session.offline ? undefined : clientsOf.get(one.session.id);
     return more === undefined ? one : { ...one, clientUuids: [...new Set([...one.clientUuids, ...more])] };

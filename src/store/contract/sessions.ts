@@ -51,6 +51,16 @@ export interface SessionWithClients {
   clientUuids: readonly ClientUuid[];
 }
 
+/** Filters of `userSessionPages`. */
+export interface UserSessionQuery {
+  userId: string;
+  /** A read of an administrator delays no login, but has to wait for those of other administrators. */
+  caller: 'administrator' | 'user';
+  offline: boolean;
+  /** Only for administrators. */
+  clientUuid?: ClientUuid | undefined;
+}
+
 /**
  * Stores user sessions, their token families and claims. A claim marks a value that can be used only once. Nothing here
  * is cached.
@@ -79,7 +89,16 @@ export interface SessionStore {
   endUserSessions(userId: string, options: { offlineToo: boolean }): Promise<{ ended: number }>;
   /** Ends all online sessions of a realm. */
   endRealmSessions(realmId: RealmId): Promise<{ ended: number }>;
+  findListedSession(id: SessionId, offline: boolean): Promise<SessionWithClients | undefined>;
+  /** Sorted by id, as in Keycloak. A user can have very many sessions: see `userSessionPages`. */
   listUserSessions(userId: string, offline: boolean): Promise<readonly SessionWithClients[]>;
+  /**
+   * Lists the sessions of a user by id, page by page as in `userPages`. With `clientUuid`, lists only those in which
+   * the client has a token family.
+   */
+  userSessionPages(query: UserSessionQuery & Partial<Range>): AsyncIterable<readonly SessionWithClients[]>;
+  /** Returns the clients that have token families in any session of the user. */
+  listClientsOfUser(userId: string, offline: boolean): Promise<readonly ClientUuid[]>;
   listClientSessions(query: {
     clientUuid: ClientUuid;
     offline: boolean;

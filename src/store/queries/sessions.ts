@@ -62,6 +62,13 @@ export function sessionQueries(
         .whereRef('token_family.offline', '=', 'user_session.offline')
         .as('client_uuids'),
     );
+  const ofUser = listed
+    .where('user_session.user_id', '=', slot('user_id'))
+    .where('user_session.offline', '=', slot('offline'))
+    .where('user_session.id', '>', slot('after'))
+    .orderBy('user_session.id')
+    .limit(slot('max'))
+    .offset(slot('first'));
   return {
     'session.insert': db
       .insertInto('user_session')
@@ -77,11 +84,31 @@ export function sessionQueries(
       )
       .where('user_session.id', '=', slot('id'))
       .where('user_session.offline', '=', slot('offline')),
-    'session.ofUser': listed
+    'session.listed': listed
+      .where('user_session.id', '=', slot('id'))
+      .where('user_session.offline', '=', slot('offline')),
+    'session.ofUser': ofUser,
+    'session.ofUserAndClient': ofUser.where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('token_family')
+          .select('token_family.id')
+          .whereRef('token_family.session_id', '=', 'user_session.id')
+          .whereRef('token_family.offline', '=', 'user_session.offline')
+          .where('token_family.client_uuid', '=', slot('client_uuid')),
+      ),
+    ),
+    'session.clientsOfUser': db
+      .selectFrom('user_session')
+      .innerJoin('token_family', (join) =>
+        join
+          .onRef('token_family.session_id', '=', 'user_session.id')
+          .onRef('token_family.offline', '=', 'user_session.offline'),
+      )
+      .select('token_family.client_uuid')
+      .distinct()
       .where('user_session.user_id', '=', slot('user_id'))
-      .where('user_session.offline', '=', slot('offline'))
-      .orderBy('user_session.started_at')
-      .orderBy('user_session.id'),
+      .where('user_session.offline', '=', slot('offline')),
     'session.ofClient': listed
       .where('user_session.offline', '=', slot('offline'))
       .where('user_session.id', 'in', (eb) =>

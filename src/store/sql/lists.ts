@@ -1,5 +1,13 @@
+import { setImmediate } from 'node:timers/promises';
 import type { AdminEvent, ClientUuid, User, UserEvent } from '../../model/index.ts';
-import type { AdminEventQuery, EventQuery, Range, SessionWithClients, UserQuery } from '../contract/index.ts';
+import type {
+  AdminEventQuery,
+  EventQuery,
+  Range,
+  SessionWithClients,
+  UserQuery,
+  UserSessionQuery,
+} from '../contract/index.ts';
 import type { RowOf } from '../queries/compiled/types.ts';
 import { readDocument } from '../records/events.ts';
 import { readListedSession } from '../records/sessions.ts';
@@ -9,6 +17,12 @@ import { SqlLogin } from './login.ts';
 
 /** Maximum number of rows in a page. Reading one takes a few milliseconds and little memory. */
 const PAGE = 200;
+
+/**
+ * Maximum number of sessions of one user that one statement reads. The index of Postgres does not sort the sessions of a
+ * user by id, so every statement reads the keys of all of them.
+ */
+const SESSIONS_OF_USER = { sqlite: PAGE, postgres: 10 * PAGE } as const;
 
 /** The start of a page: it skips `first` rows, or starts after the last row of the previous page. */
 interface Place<R> extends Range {
@@ -62,6 +76,40 @@ export abstract class SqlLists extends SqlLogin {
     for await (const rows of pages) yield rows.map(readUser);
   }
 
+  async *userSessionPages({
+    userId,
+    offline,
+    clientUuid,
+    caller,
+    first: skipped = 0,
+    max: most = Number.MAX_SAFE_INTEGER,
+  }: UserSessionQuery & Partial<Range>): AsyncIterable<readonly SessionWithClients[]> {
+    const pages = inPages(
+      { first: skipped, max: most },
+      ({ first, max, after }: Place<RowOf<'session.ofUser'>>) => {
+        const place = { user_id: userId, offline: Number(offline), first, max, after: after?.id ?? '' };
+        if (clientUuid !== undefined)
+          return this.administrative('session.ofUserAndClient', { ...place, client_uuid: clientUuid });
+        return caller === 'user'
+          ? this.long('session.ofUser', place)
+          : this.administrative('session.ofUser', place);
+      },
+      SESSIONS_OF_USER[this.dialect],
+    );
+    for await (const rows of pages)
+      for (let from = 0; from < rows.length; from += PAGE) {
+        if (from > 0) await setImmediate();
+        yield rows.slice(from, from + PAGE).map(readListedSession);
+      }
+  }
+
+  async listUserSessions(userId: string, offline: boolean): Promise<readonly SessionWithClients[]> {
+    const all: SessionWithClients[] = [];
+    const pages = this.userSessionPages({ userId, offline, caller: 'user' });
+    for await (const page of pages) all.push(...page);
+    return all;
+  }
+
   async *clientSessionPages(
     query: { clientUuid: ClientUuid; offline: boolean } & Range,
   ): AsyncIterable<readonly SessionWithClients[]> {
@@ -101,11 +149,15 @@ function newestFirst({ first, max, after }: Place<{ time: number; seq: number }>
   return { first, max, ...(after === undefined ? {} : { before: { time: after.time, seq: after.seq } }) };
 }
 
-async function* inPages<R>(range: Range, read: (place: Place<R>) => Promise<R[]>): AsyncIterable<R[]> {
+async function* inPages<R>(
+  range: Range,
+  read: (place: Place<R>) => Promise<R[]>,
+  page = PAGE,
+): AsyncIterable<R[]> {
   let { first, max: left } = range;
   let after: R | undefined;
   while (left > 0) {
-    const max = Math.min(PAGE, left);
+    const max = Math.min(page, left);
     const rows = await read({ first, max, after });
     if (rows.length > 0) yield rows;
     if (rows.length < max) return;

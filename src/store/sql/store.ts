@@ -264,10 +264,14 @@ export abstract class SqlStore extends SqlLists implements Store {
     return { ended: await this.run('session.deleteOfRealm', { realm_id: realmId }) };
   }
 
-  async listUserSessions(userId: string, offline: boolean): Promise<readonly SessionWithClients[]> {
-    return (await this.long('session.ofUser', { user_id: userId, offline: Number(offline) })).map(
-      readListedSession,
-    );
+  async findListedSession(id: SessionId, offline: boolean): Promise<SessionWithClients | undefined> {
+    const row = await this.get('session.listed', { id, offline: Number(offline) });
+    return row === undefined ? undefined : readListedSession(row);
+  }
+
+  async listClientsOfUser(userId: string, offline: boolean): Promise<readonly ClientUuid[]> {
+    const of = { user_id: userId, offline: Number(offline) };
+    return (await this.administrative('session.clientsOfUser', of)).map((row) => row.client_uuid);
   }
 
   async listClientSessions(
