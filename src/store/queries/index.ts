@@ -13,7 +13,8 @@ import { userQueries } from './users.ts';
 
 export { type CompiledQuery, compileQuery, compiler } from './define.ts';
 export { adminEventSearch, eventSearch } from './events.ts';
-export { credentialsOf, userCount, userSearch } from './users.ts';
+export { userCount, userSearch } from './user-search.ts';
+export { credentialsOf } from './users.ts';
 
 /** Returns all queries whose SQL does not depend on their arguments. */
 export function defineAll(dialect: 'sqlite' | 'postgres'): Record<string, Compilable> {
