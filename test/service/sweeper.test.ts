@@ -38,31 +38,55 @@ for (const [name, open] of Object.entries(openers))
         );
       }),
     );
-    let sweeps = 0;
-    const counted: Pick<Store, 'sweep' | 'clock'> = {
+    const slices: { limit: number; handled: number }[] = [];
+    const counted: Pick<Store, 'sweep' | 'clock' | 'sliceMilliseconds'> = {
       clock: store.clock,
-      sweep: (...given) => {
-        sweeps++;
-        return store.sweep(...given);
+      sliceMilliseconds: store.sliceMilliseconds,
+      sweep: async (now, limit) => {
+        const swept = await store.sweep(now, limit);
+        slices.push({ limit, handled: swept.handled });
+        return swept;
       },
     };
     const faults: unknown[] = [];
     const log = { error: (fault: unknown) => void faults.push(fault) };
     // The second sweep would start after the end of this test, so the first one must remove everything.
-    const pauses = {
-      batches: 1,
-      get sweeps() {
-        return sweeps > 0 ? 600_000 : 1;
-      },
-    };
-    const sweeper = startSweeper(counted, log as never, pauses);
-    const isSwept = async () =>
-      sweeps >= 4 && (await store.findSession(`s${SESSIONS - 1}`, false)) === undefined;
-    await waitUntil('the last session is removed', isSwept, { every: 5, seen: () => `${sweeps} batches` });
+    const sweeper = startSweeper(counted, log as never, () => (slices.length > 0 ? 600_000 : 1));
+    const isSwept = () => slices.some(({ limit, handled }) => handled < limit);
+    await waitUntil('the sweep ends', isSwept, { every: 5, seen: () => `${slices.length} slices` });
     await sweeper.stop();
     assert.deepEqual(faults, []);
     assert.equal((await store.figures()).userSessions, SESSIONS / 40);
     assert.ok(await store.findSession('s0', false), 'a living one stays');
-    assert.equal(sweeps, 4, '1601 expired sessions, in batches of 500');
+    assert.equal(
+      slices.reduce((sum, { handled }) => sum + handled, 0),
+      SESSIONS + 1,
+      'each session once, with the one of the beginning',
+    );
+    assert.ok(slices.length > 3, 'in small slices');
     assert.deepEqual(await store.sweep(LATER, 100), { removed: 0, handled: 0 });
   });
+
+test('a slow slice makes the next one smaller, and a fast one makes it larger', async () => {
+  const limits: number[] = [];
+  const { promise: done, resolve } = Promise.withResolvers<void>();
+  const sweeper = startSweeper(
+    {
+      clock,
+      // Every slice takes longer than nothing, and less than forever.
+      get sliceMilliseconds() {
+        return limits.length <= 4 ? 1e-9 : 1e9;
+      },
+      sweep: async (_, limit) => {
+        limits.push(limit);
+        if (limits.length === 8) resolve();
+        return { removed: 0, handled: limits.length < 8 ? limit : 0 };
+      },
+    },
+    { error: (fault: unknown) => assert.fail(String(fault)) } as never,
+    () => (limits.length > 0 ? 600_000 : 1),
+  );
+  await done;
+  await sweeper.stop();
+  assert.deepEqual(limits, [100, 50, 25, 20, 20, 40, 80, 160]);
+});

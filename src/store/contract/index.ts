@@ -16,12 +16,12 @@ export type * from './login.ts';
 export type * from './sessions.ts';
 export type * from './users.ts';
 
-/** The result of one batch of a sweep. */
+/** The result of one slice of a sweep. */
 export interface Swept {
-  /** Number of removed records. */
+  /** Number of removed records. Does not include token families. */
   removed: number;
   /**
-   * Number of records that the batch checked: those that it removed, and sessions that continue. If it equals the
+   * Number of records that the slice handled: those that it removed, and sessions that continue. If it equals the
    * limit, more records may be left.
    */
   handled: number;
@@ -92,9 +92,16 @@ export interface Store
   takeTurn(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;
 
   /**
-   * Removes expired sessions, token families, logins, codes, claims, revocations and events. Checks at most `limit`
-   * records. Only one store of each database sweeps, until it closes or loses its connection. In the other stores the
-   * call does nothing.
+   * Time in milliseconds that one slice of long work may take without delaying requests noticeably. It is short if all
+   * writes share one thread.
+   */
+  readonly sliceMilliseconds: number;
+
+  /**
+   * Removes expired sessions, token families, logins, codes, claims, revocations and events. Handles at most `limit`
+   * records in short transactions. Several stores of a database can sweep at the same time: each handles records that
+   * the others have not locked. Old events are removed by one store only, until it closes or loses its connection. A
+   * session that is used at the same moment is never removed.
    */
   sweep(now: Seconds, limit: number): Promise<Swept>;
   figures(): Promise<StoreFigures>;

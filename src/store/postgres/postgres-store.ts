@@ -1,10 +1,10 @@
 import type { Compilable } from 'kysely';
-import type { Clock, Seconds } from '../../core/index.ts';
+import type { Clock } from '../../core/index.ts';
 import { IdkitError, isAdministrative } from '../../core/index.ts';
 import type { FamilyId } from '../../model/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
 import { mapFault, oneRow } from '../../postgres/index.ts';
-import type { FamilyInSession, RotationResult, StoreFigures, Swept } from '../contract/index.ts';
+import type { FamilyInSession, RotationResult, StoreFigures } from '../contract/index.ts';
 import type { BackgroundMigration } from '../migrations/background.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
@@ -43,9 +43,6 @@ const LONG: ReadonlySet<QueryName> = new Set<QueryName>([
   'event.clear',
   'admin_event.clear',
 ]);
-/** Maximum number of records in one transaction of a sweep, so that it delays no other statement for long. */
-const SWEEP = 200;
-
 /** The dependencies of the store. */
 export interface PostgresParts {
   connections: Connections;
@@ -60,6 +57,7 @@ export class PostgresStore extends SqlStore {
   protected readonly dialect = 'postgres';
   protected readonly sealing: Sealing;
   readonly clock: Clock;
+  readonly sliceMilliseconds = 25;
   protected readonly cache: ConfigurationCache;
   readonly #connections: Connections;
   readonly #feed: ChangeFeed | undefined;
@@ -119,25 +117,17 @@ export class PostgresStore extends SqlStore {
     return this.#track(within === undefined ? this.#turns.take(name) : this.#turns.takeWithin(name, within));
   }
 
-  override async sweep(now: Seconds, limit: number): Promise<Swept> {
-    const all = { removed: 0, handled: 0 };
-    if (!(await this.#track(this.#mustSweep()))) return all;
-    while (all.handled < limit) {
-      const part = Math.min(SWEEP, limit - all.handled);
-      const { removed, handled } = await this.write('sweep', { now, limit: part });
-      all.removed += removed;
-      all.handled += handled;
-      if (handled < part) break;
-    }
-    await this.#feed?.sweep();
-    return all;
-  }
-
-  /** Reports whether this store may sweep. Returns true for a read-only store, whose sweep then fails. */
-  async #mustSweep(): Promise<boolean> {
-    this.checkOpen();
+  /**
+   * Returns whether this store holds the sweep lock. If its connection is lost, another store can acquire the lock. Also
+   * removes old rows of the change table.
+   */
+  protected async leadsSweep(): Promise<boolean> {
+    const feed = this.#feed;
+    if (feed === undefined) return false;
     try {
-      return (await this.#feed?.claimSweep()) ?? true;
+      const leads = await this.#track(feed.claimSweep());
+      if (leads) await this.#track(feed.sweep());
+      return leads;
     } catch (error) {
       throw mapFault(error, this.#connections.place);
     }
@@ -225,7 +215,8 @@ export class PostgresStore extends SqlStore {
       finish: async (client, applied) => this.#feed?.announce(client, applied),
       refused: (answer) => answer,
     }),
-    sweep: () => ({ isolation: 'serializable', statementMilliseconds: CHANGE_MS }),
+    // Each statement checks again what it removes, after it has locked it (see sweepQueries).
+    sweep: () => ({ isolation: 'read committed' }),
     appendEvents: () => ({ isolation: 'read committed' }),
     runSlice: () => ({ isolation: 'read committed', statementMilliseconds: CHANGE_MS }),
     run: ({ query }) => {

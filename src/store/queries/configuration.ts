@@ -36,6 +36,10 @@ export function configurationQueries(
   dialect: 'sqlite' | 'postgres',
 ): Record<string, Compilable> {
   const queries: Record<string, Compilable> = {};
+  const field = (...path: readonly string[]) =>
+    dialect === 'sqlite'
+      ? sql<number | string | null>`json_extract(doc, ${sql.lit(`$.settings.${path.join('.')}`)})`
+      : sql<number | string | null>`doc::json #>> ${sql.lit(`{settings,${path.join(',')}}`)}`;
   const any = compiler<Record<string, Record<string, unknown>>>(dialect);
   for (const [table, columns] of Object.entries<readonly string[]>(COLUMNS)) {
     const values = Object.fromEntries(columns.map((column) => [column, slot(column)]));
@@ -55,6 +59,26 @@ export function configurationQueries(
     ...queries,
     'realm.names': db.selectFrom('realm').select('name').orderBy('name'),
     'realm.byName': db.selectFrom('realm').selectAll().where('name', '=', slot('name')),
+    /** How long each realm keeps its events, in seconds. */
+    'realm.retention': db
+      .selectFrom('realm')
+      .select([
+        'id',
+        field('eventsExpiration').as('events_kept'),
+        field('attributes', 'adminEventsExpiration').as('admin_events_kept'),
+      ])
+      .where((eb) =>
+        eb.or([eb('doc', 'like', '%eventsExpiration":%'), eb('doc', 'like', '%adminEventsExpiration":%')]),
+      )
+      .orderBy('id'),
+    /** The realm's clients with session lifetimes of their own, and maybe others. */
+    'client.withLifetimes': db
+      .selectFrom('client')
+      .select('doc')
+      .where('realm_id', '=', slot('realm_id'))
+      .where((eb) =>
+        eb.or([eb('doc', 'like', '%session.idle.timeout%'), eb('doc', 'like', '%session.max.lifespan%')]),
+      ),
     'client.byName': db
       .selectFrom('client')
       .selectAll()

@@ -22,10 +22,8 @@ export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
   return {
     'event.insert': db.insertInto('event').values(slots(EVENT)),
     'event.clear': db.deleteFrom('event').where('realm_id', '=', slot('realm_id')),
-    'event.sweep': sweep(db, 'event'),
     'admin_event.insert': db.insertInto('admin_event').values(slots(ADMIN_EVENT)),
     'admin_event.clear': db.deleteFrom('admin_event').where('realm_id', '=', slot('realm_id')),
-    'admin_event.sweep': sweep(db, 'admin_event'),
     figures: db.selectNoFrom((eb) => [
       eb.selectFrom('realm').select(eb.fn.countAll().as('n')).as('realms'),
       withoutServiceAccounts(
@@ -83,19 +81,6 @@ export function withoutServiceAccounts(
   service: Expression<unknown>,
 ): RawBuilder<number> {
   return sql<number>`${all} - ${service}`;
-}
-
-function sweep(db: Kysely<Tables>, table: 'event' | 'admin_event'): Compilable {
-  return db
-    .deleteFrom(table)
-    .where('seq', 'in', (eb) =>
-      eb
-        .selectFrom(table)
-        .select('seq')
-        .where('realm_id', '=', slot('realm_id'))
-        .where('time', '<', slot('before'))
-        .limit(slot('limit')),
-    );
 }
 
 /** Selects a page of the user events that match a query, newest first. */

@@ -9,6 +9,7 @@ import { loginQueries } from './login.ts';
 import { postgresQueries } from './postgres.ts';
 import { sealingQueries } from './sealing.ts';
 import { sessionQueries } from './sessions.ts';
+import { sweepQueries } from './sweep.ts';
 import { userQueries } from './users.ts';
 
 export { type CompiledQuery, compileQuery, compiler } from './define.ts';
@@ -25,6 +26,7 @@ export function defineAll(dialect: 'sqlite' | 'postgres'): Record<string, Compil
     ...sessionQueries(db, dialect),
     ...loginQueries(db),
     ...eventQueries(db),
+    ...sweepQueries(db, dialect),
     ...sealingQueries(db),
     ...backgroundQueries(db, dialect),
     ...(dialect === 'postgres' ? postgresQueries(db) : {}),

@@ -87,15 +87,6 @@ export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
     'authentication.deleteUnproved': current
       .where('user_id', 'is', null)
       .where('doc', 'not like', PROVED_PASSWORD),
-    'authentication.sweep': db
-      .deleteFrom('authentication_session')
-      .where('id', 'in', (eb) =>
-        eb
-          .selectFrom('authentication_session')
-          .select('id')
-          .where('expires_at', '<=', slot('now'))
-          .limit(slot('limit')),
-      ),
     'code.insert': db.insertInto('authorization_code').values({ ...slots(CODE), state: UNUSED }),
     'code.find': db.selectFrom('authorization_code').selectAll().where('hash', '=', slot('hash')),
     'code.take': db
@@ -106,15 +97,6 @@ export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
       .deleteFrom('authorization_code')
       .where('user_id', '=', slot('user_id'))
       .where('state', '=', UNUSED),
-    'code.sweep': db
-      .deleteFrom('authorization_code')
-      .where('hash', 'in', (eb) =>
-        eb
-          .selectFrom('authorization_code')
-          .select('hash')
-          .where('expires_at', '<=', slot('before'))
-          .limit(slot('limit')),
-      ),
     'consent.put': db
       .insertInto('user_consent')
       .values(slots(CONSENT))

@@ -149,15 +149,6 @@ export function sessionQueries(
       .deleteFrom('user_session')
       .where('realm_id', '=', slot('realm_id'))
       .where('offline', '=', 0),
-    'session.due': sessions
-      .where('look_again', '<=', slot('hour'))
-      .orderBy('look_again')
-      .limit(slot('limit')),
-    'session.lookAgain': db
-      .updateTable('user_session')
-      .set({ look_again: slot('hour') })
-      .where('id', '=', slot('id'))
-      .where('offline', '=', slot('offline')),
     'session.touch': db
       .updateTable('user_session')
       .set({
@@ -187,11 +178,6 @@ export function sessionQueries(
       .where('started_at', '<=', slot('started_by'))
       .limit(1),
     'family.delete': db.deleteFrom('token_family').where('id', '=', slot('id')),
-    'family.deleteIdle': db
-      .deleteFrom('token_family')
-      .where('session_id', '=', slot('session_id'))
-      .where('offline', '=', slot('offline'))
-      .where('last_refresh_at', '<', slot('before')),
     /** Rotates the newest token: the presented token becomes the parent of the next one. */
     'family.rotate': db
       .updateTable('token_family')
@@ -235,15 +221,6 @@ export function sessionQueries(
       .select('jti')
       .where('jti', '=', slot('jti'))
       .where('expires_at', '>', slot('now')),
-    'revoked.sweep': db
-      .deleteFrom('revoked_token')
-      .where('jti', 'in', (eb) =>
-        eb
-          .selectFrom('revoked_token')
-          .select('jti')
-          .where('expires_at', '<=', slot('now'))
-          .limit(slot('limit')),
-      ),
     'claim.take': db
       .insertInto('claim')
       .values({ name: slot('name'), expires_at: slot('expires_at') })
@@ -258,11 +235,6 @@ export function sessionQueries(
       .select('name')
       .where('name', '=', slot('name'))
       .where('expires_at', '>', slot('now')),
-    'claim.sweep': db
-      .deleteFrom('claim')
-      .where('name', 'in', (eb) =>
-        eb.selectFrom('claim').select('name').where('expires_at', '<=', slot('now')).limit(slot('limit')),
-      ),
   };
 }
 

@@ -8,8 +8,10 @@ import { type Compilable, Slot } from './define.ts';
 /** Types of result columns that are computed and so do not belong to a table. */
 const EXPRESSIONS: Readonly<Record<string, string>> = {
   actions: 'string',
+  admin_events_kept: 'number | string | null',
   client_uuids: 'string',
   common: 'number',
+  events_kept: 'number | string | null',
   group_ids: 'string',
   last_refresh_at: "Tables['token_family']['last_refresh_at'] | null",
   offlineSessions: 'number',

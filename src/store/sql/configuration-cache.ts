@@ -36,6 +36,9 @@ export class ConfigurationCache {
   /** Users by their id. Every `apply` clears them too. */
   readonly #users = new Map<string, User>();
 
+  /** Increases whenever a realm or a client may have changed. */
+  version = 0;
+
   /** Reads in progress. Whenever an entry is dropped, a new map replaces this one. */
   #reads = new Map<string, Promise<unknown>>();
 
@@ -109,6 +112,7 @@ export class ConfigurationCache {
     this.#endReads();
     this.#serviceAccounts.clear();
     this.#users.clear();
+    if (touched.realms.length + touched.clients.length + touched.clientsOf.length > 0) this.version++;
     for (const id of touched.realms) {
       const known = this.#realmsById.get(id);
       this.#realmsById.delete(id);
@@ -123,6 +127,7 @@ export class ConfigurationCache {
 
   /** Drops all entries, because the store may have missed changes of other stores. */
   forgetAll(): void {
+    this.version++;
     this.#endReads();
     for (const map of [this.#realmsById, this.#realmsByName, this.#clients, this.#uuids]) map.clear();
     this.#serviceAccounts.clear();

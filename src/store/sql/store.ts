@@ -28,7 +28,6 @@ import type {
   SessionWithClients,
   Store,
   StoreFigures,
-  Swept,
   UserQuery,
 } from '../contract/index.ts';
 import { toRowChange } from '../records/changes.ts';
@@ -42,8 +41,7 @@ import {
 } from '../records/sessions.ts';
 import { credentialRow, pickPlace, readCredential, readLoginFailures, readUser } from '../records/users.ts';
 import type { RowChange, Verbs } from '../verbs/verbs.ts';
-import type { ConfigurationCache } from './configuration-cache.ts';
-import { SqlLists } from './lists.ts';
+import { SqlCleaning } from './cleaning.ts';
 
 /** Number of changes to convert into rows before other work can run. Converting them takes a few milliseconds. */
 const ROWS_IN_A_TURN = 500;
@@ -51,8 +49,8 @@ const ROWS_IN_A_TURN = 500;
 const LONGEST_KEY = 500;
 
 /** Implements the store on top of the operations that both drivers provide. */
-export abstract class SqlStore extends SqlLists implements Store {
-  protected abstract readonly cache: ConfigurationCache;
+export abstract class SqlStore extends SqlCleaning implements Store {
+  abstract readonly sliceMilliseconds: number;
 
   abstract figures(): Promise<StoreFigures>;
   abstract close(): Promise<void>;
@@ -353,10 +351,6 @@ export abstract class SqlStore extends SqlLists implements Store {
 
   async clearAdminEvents(realmId: RealmId): Promise<void> {
     await this.run('admin_event.clear', { realm_id: realmId });
-  }
-
-  sweep(now: Seconds, limit: number): Promise<Swept> {
-    return this.write('sweep', { now, limit });
   }
 }
 

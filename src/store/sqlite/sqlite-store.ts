@@ -45,6 +45,7 @@ export class SqliteStore extends SqlStore {
   protected readonly dialect = 'sqlite';
   protected readonly sealing: Sealing;
   readonly clock: Clock;
+  readonly sliceMilliseconds = 3;
   protected readonly cache: ConfigurationCache;
   readonly #parts: SqliteParts;
   readonly #sql: Statements;
@@ -94,6 +95,11 @@ export class SqliteStore extends SqlStore {
 
   /** Returns true: on SQLite, the slices build everything. */
   protected async buildIndexes(): Promise<boolean> {
+    return true;
+  }
+
+  /** Returns true, because a SQLite database has only one store that writes. */
+  protected async leadsSweep(): Promise<boolean> {
     return true;
   }
 

@@ -49,6 +49,7 @@ function bound(prepared: Prepared, values: Arguments): SQLInputValue[] {
     if ('value' in item) return item.value as SQLInputValue;
     const value = values[item.slot];
     if (value === undefined) throw new Error(`no value for ${item.slot} in ${prepared.statement.sourceSQL}`);
-    return value as SQLInputValue;
+    // SQLite has no lists, so its queries read them from JSON text.
+    return (Array.isArray(value) ? JSON.stringify(value) : value) as SQLInputValue;
   });
 }

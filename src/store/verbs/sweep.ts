@@ -1,125 +1,115 @@
-import type { RealmSettings } from '../../model/index.ts';
 import type { Swept } from '../contract/index.ts';
-import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
-import { all, get, run, type Steps, send } from './steps.ts';
+import type { RowOf } from '../queries/compiled/types.ts';
+import type { Lifetimes } from '../records/session-lifetimes.ts';
+import { all, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
-
-/** The longest idle time and lifetime, in seconds, that a realm and its clients permit for a session. */
-interface Lifetimes {
-  idle: number;
-  /** Infinity if the lifetime is not limited. */
-  max: number;
-}
 
 const HOUR = 3600;
 /** Time in seconds for which the store remembers an expired code. */
 const CODE_MARK = HOUR;
-/** Keycloak's defaults, which apply if the realm's value is 0 or less (docs/keycloak/sessions.md#lifetimes). */
-const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 5_184_000 };
+/** Number that stands for an unlimited lifetime. Adding a Unix time to it loses no precision. */
+const ENDLESS = 1e15;
 
-/** Queries that remove at most `limit` rows. */
-type SweepQuery = Extract<QueryName, `${string}.sweep`>;
+type DueSession = RowOf<'sweep.due'>;
 
 /**
- * Removes expired records, and checks at most `limit` records in total. A session is removed only if no setting of its
- * realm or of a client could still permit its use. Otherwise it is checked again in the hour after its latest possible
- * end, so that the next batch skips it.
+ * Removes expired records, and handles at most `limit` records. A session is removed only if no setting of its realm or
+ * of a client could still permit its use. Otherwise it is checked again in the hour after its latest possible end.
+ * Every statement handles all sessions of the slice.
  */
-export function* sweep({ now, limit }: Verbs['sweep']['in']): Steps<Swept> {
-  const sessions = yield* sweepSessions(now, limit);
+export function* sweep(input: Verbs['sweep']['in']): Steps<Verbs['sweep']['out']> {
+  const { now, limit } = input;
+  const sessions = yield* sweepSessions(input);
   let { removed, handled } = sessions;
-  const take = function* <Q extends SweepQuery>(query: Q, values: (left: number) => SlotsOf<Q>): Steps<void> {
-    if (handled >= limit) return;
-    const rows = yield* run(query, values(limit - handled));
+  const left = () => limit - handled;
+  const expired = [
+    ['sweep.authentications', { now }],
+    ['sweep.codes', { before: now - CODE_MARK }],
+    ['sweep.claims', { now }],
+    ['sweep.revoked', { now }],
+  ] as const;
+  for (const [query, times] of expired) {
+    if (left() <= 0) break;
+    const rows = yield* run(query, { now, before: now, ...times, limit: left() });
     removed += rows;
     handled += rows;
-  };
-  const expired = (left: number) => ({ now, limit: left });
-  yield* take('authentication.sweep', expired);
-  yield* take('code.sweep', (left) => ({ before: now - CODE_MARK, limit: left }));
-  yield* take('claim.sweep', expired);
-  yield* take('revoked.sweep', expired);
-  for (const { name } of handled < limit ? yield* all('realm.names', {}) : []) {
-    const realm = yield* get('realm.byName', { name });
-    if (realm === undefined) continue;
-    const { settings }: { settings: RealmSettings } = JSON.parse(realm.doc);
-    const older = (age: number) => (left: number) => ({
-      realm_id: realm.id,
-      before: (now - age) * 1000,
-      limit: left,
-    });
-    const adminEvents = Number(settings.attributes['adminEventsExpiration'] ?? 0);
-    if (settings.eventsExpiration > 0) yield* take('event.sweep', older(settings.eventsExpiration));
-    if (adminEvents > 0) yield* take('admin_event.sweep', older(adminEvents));
   }
-  return { removed, handled };
+  return { removed, handled, unknown: sessions.unknown };
 }
 
-function* sweepSessions(now: number, limit: number): Steps<Swept> {
-  const lifetimes = new Map<string, Lifetimes>();
-  let removed = 0;
-  const due = yield* all('session.due', { hour: Math.floor(now / HOUR), limit });
+/** Sorts the due sessions by their lifetimes, and handles those with the same lifetimes together. */
+function* sweepSessions({
+  now,
+  limit,
+  lifetimes,
+  dialect,
+}: Verbs['sweep']['in']): Steps<Verbs['sweep']['out']> {
+  const due = yield* all('sweep.due', { hour: Math.floor(now / HOUR), limit });
+  const ofRealm = new Map(lifetimes.map((one) => [one.realmId, one]));
+  const unknown = new Set<string>();
+  const groups = new Map<string, Group>();
   for (const session of due) {
-    const offline = session.offline;
-    const key = `${offline} ${session.realm_id}`;
-    let times = lifetimes.get(key);
+    const { offline } = session;
+    const times = ofRealm.get(session.realm_id)?.[offline === 1 ? 'offline' : 'online'];
     if (times === undefined) {
-      times = yield* readLifetimes(session.realm_id, offline === 1);
-      lifetimes.set(key, times);
+      unknown.add(session.realm_id);
+      continue;
     }
-    removed += yield* sweepSession(session, times, now);
+    const key = `${offline} ${times.idle} ${times.longest}`;
+    const group = groups.get(key) ?? { offline, times, sessions: [] };
+    groups.set(key, group);
+    group.sessions.push(session);
   }
-  return { removed, handled: due.length };
+  const sum = { removed: 0, handled: 0 };
+  for (const group of groups.values()) {
+    const { removed, handled } = yield* sweepGroup(group, { now, dialect });
+    sum.removed += removed;
+    sum.handled += handled;
+  }
+  return { ...sum, unknown: [...unknown] };
 }
 
-function* sweepSession(session: RowOf<'session.due'>, times: Lifetimes, now: number): Steps<number> {
-  const key = { id: session.id, offline: session.offline };
-  const lastAccess = Math.max(session.last_access_at, session.last_refresh_at ?? 0);
-  const end = Math.min(lastAccess + times.idle, session.started_at + times.max);
-  if (end <= now) return yield* run('session.delete', key);
-  const removed = yield* run('family.deleteIdle', {
-    session_id: session.id,
-    offline: session.offline,
-    before: now - times.idle,
-  });
-  yield* send('session.lookAgain', { ...key, hour: Math.floor(end / HOUR) + 1 });
-  return removed;
+interface Group {
+  offline: number;
+  times: Lifetimes;
+  sessions: DueSession[];
 }
 
-function* readLifetimes(realmId: string, offline: boolean): Steps<Lifetimes> {
-  const realm = yield* get('realm.byId', { id: realmId });
-  if (realm === undefined) throw new Error(`a session belongs to the realm ${realmId}, which does not exist`);
-  const { settings }: { settings: RealmSettings } = JSON.parse(realm.doc);
-  const idle = offline
-    ? [settings.offlineSessionIdleTimeout, settings.clientOfflineSessionIdleTimeout]
-    : [
-        settings.ssoSessionIdleTimeout,
-        settings.ssoSessionIdleTimeoutRememberMe,
-        settings.clientSessionIdleTimeout,
-      ];
-  const max = offline
-    ? [settings.offlineSessionMaxLifespan, settings.clientOfflineSessionMaxLifespan]
-    : [
-        settings.ssoSessionMaxLifespan,
-        settings.ssoSessionMaxLifespanRememberMe,
-        settings.clientSessionMaxLifespan,
-      ];
-  for (const client of yield* all('client.byRealm', { realm_id: realmId })) {
-    const { attributes }: { attributes?: Record<string, string> } = JSON.parse(client.doc);
-    const prefix = offline ? 'client.offline.session' : 'client.session';
-    idle.push(Number(attributes?.[`${prefix}.idle.timeout`] ?? 0));
-    max.push(Number(attributes?.[`${prefix}.max.lifespan`] ?? 0));
+/**
+ * Removes or postpones sessions with the same lifetimes. On Postgres, a refresh may use a session at the same moment.
+ * The sessions are already locked, so no token family can start in them. Idle families are removed first: each is
+ * locked, and stays if it has been used meanwhile. A session that then has no family left has really expired. If
+ * another transaction has locked one of its families, a later slice handles it.
+ */
+function* sweepGroup(
+  { offline, times: { idle, longest }, sessions }: Group,
+  { now, dialect }: Pick<Verbs['sweep']['in'], 'now' | 'dialect'>,
+): Steps<Swept> {
+  const isOver = (session: DueSession) => session.started_at + longest <= now;
+  const isIdle = (session: DueSession) => session.last_access_at + idle <= now;
+  const parts = [
+    { part: sessions.filter(isOver), before: now + ENDLESS },
+    { part: sessions.filter((session) => !isOver(session) && isIdle(session)), before: now - idle },
+    { part: sessions.filter((session) => !isOver(session) && !isIdle(session)), before: now - idle },
+  ].map(({ part, before }) => ({ ids: part.map(({ id }) => id), offline, before }));
+  let removed = 0;
+  for (const [index, part] of parts.entries()) {
+    if (part.ids.length === 0) continue;
+    const mayExpire = index < 2;
+    if (dialect === 'postgres' || !mayExpire) yield* send('sweep.families', part);
+    if (!mayExpire) continue;
+    const gone = yield* run('sweep.sessions', { ...part, before: dialect === 'postgres' ? 0 : part.before });
+    removed += gone;
+    if (dialect === 'sqlite' && gone < part.ids.length) yield* send('sweep.families', part);
   }
-  const endless = offline && !settings.offlineSessionMaxLifespanEnabled;
-  return {
-    idle: greatest(idle, offline ? DEFAULTS.offlineIdle : DEFAULTS.idle),
-    max: endless ? Number.POSITIVE_INFINITY : greatest(max, offline ? DEFAULTS.offlineMax : DEFAULTS.max),
+  if (removed === sessions.length) return { removed, handled: removed };
+  const values = {
+    ids: sessions.map(({ id }) => id),
+    offline,
+    idle,
+    longest: Math.min(longest, ENDLESS),
+    now,
   };
-}
-
-/** Returns the greatest value. The first one is the realm's setting: if it is 0 or less, `fallback` replaces it. */
-function greatest(values: readonly number[], fallback: number): number {
-  const known = values.filter((value) => Number.isFinite(value) && value > 0);
-  const first = values[0];
-  return Math.max(...known, first !== undefined && first > 0 ? 0 : fallback);
+  const later = yield* run('sweep.later', values);
+  return { removed, handled: removed + later };
 }

@@ -2,6 +2,7 @@ import type { Conflict, Missing, RotationResult, Stale, Swept } from '../contrac
 import type { QueryName, SlotsOf } from '../queries/compiled/types.ts';
 import type { RecordTable } from '../queries/configuration.ts';
 import type { NewAuthenticationRow, NewCodeRow } from '../records/login.ts';
+import type { SessionLifetimes } from '../records/session-lifetimes.ts';
 import type { CodeRow, ConsentRow, FamilyRow, SessionRow, Tables } from '../schema.ts';
 import { applyChanges } from './apply.ts';
 import { runSlice } from './background.ts';
@@ -99,7 +100,16 @@ export interface Verbs {
   };
   removeConsent: { in: { user_id: string; client_uuid: string; now: number }; out: { removed: boolean } };
   endUserSessions: { in: { user_id: string; offline: number }; out: number };
-  sweep: { in: { now: number; limit: number }; out: Swept };
+  sweep: {
+    in: {
+      now: number;
+      limit: number;
+      lifetimes: readonly SessionLifetimes[];
+      dialect: 'sqlite' | 'postgres';
+    };
+    /** `unknown`: the realms of due sessions that `lifetimes` lacks. These sessions were not handled. */
+    out: Swept & { unknown: readonly string[] };
+  };
   runSlice: {
     in: { name: string; dialect: 'sqlite' | 'postgres' };
     /** `handled` counts the records of all slices so far. */

@@ -1,0 +1,68 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Tables } from '../schema.ts';
+import { type Compilable, slot } from './define.ts';
+
+/**
+ * Queries that remove expired records, at most `limit` rows each. On Postgres they skip rows that other transactions
+ * have locked: neither waits for the other, and several stores can remove records in parallel. A row that changes
+ * between the search and its lock is checked again with its new values, so these transactions need no stronger
+ * isolation than read committed.
+ */
+export function sweepQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Record<string, Compilable> {
+  const isPostgres = dialect === 'postgres';
+  const skipLocked = (table: string) => sql.raw(isPostgres ? `for update of ${table} skip locked` : '');
+  const raw = (text: RawBuilder<unknown>): Compilable => ({ compile: () => text.compile(db) });
+  // On Postgres, an array makes sure that the subquery runs only once.
+  const among = (rows: RawBuilder<unknown>) => (isPostgres ? sql`= any(array(${rows}))` : sql`in (${rows})`);
+  const expired = (table: string, key: string, before: RawBuilder<unknown>) =>
+    raw(sql`
+delete from ${sql.ref(table)} where ${sql.ref(key)} ${among(sql`
+  select ${sql.ref(key)} from ${sql.ref(table)} where ${before}
+  limit ${slot('limit', 'number')} ${skipLocked(table)}`)}`);
+  const at = (name: string) => sql`expires_at <= ${slot(name, 'number')} order by expires_at`;
+  const ofRealm = sql`realm_id = ${slot('realm_id', 'event.realm_id')} and time < ${slot('before', 'number')} order by time`;
+
+  const session = {
+    ids: isPostgres
+      ? sql`= any(${slot('ids', 'user_session.id[]')}::text[])`
+      : sql`in (select value from json_each(${slot('ids', 'user_session.id[]')}))`,
+    offline: slot('offline', 'user_session.offline'),
+  };
+  const families = sql`token_family where session_id = user_session.id and token_family.offline = user_session.offline`;
+  const [least, greatest] = isPostgres ? ['least', 'greatest'] : ['min', 'max'];
+  const row = sql.raw(isPostgres ? 'ctid' : 'id');
+
+  return {
+    /** Locks sessions that are due, so that no token family can start in them until the slice ends. */
+    'sweep.due': raw(sql`
+select id, offline, realm_id, started_at, last_access_at from user_session
+where look_again <= ${slot('hour', 'user_session.look_again')}
+order by look_again limit ${slot('limit', 'number')} ${skipLocked('user_session')}`),
+    /** Removes those token families of sessions that nobody has used since `before`. */
+    'sweep.families': raw(sql`
+delete from token_family where ${row} ${among(sql`
+  select ${row} from token_family
+  where session_id ${session.ids} and offline = ${session.offline} and last_refresh_at <= ${slot('before', 'number')}
+  ${skipLocked('token_family')}`)}`),
+    /** Removes those sessions of which no token family was used after `before`, with all of their families. */
+    'sweep.sessions': raw(sql`
+delete from user_session where id ${session.ids} and offline = ${session.offline}
+  and not exists (select 1 from ${families} and last_refresh_at > ${slot('before', 'number')})`),
+    /** Postpones the next check of sessions to the hour after their latest possible end. */
+    'sweep.later': raw(sql`
+update user_session set look_again = kept.ends_at / 3600 + 1
+from (
+  select id, ${sql.raw(least)}(
+    ${sql.raw(greatest)}(last_access_at, coalesce((select max(last_refresh_at) from ${families}), 0)) + ${slot('idle', 'number')},
+    started_at + ${slot('longest', 'number')}) as ends_at
+  from user_session where id ${session.ids} and offline = ${session.offline}
+) as kept
+where user_session.id = kept.id and user_session.offline = ${session.offline} and kept.ends_at > ${slot('now', 'number')}`),
+    'sweep.authentications': expired('authentication_session', 'id', at('now')),
+    'sweep.codes': expired('authorization_code', 'hash', at('before')),
+    'sweep.claims': expired('claim', 'name', at('now')),
+    'sweep.revoked': expired('revoked_token', 'jti', at('now')),
+    'sweep.events': expired('event', 'seq', ofRealm),
+    'sweep.adminEvents': expired('admin_event', 'seq', ofRealm),
+  };
+}
