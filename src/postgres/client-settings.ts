@@ -17,6 +17,8 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   lock_timeout: '15000',
   // Timeout in milliseconds for a pause between two statements of a transaction. After it, this process counts as hung.
   idle_in_transaction_session_timeout: '60000',
+  // Compiling a long list's statement to machine code takes longer than reading a page of the list.
+  jit: 'off',
   // With these settings, the server detects that this machine is down, even if it has nothing to send. Otherwise the
   // locks of this process would outlive it by hours.
   tcp_keepalives_idle: '10',

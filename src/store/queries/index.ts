@@ -14,7 +14,7 @@ import { userQueries } from './users.ts';
 
 export { type CompiledQuery, compileQuery, compiler } from './define.ts';
 export { adminEventSearch, eventSearch } from './events.ts';
-export { userCount, userSearch } from './user-search.ts';
+export { selectsAll, userCount, userSearch } from './user-search.ts';
 export { credentialsOf } from './users.ts';
 
 /** Returns all queries whose SQL does not depend on their arguments. */

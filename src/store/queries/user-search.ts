@@ -5,18 +5,30 @@ import type { RowOf } from './compiled/types.ts';
 import { withoutServiceAccounts } from './events.ts';
 import { selectUsers } from './users.ts';
 
-/** Selects a page of the users that match a query, sorted by username. */
+/** Reports whether a query selects all users of a realm except service accounts. */
+export function selectsAll(dialect: 'sqlite' | 'postgres', query: UserQuery): boolean {
+  return conditions(dialect, query).length === 0;
+}
+
+/**
+ * Selects a page of the users that match a query, sorted by username. It selects their ids first, so that the roles and
+ * groups of skipped users are not read.
+ */
 export function userSearch(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
   query: UserQuery,
 ): Query<RowOf<'user.find'>> {
-  let search = selectUsers(db, dialect).where(matches(dialect, query)).orderBy('account.username');
-  if (query.max !== undefined) search = search.limit(query.max);
-  else if (query.first !== undefined && dialect === 'sqlite') search = search.limit(-1);
-  if (query.first !== undefined) search = search.offset(query.first);
-  if (query.after !== undefined) search = search.where('account.username', '>', query.after);
-  return search;
+  let ids = db
+    .selectFrom('account')
+    .select(['account.id', 'account.username'])
+    .where(matches(dialect, query))
+    .orderBy('account.username');
+  if (query.max !== undefined) ids = ids.limit(query.max);
+  else if (query.first !== undefined && dialect === 'sqlite') ids = ids.limit(-1);
+  if (query.first !== undefined) ids = ids.offset(query.first);
+  if (query.after !== undefined) ids = ids.where('account.username', '>', query.after);
+  return selectUsers(db, dialect).innerJoin(ids.as('page'), 'page.id', 'account.id').orderBy('page.username');
 }
 
 /** Counts the users that match a query. Counting a whole realm reads only indexes. */

@@ -60,6 +60,23 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
       // Most users have no required action. A search of the text skips them, which is faster than reading their JSON.
       .where('doc', 'like', '%"requiredActions":["%')
       .groupBy(requiredActions(dialect)),
+    // Reads only an index, which is as fast as skipping rows can be.
+    'account.skip': db
+      .selectFrom('account')
+      .select('username')
+      .where('realm_id', '=', slot('realm_id'))
+      .where('username', '>', slot('after'))
+      .orderBy('username')
+      .limit(1)
+      .offset(slot('first')),
+    'account.serviceAccountsBetween': db
+      .selectFrom('account')
+      .select((eb) => eb.fn.countAll<number>().as('users'))
+      .where('service_account_client', 'is not', null)
+      // The expression makes the database use the index of service accounts instead of the index of all accounts.
+      .where(sql`coalesce(${sql.ref('realm_id')}, '')`, '=', slot('realm_id', 'account.realm_id'))
+      .where(sql`coalesce(${sql.ref('username')}, '')`, '>', slot('after', 'account.username'))
+      .where(sql`coalesce(${sql.ref('username')}, '')`, '<=', slot('up_to', 'account.username')),
     'account.byUsername': db
       .selectFrom('account')
       .select('id')

@@ -18,6 +18,8 @@ import { SqlLogin } from './login.ts';
 /** Maximum number of rows in a page. Reading one takes a few milliseconds and little memory. */
 const PAGE = 200;
 
+/** Number of users that one statement may skip. More are skipped before the users of the page are read. */
+const FAR = 1_000;
 /**
  * Maximum number of sessions of one user that one statement reads. The index of Postgres does not sort the sessions of a
  * user by id, so every statement reads the keys of all of them.
@@ -35,12 +37,38 @@ interface Place<R> extends Range {
  */
 export abstract class SqlLists extends SqlLogin {
   async *userPages(query: UserQuery & Range): AsyncIterable<readonly User[]> {
-    const { compiler, userSearch } = await import('../queries/index.ts');
-    const pages = inPages(query, ({ first, max, after }: Place<RowOf<'user.find'>>) => {
-      const place = after === undefined ? { first } : { first: 0, after: after.username };
-      return this.search(userSearch(compiler(this.dialect), this.dialect, { ...query, ...place, max }));
-    });
+    const { compiler, selectsAll, userSearch } = await import('../queries/index.ts');
+    const skips = query.first > FAR && selectsAll(this.dialect, query);
+    const start = skips ? await this.#skipUsers(query.realmId, query.first) : undefined;
+    if (skips && start === undefined) return;
+    const range = skips ? { first: 0, max: query.max } : query;
+    const pages = inPages(
+      range,
+      ({ first, max, after = start }: Place<Pick<RowOf<'user.find'>, 'username'>>) => {
+        const place = after === undefined ? { first } : { first: 0, after: after.username };
+        return this.search(userSearch(compiler(this.dialect), this.dialect, { ...query, ...place, max }));
+      },
+    );
     for await (const rows of pages) yield rows.map(readUser);
+  }
+
+  /**
+   * Returns a username that exactly `count` users precede or equal, without service accounts. Returns undefined if there
+   * are fewer users. Skipping every account reads only an index, so that this skips the accounts, then as many as there
+   * were service accounts among them, and so on.
+   */
+  async #skipUsers(realmId: string, count: number): Promise<{ username: string } | undefined> {
+    let place = { username: '' };
+    for (let left = count; left > 0; ) {
+      const of = { realm_id: realmId, after: place.username };
+      const [next] = await this.administrative('account.skip', { ...of, first: left - 1 });
+      if (next === undefined) return undefined;
+      const between = { ...of, up_to: next.username };
+      const [services] = await this.administrative('account.serviceAccountsBetween', between);
+      left = services?.users ?? 0;
+      place = next;
+    }
+    return place;
   }
 
   roleUserPages(roleId: string, range: Range): AsyncIterable<readonly User[]> {

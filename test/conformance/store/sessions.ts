@@ -56,60 +56,6 @@ export function sessionsRules(rule: Rule): void {
     },
   );
 
-  rule('lists the sessions of a user by id, page by page, and those with one client', async (store) => {
-    await begin(store);
-    await store.apply([
-      { do: 'create', user: aUser({ id: 'user-2', username: 'bob' }) },
-      { do: 'create', client: aClient({ id: 'client-2', clientId: 'two' }) },
-    ]);
-    const ids = Array.from({ length: 2_347 }, (_, i) => `s-${String((i * 7) % 2_347).padStart(4, '0')}`);
-    const start = (id: string, i: number) =>
-      Promise.all(
-        ['client-1', ...(i % 2 === 0 ? ['client-2'] : [])].map((clientUuid) =>
-          store.startSession(
-            aSession({ id, offline: true, startedAt: START + i }),
-            aFamily({ id: `f-${id}-${clientUuid}`, sessionId: id, offline: true, clientUuid }),
-          ),
-        ),
-      );
-    for (let from = 0; from < ids.length; from += 100)
-      await Promise.all(ids.slice(from, from + 100).map((id, i) => start(id, from + i)));
-    await store.startSession(
-      aSession({ id: 's-of-another', offline: true, userId: 'user-2' }),
-      aFamily({ id: 'f-of-another', sessionId: 's-of-another', offline: true, userId: 'user-2' }),
-    );
-    const list = async (query: object) => {
-      const found: string[] = [];
-      const of = { userId: 'user-1', offline: true, caller: 'administrator', ...query } as const;
-      for await (const page of store.userSessionPages(of)) {
-        assert.ok(page.length > 0 && page.length <= 200, `${page.length} sessions in a page`);
-        found.push(...page.map(({ session }) => session.id));
-      }
-      return found;
-    };
-    const sorted = ids.toSorted();
-    assert.deepEqual(await list({}), sorted);
-    assert.deepEqual(await list({ caller: 'user' }), sorted);
-    assert.deepEqual(await list({ first: 150, max: 300 }), sorted.slice(150, 450));
-    assert.deepEqual(await list({ first: 2_340, max: 300 }), sorted.slice(2_340));
-    const withTwo = new Set(ids.filter((_, i) => i % 2 === 0));
-    const ofTwo = sorted.filter((id) => withTwo.has(id));
-    assert.deepEqual(await list({ clientUuid: 'client-2' }), ofTwo);
-    assert.deepEqual(await list({ clientUuid: 'no-client' }), []);
-    assert.deepEqual(await list({ offline: false }), ['session-1']);
-    assert.deepEqual(
-      (await store.listUserSessions('user-1', true)).map(({ session }) => session.id),
-      sorted,
-    );
-    assert.deepEqual((await store.listClientsOfUser('user-1', true)).toSorted(), ['client-1', 'client-2']);
-    assert.deepEqual(await store.listClientsOfUser('user-1', false), ['client-1']);
-    assert.deepEqual(await store.listClientsOfUser('none', true), []);
-    const one = await store.findListedSession(ids[0]!, true);
-    assert.equal(one!.username, 'alice');
-    assert.deepEqual(one!.clientUuids.toSorted(), ['client-1', 'client-2']);
-    assert.equal(await store.findListedSession(ids[0]!, false), undefined);
-  });
-
   rule('lists and counts sessions with their clients', async (store) => {
     await begin(store);
     await store.apply([{ do: 'create', client: aClient({ id: 'client-2', clientId: 'two' }) }]);

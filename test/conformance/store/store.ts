@@ -1,6 +1,7 @@
 import { configurationRules } from './configuration.ts';
 import { guaranteesRules } from './guarantees.ts';
 import { guessesRules } from './guesses.ts';
+import { listRules } from './lists.ts';
 import { loginRules } from './login.ts';
 import { openLoginRules } from './open-logins.ts';
 import { replicasRules } from './replicas.ts';
@@ -18,6 +19,7 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
   configurationRules(rule);
   revisionRules(rule);
   sessionsRules(rule);
+  listRules(rule);
   loginRules(rule);
   openLoginRules(rule);
   replicasRules(rule);

@@ -74,6 +74,8 @@ export interface Queries {
   'user.inGroup.inOrder': { slots: { after: Tables['account']['username']; id: Tables['realm_group']['id']; max: number; first: number }; row: Tables['account'] & { role_ids: string; group_ids: string } };
   'user.inGroup.isCommon': { slots: { id: Tables['realm_group']['id'] }; row: { common: number } };
   'user.requiredActions': { slots: Pick<Tables['account'], 'realm_id'>; row: { actions: string; users: number } };
+  'account.skip': { slots: Pick<Tables['account'], 'realm_id'> & { after: Tables['account']['username']; first: number }; row: Pick<Tables['account'], 'username'> };
+  'account.serviceAccountsBetween': { slots: { realm_id: Tables['account']['realm_id']; after: Tables['account']['username']; up_to: Tables['account']['username'] }; row: { users: number } };
   'account.byUsername': { slots: Pick<Tables['account'], 'realm_id' | 'username'>; row: Pick<Tables['account'], 'id'> };
   'account.byEmail': { slots: Pick<Tables['account'], 'realm_id' | 'id'> & { email: NonNullable<Tables['account']['email']> }; row: Pick<Tables['account'], 'id'> };
   'account.deleteOfClient': { slots: { client_uuid: NonNullable<Tables['account']['service_account_client']> }; row: never };
