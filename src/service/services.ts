@@ -124,7 +124,7 @@ function openAnnouncer(
 
 /** Creates realm `master` with the platform's administrator and its smoke client, unless the realm exists. */
 export async function makeMaster(settings: Settings, admin: AdminContext): Promise<{ firstStart: boolean }> {
-  if ((await admin.store.findRealm('master')) !== undefined) return { firstStart: false };
+  if (await admin.store.hasRealm('master')) return { firstStart: false };
   const { username, password } = settings.administrator;
   const smokeClientSecret = settings.smoke.clientSecret;
   if (password === undefined || smokeClientSecret === undefined) {

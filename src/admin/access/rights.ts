@@ -1,8 +1,8 @@
-import { effectiveRoleIds, expandRoleIds } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import type { AdminContext, Caller } from '../call/context.ts';
 import { forbidden } from '../call/refusal.ts';
 import { type AdminRole, MASTER, managementClientId } from '../defaults/built-in-clients.ts';
+import { findHeldRoles, type HeldRoles } from './held-roles.ts';
 
 /** Maps each right to the roles that grant it. A caller needs one of them. See docs/keycloak/admin-api.md#roles. */
 export const RIGHTS = {
@@ -46,63 +46,71 @@ export async function findRights(
   target: RealmConfiguration,
 ): Promise<Rights> {
   const isMaster = caller.realmName === MASTER;
-  if (!isMaster && caller.realmId !== target.realm.id) return rightsOf(new Set(), false);
+  if (!isMaster && caller.realmId !== target.realm.id) return NO_RIGHTS;
   const held = await findHeldRoles(context, caller);
   const clientId = managementClientId(target.realm.name, isMaster ? MASTER : caller.realmName);
   const client = await context.store.findClient(caller.realmId, clientId);
-  if (held === undefined || client === undefined) return rightsOf(new Set(), false);
-  const names = new Set<string>();
-  for (const id of held.ids) {
-    const role = held.realm.roles.get(id);
-    if (role?.clientUuid === client.id) names.add(role.name);
+  if (held === undefined || client === undefined) return NO_RIGHTS;
+  return rightsFrom(held, client.id, isMaster);
+}
+
+/**
+ * Finds the realms in which the caller has rights, with these rights, sorted by name. The cost depends on the number of
+ * clients whose roles the caller holds, and not on the number of roles of all realms.
+ */
+export async function findRightsByRealm(
+  context: AdminContext,
+  caller: Caller,
+): Promise<ReadonlyMap<string, Rights>> {
+  const { store } = context;
+  const held = await findHeldRoles(context, caller);
+  if (held === undefined) return new Map();
+  const isMaster = caller.realmName === MASTER;
+  const names = isMaster ? await store.listRealmNames() : [caller.realmName];
+  const owners = await findOwners(context, caller, held);
+  const byRealm = new Map<string, Rights>();
+  for (const name of names) {
+    const owner = owners.get(managementClientId(name, caller.realmName));
+    const rights = owner === undefined ? NO_RIGHTS : rightsFrom(held, owner, isMaster);
+    if (rights.any) byRealm.set(name, rights);
   }
-  const all = isMaster ? hasRealmRole(held, 'admin') : names.has('realm-admin');
-  return rightsOf(names, all);
+  return byRealm;
+}
+
+/** Maximum number of clients that are looked up one by one. */
+const FEW = 20;
+
+/** Returns the ids of the clients whose roles the caller holds, by `client_id`. */
+async function findOwners(
+  { store }: AdminContext,
+  { realmId }: Caller,
+  held: HeldRoles,
+): Promise<ReadonlyMap<string, string>> {
+  const owners = new Map<string, string>();
+  if (held.byOwner.size > FEW) {
+    for (const { id, clientId } of await store.listClientIds(realmId))
+      if (held.byOwner.has(id)) owners.set(clientId, id);
+    return owners;
+  }
+  for (const uuid of held.byOwner.keys()) {
+    const client = uuid === '' ? undefined : await store.findClientByUuid(realmId, uuid);
+    if (client !== undefined) owners.set(client.clientId, client.id);
+  }
+  return owners;
 }
 
 /** Reports whether the caller holds a realm role of master, for example `create-realm`. */
 export async function holdsMasterRole(context: AdminContext, caller: Caller, name: string): Promise<boolean> {
   if (caller.realmName !== MASTER) return false;
-  const held = await findHeldRoles(context, caller);
-  return held !== undefined && hasRealmRole(held, name);
+  return (await findHeldRoles(context, caller))?.byOwner.get('')?.has(name) === true;
 }
 
-interface Held {
-  realm: RealmConfiguration;
-  ids: ReadonlySet<string>;
-}
+const NO_RIGHTS = rightsOf(new Set(), false);
 
-function hasRealmRole(held: Held, name: string): boolean {
-  return held.ids.values().some((id) => {
-    const role = held.realm.roles.get(id);
-    return role !== undefined && role.clientUuid === undefined && role.name === name;
-  });
-}
-
-/**
- * Finds the roles that the caller holds and that the token may contain: roles in the scope of the token's client, of
- * that client's default scopes, or of the granted optional scopes.
- */
-async function findHeldRoles(context: AdminContext, caller: Caller): Promise<Held | undefined> {
-  const [realm, user, client] = await Promise.all([
-    context.store.findRealmById(caller.realmId),
-    context.store.findUser(caller.realmId, caller.userId),
-    context.store.findClientByUuid(caller.realmId, caller.clientUuid),
-  ]);
-  if (realm === undefined || user === undefined || client === undefined || !user.enabled) return undefined;
-  const ids = effectiveRoleIds(realm, user);
-  if (client.fullScopeAllowed) return { realm, ids };
-  const granted = client.optionalClientScopeIds.filter((id) =>
-    caller.scopes.has(realm.clientScopes.get(id)?.name ?? ''),
-  );
-  const scopes = [...client.defaultClientScopeIds, ...granted].flatMap(
-    (id) => realm.clientScopes.get(id)?.scopeRoleIds ?? [],
-  );
-  const allowed = expandRoleIds(realm, [...client.scopeRoleIds, ...scopes]);
-  const carried = ids
-    .values()
-    .filter((id) => allowed.has(id) || realm.roles.get(id)?.clientUuid === client.id);
-  return { realm, ids: new Set(carried) };
+/** @param owner the id of the client that has the administrative roles of the realm */
+function rightsFrom({ byOwner }: HeldRoles, owner: string, isMaster: boolean): Rights {
+  const names = byOwner.get(owner) ?? new Set<string>();
+  return rightsOf(names, isMaster ? byOwner.get('')?.has('admin') === true : names.has('realm-admin'));
 }
 
 function rightsOf(roles: ReadonlySet<string>, grantsAdminRoles: boolean): Rights {

@@ -1,8 +1,7 @@
 import type { AdminContext, Caller } from '../call/context.ts';
 import { AdminRefusal, unauthorized } from '../call/refusal.ts';
-import { MASTER } from '../defaults/built-in-clients.ts';
 import type { Json } from '../representation/json.ts';
-import { findRights, holdsMasterRole } from './rights.ts';
+import { findRightsByRealm, holdsMasterRole } from './rights.ts';
 
 /** The client id of the administration console. */
 const CONSOLE = 'security-admin-console';
@@ -39,13 +38,8 @@ export async function whoAmI(
 }
 
 async function listRoles(context: AdminContext, caller: Caller, of: string | undefined): Promise<Json> {
-  const all = caller.realmName === MASTER ? await context.store.listRealmNames() : [caller.realmName];
   const byRealm: Record<string, string[]> = {};
-  for (const name of all.filter((one) => of === undefined || one === of)) {
-    const configuration = await context.store.findRealm(name);
-    if (configuration === undefined) continue;
-    const { any, roles } = await findRights(context, caller, configuration);
-    if (any) byRealm[name] = [...roles].sort();
-  }
+  for (const [name, { roles }] of await findRightsByRealm(context, caller))
+    if (of === undefined || name === of) byRealm[name] = [...roles].sort();
   return byRealm;
 }

@@ -85,8 +85,7 @@ export async function openImport(
 /** @throws IDKIT_IMPORT if the realm exists and did not come from these files */
 async function checkNew(directory: RealmDirectory, admin: AdminContext, files: RealmFiles): Promise<void> {
   const { realm, fingerprint } = files;
-  if ((await admin.store.findRealm(realm)) === undefined || (await admin.store.isClaimed(fingerprint)))
-    return;
+  if (!(await admin.store.hasRealm(realm)) || (await admin.store.isClaimed(fingerprint))) return;
   throw new IdkitError(
     'IDKIT_IMPORT',
     `${directory.pathOf(files.files[0] ?? '')} is not used: realm ${realm} exists already`,
@@ -109,7 +108,7 @@ async function importOne(
   { realm, representation, fileOf, fingerprint }: RealmFiles,
   { newSecrets, log, progress }: ImportSettings,
 ): Promise<ImportedFile | undefined> {
-  if ((await admin.store.findRealm(realm)) !== undefined) return undefined;
+  if (await admin.store.hasRealm(realm)) return undefined;
   // Claim the fingerprint before storing the realm. In the reverse order, a process that is killed in between would
   // leave a realm that is not recorded as imported.
   await admin.store.claimOnce(fingerprint, seconds(admin.clock) + FOR_EVER);
@@ -120,7 +119,7 @@ async function importOne(
       progress: reportProgress(realm, log, progress),
     });
   } catch (error) {
-    if ((await admin.store.findRealm(realm)) !== undefined) return undefined;
+    if (await admin.store.hasRealm(realm)) return undefined;
     throw error;
   }
 }

@@ -19,7 +19,7 @@ export async function bootstrapMaster(
   context: AdminContext,
   { username, password, smokeClientId = 'idkit-smoke', smokeClientSecret }: BootstrapOptions,
 ): Promise<{ outcome: 'made' | 'exists' }> {
-  if ((await context.store.findRealm(MASTER)) !== undefined) return { outcome: 'exists' };
+  if (await context.store.hasRealm(MASTER)) return { outcome: 'exists' };
   try {
     await createRealm(context, {
       realm: MASTER,

@@ -6,7 +6,7 @@ import { roleRepresentation } from '../role/roles.ts';
 import { SETTINGS } from './realm-settings.ts';
 
 /** Fields of an export that `GET /admin/realms/{realm}` omits, see docs/keycloak/realms.md#representation. */
-const NOT_IN_GET: ReadonlySet<string> = new Set([
+export const NOT_IN_GET: ReadonlySet<string> = new Set([
   'authenticationFlows',
   'authenticatorConfig',
   'requiredActions',
@@ -24,7 +24,7 @@ const NOT_IN_GET: ReadonlySet<string> = new Set([
  * Returns a realm's representation, as in the response to `GET /admin/realms/{realm}`: the settings with masked
  * secrets, but no users, clients or flows.
  */
-export function realmRepresentation(configuration: RealmConfiguration): Json {
+export function realmRepresentation(configuration: Pick<RealmConfiguration, 'realm' | 'roles'>): Json {
   const { realm } = configuration;
   const role = configuration.roles.get(realm.defaultRoleId);
   const all = settingsRepresentation(configuration, 'masked');

@@ -1,9 +1,10 @@
 import { ensureAlgorithmKey } from '../../crypto/index.ts';
 import type { Client, Component, Realm } from '../../model/index.ts';
 import type { Change, RealmConfiguration } from '../../store/index.ts';
-import { findRights, holdsMasterRole } from '../access/rights.ts';
+import { findRightsByRealm, holdsMasterRole } from '../access/rights.ts';
 import { applyChanges } from '../call/changes.ts';
 import type { AdminContext, Caller, RealmCall } from '../call/context.ts';
+import { type Pages, shown } from '../call/pages.ts';
 import { badInput, badRequest, conflict, forbidden } from '../call/refusal.ts';
 import { MASTER, managementClientId } from '../defaults/built-in-clients.ts';
 import { createRealm, RealmConflict } from '../import/import-realm.ts';
@@ -12,26 +13,40 @@ import { RepresentationFault } from '../representation/fault.ts';
 import type { Json } from '../representation/json.ts';
 import { MASK } from '../representation/secrets.ts';
 import { buildSettings } from './build-realm.ts';
-import { realmRepresentation, reducedRealmRepresentation } from './realm-representation.ts';
+import { NOT_IN_GET, realmRepresentation, reducedRealmRepresentation } from './realm-representation.ts';
 import { checkRealmName, checkSettings, RealmNameFault } from './realm-settings.ts';
 
-/** Lists the realms in which the caller has an administrative role. @throws AdminRefusal 403 if there are none */
-export async function listRealms(context: AdminContext, caller: Caller, brief: boolean): Promise<Json[]> {
-  const names = caller.realmName === MASTER ? await context.store.listRealmNames() : [caller.realmName];
-  const listed: Json[] = [];
-  for (const name of names) {
-    const configuration = await context.store.findRealm(name);
-    if (configuration === undefined) continue;
-    const rights = await findRights(context, caller, configuration);
-    if (!rights.any) continue;
-    if (!rights.has('viewRealm')) listed.push({ realm: name });
-    else listed.push(brief ? briefRealm(configuration) : realmRepresentation(configuration));
-  }
-  if (listed.length === 0) throw forbidden();
-  return listed;
+/**
+ * Lists the realms in which the caller has an administrative role, sorted by name.
+ *
+ * @throws AdminRefusal 403 if there are none
+ */
+export async function listRealms(context: AdminContext, caller: Caller, brief: boolean): Promise<Pages> {
+  const rights = await findRightsByRealm(context, caller);
+  if (rights.size === 0) throw forbidden();
+  const show = brief ? briefRealm : realmRepresentation;
+  const pages = async function* () {
+    for (const page of inPages([...rights])) {
+      const visible = page.filter(([, found]) => found.has('viewRealm')).map(([name]) => name);
+      const realms = await context.store.readRealms(visible, [...NOT_IN_GET]);
+      yield page.flatMap(([name, found]): Json[] => {
+        if (!found.has('viewRealm')) return [{ realm: name }];
+        const realm = realms.get(name);
+        return realm === undefined ? [] : [show(realm)];
+      });
+    }
+  };
+  return shown(pages(), (page) => page);
 }
 
-function briefRealm({ realm }: RealmConfiguration): Json {
+/** Number of realms that are read together. It takes a few milliseconds to parse them. */
+const PAGE = 25;
+
+function* inPages<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; from += PAGE) yield items.slice(from, from + PAGE);
+}
+
+function briefRealm({ realm }: Pick<RealmConfiguration, 'realm'>): Json {
   const { displayName, enabled } = realm.settings;
   return { id: realm.id, realm: realm.name, ...(displayName === undefined ? {} : { displayName }), enabled };
 }

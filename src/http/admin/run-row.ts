@@ -1,11 +1,12 @@
 import type { FastifyReply } from 'fastify';
-import { type Caller, forbidden, holdsMasterRole, StaleRecord } from '../../admin/index.ts';
+import { type Caller, forbidden, holdsMasterRole, Pages, StaleRecord } from '../../admin/index.ts';
 import { inTurns, untilApplied } from '../../core/index.ts';
 import { recordKey } from '../../model/index.ts';
 import type { Route, Services } from '../url-table/route.ts';
 import type { AdminRow, RealmsRow, WritingRow } from './admin-row.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
 import { type AdminCall, authorizeInRealm, openCall, sendJson, sendResult } from './call.ts';
+import { sendPages } from './send-pages.ts';
 
 /** Creates the route of one row of the administrative API's table. */
 export function adminRoute(row: AdminRow): Route {
@@ -40,6 +41,7 @@ export function realmsRoute(row: RealmsRow): Route {
       reply.headers(originHeaders(request));
       await check(services, caller);
       const value = await row.handle({ services, caller, request, reply });
+      if (value instanceof Pages) return sendPages(reply, value, services.log);
       return value === undefined ? reply.send() : sendJson(reply, value);
     },
   };

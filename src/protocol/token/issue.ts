@@ -222,9 +222,7 @@ export async function gatherClaims(
   const roleIds = narrowRoles(configuration, client, granted, effective);
   const clientsByUuid = new Map<string, Client>();
   const owners = [...roleOwners(configuration, roleIds)];
-  const clients = await Promise.all(
-    owners.map((id) => ctx.store.findClientByUuid(configuration.realm.id, id)),
-  );
-  for (const owner of clients) if (owner !== undefined) clientsByUuid.set(owner.id, owner);
+  for (const owner of await ctx.store.findClients(configuration.realm.id, owners))
+    clientsByUuid.set(owner.id, owner);
   return { configuration, client, user, granted, roleIds, notes, clientsByUuid, baseUrl: ctx.baseUrl };
 }

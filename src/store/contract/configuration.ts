@@ -108,10 +108,24 @@ export type Applied = { outcome: 'applied' } | Conflict | Missing | Stale;
 /** Reads and writes realms, clients, roles, scopes, groups and components. All results are cached, frozen objects. */
 export interface ConfigurationStore {
   listRealmNames(): Promise<readonly string[]>;
+  /** Reports whether a realm exists, without reading it. */
+  hasRealm(name: string): Promise<boolean>;
+  /**
+   * Reads the settings and default roles of a page of realms, by name, without caching them. Skips names that do not
+   * exist. `without` lists unused settings (`settings.kept`) that the store may omit.
+   */
+  readRealms(
+    names: readonly string[],
+    without: readonly string[],
+  ): Promise<ReadonlyMap<string, Pick<RealmConfiguration, 'realm' | 'roles'>>>;
   findRealm(name: string): Promise<RealmConfiguration | undefined>;
   findRealmById(id: RealmId): Promise<RealmConfiguration | undefined>;
   findClient(realmId: RealmId, clientId: ClientId): Promise<Client | undefined>;
   findClientByUuid(realmId: RealmId, id: ClientUuid): Promise<Client | undefined>;
+  /** Finds many clients at once, in the order of the ids. Skips ids that do not exist. */
+  findClients(realmId: RealmId, ids: readonly ClientUuid[]): Promise<readonly Client[]>;
+  /** Lists the ids of all clients of a realm. Does not read the clients. */
+  listClientIds(realmId: RealmId): Promise<readonly { id: ClientUuid; clientId: ClientId }[]>;
   /** Returns clients sorted by clientId. `clientId` must match exactly. `search` matches any part of it. */
   listClients(query: {
     realmId: RealmId;

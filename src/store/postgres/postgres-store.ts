@@ -8,7 +8,7 @@ import type { FamilyInSession, RotationResult, StoreFigures } from '../contract/
 import type { BackgroundMigration } from '../migrations/background.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
-import type { Sealing } from '../records/configuration.ts';
+import { readClient, type Sealing } from '../records/configuration.ts';
 import { configurationSource } from '../records/configuration-source.ts';
 import { toFigures } from '../records/events.ts';
 import { readFamilyInSession } from '../records/sessions.ts';
@@ -69,6 +69,7 @@ export class PostgresStore extends SqlStore {
   readonly #unanswered: UnansweredRotations;
   readonly #families: Batches<string, RowOf<'family.find'> | undefined>;
   readonly #users: Batches<string, RowOf<'user.find'> | undefined>;
+  readonly #clients: Batches<string, RowOf<'client.byId'> | undefined>;
   readonly #running = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
   #closing: Promise<void> | undefined;
@@ -86,12 +87,17 @@ export class PostgresStore extends SqlStore {
     this.#rotations = openRotations(connections, this.#unanswered);
     this.#families = openPointReads(connections, 'family.findAll');
     this.#users = openPointReads(connections, 'user.findAll');
+    this.#clients = openPointReads(connections, 'client.findAll');
     const source = configurationSource(sealing.keyring, {
       one: (steps) => this.#read((client) => advance(client, steps())),
       snapshot: (steps) => this.#track(this.#snapshot(steps)),
     });
     this.cache = new ConfigurationCache({
       ...source,
+      clientByUuid: async (id) => {
+        const row = await this.#track(this.#clients.call(withoutNul(id)));
+        return row === undefined ? undefined : readClient(row, sealing.keyring);
+      },
       user: async (realmId, id) => {
         const row = await this.#track(this.#users.call(withoutNul(id)));
         return row?.realm_id === realmId ? readUser(row) : undefined;

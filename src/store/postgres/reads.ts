@@ -34,7 +34,7 @@ export async function readAgain<T>(
 const LARGEST = 256;
 
 /** The queries that read rows by their ids. */
-type PointQuery = 'family.findAll' | 'user.findAll';
+type PointQuery = 'client.findAll' | 'family.findAll' | 'user.findAll';
 
 /** Combines the reads of many callers into one statement, because a round trip costs more than reading a row. */
 export function openPointReads<Q extends PointQuery>(

@@ -1,5 +1,4 @@
-import type { Kysely } from 'kysely';
-import { sql } from 'kysely';
+import { type Kysely, type Compilable as Query, sql } from 'kysely';
 import type { Tables } from '../schema.ts';
 import { type Compilable, compiler, slot } from './define.ts';
 
@@ -58,6 +57,7 @@ export function configurationQueries(
   return {
     ...queries,
     'realm.names': db.selectFrom('realm').select('name').orderBy('name'),
+    'realm.idByName': db.selectFrom('realm').select('id').where('name', '=', slot('name')),
     'realm.byName': db.selectFrom('realm').selectAll().where('name', '=', slot('name')),
     /** How long each realm keeps its events, in seconds. */
     'realm.retention': db
@@ -123,6 +123,32 @@ export function configurationQueries(
       .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: slot('value') })),
     'meta.delete': db.deleteFrom('meta').where('name', '=', slot('name')),
   };
+}
+
+/** Reads realms by name. On SQLite, it leaves out settings that idkit only keeps and that the caller does not need. */
+export function realmsNamed(
+  db: Kysely<Tables>,
+  dialect: 'sqlite' | 'postgres',
+  names: readonly string[],
+  without: readonly string[],
+): Query<Tables['realm']> {
+  const paths = without.map((name) => sql`, ${`$.settings.kept.${JSON.stringify(name)}`}`);
+  const doc = sql<string>`json_remove(doc${sql.join(paths, sql``)})`;
+  return db
+    .selectFrom('realm')
+    .select(['id', 'name', dialect === 'sqlite' ? doc.as('doc') : 'doc', 'sealed'])
+    .where('name', 'in', names);
+}
+
+/** Reads the rows of a table with these ids. */
+export function rowsById<T extends 'role' | 'client'>(
+  db: Kysely<Tables>,
+  table: T,
+  ids: readonly string[],
+): Query<Tables[T]> {
+  return db.selectFrom<'role' | 'client'>(table).selectAll().where('id', 'in', ids) as unknown as Query<
+    Tables[T]
+  >;
 }
 
 type Documents = 'role' | 'realm_group' | 'client' | 'client_scope';

@@ -12,6 +12,7 @@ import { sessionQueries } from './sessions.ts';
 import { sweepQueries } from './sweep.ts';
 import { userQueries } from './users.ts';
 
+export { realmsNamed, rowsById } from './configuration.ts';
 export { type CompiledQuery, compileQuery, compiler } from './define.ts';
 export { adminEventSearch, eventSearch } from './events.ts';
 export { selectsAll, userCount, userSearch } from './user-search.ts';

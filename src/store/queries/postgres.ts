@@ -8,6 +8,7 @@ import { selectUsers } from './users.ts';
 export const POSTGRES_ROWS: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
   'family.findAll': 'family.find',
   'user.findAll': 'user.find',
+  'client.findAll': 'client.byId',
   'family.rotateAll': { id: 'token_family.id' },
   'family.held': { id: 'token_family.id' },
   'family.takeBackAll': { next: 'token_family.current_hash' },
@@ -22,6 +23,10 @@ export function postgresQueries(db: Kysely<Tables>): Record<string, Compilable> 
     'user.findAll': selectUsers(db, 'postgres').where(
       sql<boolean>`account.id = any(${slot('ids', 'account.id[]')}::text[])`,
     ),
+    'client.findAll': db
+      .selectFrom('client')
+      .selectAll()
+      .where(sql<boolean>`client.id = any(${slot('ids', 'client.id[]')}::text[])`),
     /**
      * Does the work of `family.rotate` and `family.renew` for many token families. Skips families that another
      * transaction has locked, so that no call waits for another session. Removing a realm, for example, locks its

@@ -88,6 +88,12 @@ export class ConfigurationCache {
     return read instanceof Promise ? read.then(ofRealm) : ofRealm(read);
   }
 
+  /** Returns a client if it is cached. */
+  cachedClient(realmId: RealmId, id: ClientUuid): Client | undefined {
+    const client = this.#use(id);
+    return client?.realmId === realmId ? client : undefined;
+  }
+
   serviceAccount(clientUuid: ClientUuid): Answer<User | undefined> {
     const known = this.#serviceAccounts.get(clientUuid);
     if (known !== undefined) return known;

@@ -4,11 +4,13 @@ import type {
   AdminEventQuery,
   EventQuery,
   Range,
+  RealmConfiguration,
   SessionWithClients,
   UserQuery,
   UserSessionQuery,
 } from '../contract/index.ts';
 import type { RowOf } from '../queries/compiled/types.ts';
+import { readRealm, readRole } from '../records/configuration.ts';
 import { readDocument } from '../records/events.ts';
 import { readListedSession } from '../records/sessions.ts';
 import { readUser } from '../records/users.ts';
@@ -36,6 +38,26 @@ interface Place<R> extends Range {
  * because skipping a million rows would take as long as reading them.
  */
 export abstract class SqlLists extends SqlLogin {
+  async readRealms(
+    names: readonly string[],
+    without: readonly string[],
+  ): Promise<ReadonlyMap<string, Pick<RealmConfiguration, 'realm' | 'roles'>>> {
+    if (names.length === 0) return new Map();
+    const { compiler, realmsNamed, rowsById } = await import('../queries/index.ts');
+    const db = compiler(this.dialect);
+    const rows = await this.search(realmsNamed(db, this.dialect, names, without));
+    const realms = rows.map((row) => readRealm(row, this.sealing.keyring));
+    const roleIds = realms.map(({ defaultRoleId }) => defaultRoleId);
+    const roles = roleIds.length === 0 ? [] : await this.search(rowsById(db, 'role', roleIds));
+    const byId = new Map(roles.map((row) => [row.id, readRole(row)]));
+    return new Map(
+      realms.map((realm) => {
+        const role = byId.get(realm.defaultRoleId);
+        return [realm.name, { realm, roles: new Map(role?.realmId === realm.id ? [[role.id, role]] : []) }];
+      }),
+    );
+  }
+
   async *userPages(query: UserQuery & Range): AsyncIterable<readonly User[]> {
     const { compiler, selectsAll, userSearch } = await import('../queries/index.ts');
     const skips = query.first > FAR && selectsAll(this.dialect, query);

@@ -45,6 +45,8 @@ import { SqlCleaning } from './cleaning.ts';
 
 /** Number of changes to convert into rows before other work can run. Converting them takes a few milliseconds. */
 const ROWS_IN_A_TURN = 500;
+/** Number of clients that are read before other work can run. Reading them takes a few milliseconds. */
+const CLIENTS_IN_A_TURN = 50;
 /** Maximum length of a key of `claimOnce` in characters. A longer key is hashed. */
 const LONGEST_KEY = 500;
 
@@ -67,6 +69,10 @@ export abstract class SqlStore extends SqlCleaning implements Store {
     return (await this.all('realm.names', {})).map((row) => row.name);
   }
 
+  async hasRealm(name: string): Promise<boolean> {
+    return (await this.get('realm.idByName', { name })) !== undefined;
+  }
+
   async findRealm(name: string): Promise<RealmConfiguration | undefined> {
     this.checkOpen();
     return this.cache.realmByName(name);
@@ -87,6 +93,25 @@ export abstract class SqlStore extends SqlCleaning implements Store {
     return this.cache.clientByUuid(realmId, id);
   }
 
+  async findClients(realmId: RealmId, ids: readonly ClientUuid[]): Promise<readonly Client[]> {
+    this.checkOpen();
+    const found = new Map<ClientUuid, Client | undefined>();
+    for (const id of ids) found.set(id, this.cache.cachedClient(realmId, id));
+    const missing = ids.filter((id) => found.get(id) === undefined);
+    for (let from = 0; from < missing.length; from += CLIENTS_IN_A_TURN) {
+      if (from > 0) await setImmediate();
+      const part = missing.slice(from, from + CLIENTS_IN_A_TURN);
+      const clients = await Promise.all(part.map((id) => this.cache.clientByUuid(realmId, id)));
+      for (const [index, client] of clients.entries()) found.set(part[index]!, client);
+    }
+    return [...found.values()].filter((client) => client !== undefined);
+  }
+
+  async listClientIds(realmId: RealmId): Promise<readonly { id: ClientUuid; clientId: ClientId }[]> {
+    const rows = await this.all('client.ids', { realm_id: realmId });
+    return rows.map(({ id, client_id: clientId }) => ({ id, clientId }));
+  }
+
   async listClients(query: Parameters<Store['listClients']>[0]): Promise<readonly Client[]> {
     const search = query.search?.toLowerCase();
     const first = query.first ?? 0;
@@ -94,8 +119,10 @@ export abstract class SqlStore extends SqlCleaning implements Store {
       .filter(({ client_id: name }) => query.clientId === undefined || name === query.clientId)
       .filter(({ client_id: name }) => search === undefined || name.toLowerCase().includes(search))
       .slice(first, query.max === undefined ? undefined : first + query.max);
-    const clients = await Promise.all(ids.map(({ id }) => this.cache.clientByUuid(query.realmId, id)));
-    return clients.filter((client) => client !== undefined);
+    return await this.findClients(
+      query.realmId,
+      ids.map(({ id }) => id),
+    );
   }
 
   async findUser(realmId: RealmId, id: string): Promise<User | undefined> {

@@ -42,6 +42,7 @@ export const COMPILED_QUERIES: Readonly<Record<QueryName, CompiledQuery>> = {
   "credential.delete": {"sql":"delete from \"credential\" where \"id\" = ?","bind":[{"slot":"id"}]},
   "credential.byId": {"sql":"select * from \"credential\" where \"id\" = ?","bind":[{"slot":"id"}]},
   "realm.names": {"sql":"select \"name\" from \"realm\" order by \"name\"","bind":[]},
+  "realm.idByName": {"sql":"select \"id\" from \"realm\" where \"name\" = ?","bind":[{"slot":"name"}]},
   "realm.byName": {"sql":"select * from \"realm\" where \"name\" = ?","bind":[{"slot":"name"}]},
   "realm.retention": {"sql":"select \"id\", json_extract(doc, '$.settings.eventsExpiration') as \"events_kept\", json_extract(doc, '$.settings.attributes.adminEventsExpiration') as \"admin_events_kept\" from \"realm\" where (\"doc\" like ? or \"doc\" like ?) order by \"id\"","bind":[{"value":"%eventsExpiration\":%"},{"value":"%adminEventsExpiration\":%"}]},
   "client.withLifetimes": {"sql":"select \"doc\" from \"client\" where \"realm_id\" = ? and (\"doc\" like ? or \"doc\" like ?)","bind":[{"slot":"realm_id"},{"value":"%session.idle.timeout%"},{"value":"%session.max.lifespan%"}]},

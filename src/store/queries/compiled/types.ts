@@ -42,6 +42,7 @@ export interface Queries {
   'credential.delete': { slots: Pick<Tables['credential'], 'id'>; row: never };
   'credential.byId': { slots: Pick<Tables['credential'], 'id'>; row: Tables['credential'] };
   'realm.names': { slots: Record<never, never>; row: Pick<Tables['realm'], 'name'> };
+  'realm.idByName': { slots: Pick<Tables['realm'], 'name'>; row: Pick<Tables['realm'], 'id'> };
   'realm.byName': { slots: Pick<Tables['realm'], 'name'>; row: Tables['realm'] };
   'realm.retention': { slots: Record<never, never>; row: Pick<Tables['realm'], 'id'> & { events_kept: number | string | null; admin_events_kept: number | string | null } };
   'client.withLifetimes': { slots: Pick<Tables['client'], 'realm_id'>; row: Pick<Tables['client'], 'doc'> };
@@ -182,6 +183,7 @@ export interface Queries {
 export interface PostgresQueries {
   'family.findAll': { slots: { ids: readonly Tables['token_family']['id'][] }; row: Queries['family.find']['row'] };
   'user.findAll': { slots: { ids: readonly Tables['account']['id'][] }; row: Queries['user.find']['row'] };
+  'client.findAll': { slots: { ids: readonly Tables['client']['id'][] }; row: Queries['client.byId']['row'] };
   'family.rotateAll': { slots: { ids: readonly Tables['token_family']['id'][]; presented: readonly Tables['token_family']['current_hash'][]; next: readonly Tables['token_family']['current_hash'][]; now: readonly Tables['token_family']['last_refresh_at'][]; single_use: readonly boolean[] }; row: { id: Tables['token_family']['id'] } };
   'family.held': { slots: { ids: readonly Tables['token_family']['id'][] }; row: { id: Tables['token_family']['id'] } };
   'family.takeBackAll': { slots: { ids: readonly Tables['token_family']['id'][]; presented: readonly Tables['token_family']['current_hash'][]; next: readonly Tables['token_family']['current_hash'][] }; row: { next: Tables['token_family']['current_hash'] } };
