@@ -1,22 +1,28 @@
 /**
  * `npm run bench [-- PART] [-- --quick] [-- --json FILE]` measures idkit and prints its ratios to baselines that the
  * same run measures. The measured program runs on one core and the load on another. PART (or `--only PART`) selects the
- * scenarios whose names contain it. `--quick` uses smaller data and fewer rounds, and its output says so.
+ * scenarios whose names contain it. `--quick` uses smaller data and fewer rounds, and its output says so. `npm run bench
+ * -- scale` measures what grows with the size of the tables (scale/run.ts).
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { measureBackup } from './backup.ts';
+import { measureScale } from './families.ts';
 import { type Measured, measureGrants, measureReadiness } from './grants.ts';
 import { measureGroupCommit } from './group-commit.ts';
 import { measureLogins, measureOpenLogins, measurePages } from './login.ts';
 import { buildPackage } from './package.ts';
 import { measurePostgres } from './postgres.ts';
 import { measurePostgresBackup } from './postgres-backup.ts';
-import { measureScale } from './scale.ts';
+import { runScale } from './scale/run.ts';
 import { measureStart } from './start.ts';
 import { TARGETS } from './targets.ts';
 
+if (process.argv[2] === 'scale') {
+  await runScale(process.argv.slice(3));
+  process.exit();
+}
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } },
@@ -36,7 +42,7 @@ const scenarios: Record<string, () => Promise<Measured | Measured[]>> = {
   readiness: () => measureReadiness(entry, effort),
   start: () => measureStart(entry, effort),
   group: () => measureGroupCommit(entry, effort),
-  scale: () => measureScale(entry, effort, quick ? 20_000 : 100_000, quick ? 200_000 : 5_000_000),
+  families: () => measureScale(entry, effort, quick ? 20_000 : 100_000, quick ? 200_000 : 5_000_000),
   postgres: () => measurePostgres(entry, effort, quick ? 20_000 : 100_000, quick ? 200_000 : 5_000_000),
   'postgres-backup': () => measurePostgresBackup(entry, quick ? 1 : 3, quick ? 100e6 : 500e6),
   backup: () =>

@@ -2,6 +2,7 @@
  * A load generator for a separate process: keep-alive connections on plain sockets, closed loop or open loop. Reads one
  * JSON line of `LoadOrder` from stdin and prints one JSON line of `LoadResult`.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -14,6 +15,8 @@ export interface LoadOrder {
   form?: string;
   /** Refresh tokens to rotate in random order. The token in a response replaces the one in the request. */
   tokens?: string[];
+  /** The file with the refresh tokens, one per line, instead of `tokens`. The load replaces its content. */
+  tokenFile?: string;
   connections: number;
   /** Length of the measured window in seconds. */
   seconds: number;
@@ -29,6 +32,8 @@ export interface LoadResult {
   requests: number;
   perSecond: number;
   not200: number;
+  /** Number of responses with each status other than 200. */
+  statuses: Record<string, number>;
   firstRefusal?: string;
   p50: number;
   p99: number;
@@ -40,8 +45,13 @@ export interface LoadResult {
 const order = JSON.parse(await text(process.stdin)) as LoadOrder;
 const latencies: number[] = [];
 let not200 = 0;
+const statuses: Record<string, number> = {};
 let firstRefusal: string | undefined;
-const pool = order.tokens ? [...order.tokens] : undefined;
+const pool = order.tokenFile
+  ? readFileSync(order.tokenFile, 'latin1').trimEnd().split('\n')
+  : order.tokens
+    ? [...order.tokens]
+    : undefined;
 
 function request(token: string | undefined): string {
   const body = order.method === 'POST' ? `${order.form ?? ''}${token ? `&refresh_token=${token}` : ''}` : '';
@@ -90,6 +100,10 @@ function finished(connection: Connection, head: string, body: string): void {
   latencies.push(performance.now() - connection.scheduled);
   if (!head.startsWith('HTTP/1.1 200')) {
     not200 += 1;
+    const status = head.slice(9, 12);
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    // The service did not rotate the token if it refused the request for lack of room.
+    if ((status === '503' || status === '429') && pool && connection.token) pool.push(connection.token);
     firstRefusal ??= `${head.slice(0, 40)} ${body.slice(0, 200)}`;
   } else if (pool) {
     const next = /"refresh_token":"([^"]+)"/.exec(body)?.[1];
@@ -130,12 +144,14 @@ function report(): void {
     requests: sorted.length,
     perSecond: sorted.length / order.seconds,
     not200,
+    statuses,
     ...(firstRefusal === undefined ? {} : { firstRefusal }),
     p50: quantile(sorted, 0.5),
     p99: quantile(sorted, 0.99),
     p999: quantile(sorted, 0.999),
-    ...(pool ? { tokens: pool } : {}),
+    ...(pool && !order.tokenFile ? { tokens: pool } : {}),
   };
+  if (order.tokenFile && pool) writeFileSync(order.tokenFile, `${pool.join('\n')}\n`);
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
 }
 

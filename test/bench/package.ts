@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Entry } from './service.ts';
 
-const checkout = new URL('../..', import.meta.url).pathname;
+/** The checkout of this program. */
+export const CHECKOUT = new URL('../..', import.meta.url).pathname;
 
 /**
- * Builds the package and unpacks it outside the checkout, as npm would install it. Its dependencies are links to those
- * of the checkout.
+ * Builds the package of a checkout and unpacks it outside the checkout, as npm would install it. Its dependencies are
+ * links to those of the checkout.
  */
-export async function buildPackage(): Promise<Entry & { remove(): Promise<void> }> {
+export async function buildPackage(checkout = CHECKOUT): Promise<Entry & { remove(): Promise<void> }> {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-bench-package-'));
   execFileSync('npm', ['run', '--silent', 'build'], {
     cwd: checkout,

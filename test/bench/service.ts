@@ -7,8 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SERVER_CORE, startPinned, stop } from './measure.ts';
 
 /** The issuer does not depend on the port, so that seeded tokens remain valid after a restart. */
-const BASE_URL = 'http://bench.example.test';
-const ADMINISTRATOR = { username: 'admin', password: 'Bench-Admin-1' };
+export const BASE_URL = 'http://bench.example.test';
+export const ADMINISTRATOR = { username: 'admin', password: 'Bench-Admin-1' };
 
 /** An `idkit serve` on one core, with the realms `rs` (RS256), `es` (ES256) and `guarded` (brute force protection). */
 export interface BenchService {

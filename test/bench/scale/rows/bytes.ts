@@ -1,0 +1,51 @@
+import { DatabaseSync } from 'node:sqlite';
+import { databaseFile } from '../../seed.ts';
+import { inRounds, type Row } from '../bench.ts';
+import type { Side } from '../side.ts';
+
+/** Tables of sessions, with their partitions and indexes. Logins in progress do not count. */
+const SESSION_TABLES = /^(user_session|token_family|client_session)/;
+
+/** Returns the size in bytes of all sessions with their token families and indexes. */
+export async function sessionBytes(side: Side): Promise<number> {
+  if (side.cluster) {
+    const [row] = await side.cluster.sql<{ bytes: string }>(
+      `SELECT sum(pg_total_relation_size(oid))::text AS bytes FROM pg_class
+       WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace AND relname ~ '${SESSION_TABLES.source}'`,
+      side.database,
+    );
+    return Number(row!.bytes);
+  }
+  const database = new DatabaseSync(databaseFile(side.dir), { readOnly: true });
+  try {
+    const objects = database
+      .prepare(`SELECT name, tbl_name AS of FROM sqlite_schema WHERE rootpage > 0`)
+      .all() as { name: string; of: string }[];
+    let bytes = 0;
+    for (const { name, of } of objects) {
+      if (!SESSION_TABLES.test(of)) continue;
+      const [row] = database
+        .prepare('SELECT pgsize AS bytes FROM dbstat WHERE name = ? AND aggregate = TRUE')
+        .all(name);
+      bytes += Number(row?.['bytes'] ?? 0);
+    }
+    return bytes;
+  } finally {
+    database.close();
+  }
+}
+
+/** The size of a session with its token family and their entries in indexes. */
+export const bytesRow: Row = {
+  name: 'bytes',
+  measure: (bench) =>
+    inRounds(bench, 1, async ({ large }) => {
+      const bytes = await sessionBytes(large);
+      return {
+        'bytes a session with indexes': {
+          value: bytes / large.plan.sessions,
+          detail: `${Math.round(bytes / 1e6).toLocaleString('en')} MB`,
+        },
+      };
+    }),
+};
