@@ -3,7 +3,7 @@ import { LOAD_CORE, load, runPinned } from '../../measure.ts';
 import { inRounds, type Row, refresh, withServices } from '../bench.ts';
 import { processorSeconds } from '../processes.ts';
 
-/** Processor time of the service and of Postgres for each request of a kind. docs/operate/sizing.md has the figures. */
+/** Processor time of the service and of Postgres for each request of a kind. */
 export const costRow: Row = {
   name: 'cost',
   measure: (bench) =>
