@@ -26,6 +26,8 @@ export type Tables = {
   };
   user_session: SessionRow;
   token_family: FamilyRow;
+  user_session_0: UnmovedSessionRow;
+  token_family_0: UnmovedFamilyRow;
   authentication_session: AuthenticationSessionRow;
   authorization_code: CodeRow;
   user_consent: ConsentRow;
@@ -71,10 +73,13 @@ export type AccountRow = {
   doc: string;
 };
 
+/**
+ * A session, without its realm: that is the realm of its user. `id` is stored as bytes (see `idBytes`): in a query it is
+ * text wherever a slot or a result has the type of a column of `ID_COLUMNS`.
+ */
 export type SessionRow = {
   id: SessionId;
   offline: number;
-  realm_id: RealmId;
   user_id: string;
   started_at: Seconds;
   last_access_at: Seconds;
@@ -84,24 +89,42 @@ export type SessionRow = {
    * the value.
    */
   look_again: number;
+  /** JSON array: the IP address and, unless they are empty, the notes. */
   doc: string;
 };
 
+/**
+ * A token family. Its key is (session_id, id). Its session, found by (session_id, offline), has the user. All three ids
+ * are stored as bytes (see `idBytes`).
+ */
 export type FamilyRow = {
-  id: FamilyId;
   session_id: SessionId;
+  id: FamilyId;
   offline: number;
   client_uuid: ClientUuid;
-  user_id: string;
-  realm_id: RealmId;
   current_hash: Uint8Array;
   parent_hash: Uint8Array | null;
   parent_uses: number;
   scope: string;
   started_at: Seconds;
   last_refresh_at: Seconds;
+  /** JSON, or an empty text if there are no notes. */
   notes: string;
 };
+
+/** A session that an older version stored (see the migration `session rows`). Ids are text, and `doc` is an object. */
+export type UnmovedSessionRow = SessionRow & { realm_id: RealmId };
+
+/** A token family that an older version stored. Ids are text. */
+export type UnmovedFamilyRow = FamilyRow & { user_id: string; realm_id: RealmId };
+
+/** The columns that store an id as bytes, written as `TABLE.COLUMN`. */
+export const ID_COLUMNS: ReadonlySet<string> = new Set([
+  'user_session.id',
+  'token_family.session_id',
+  'token_family.id',
+  'token_family.client_uuid',
+]);
 
 export type AuthenticationSessionRow = {
   id: string;

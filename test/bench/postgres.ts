@@ -3,6 +3,7 @@ import { Secret } from '../../src/core/index.ts';
 import { signJws } from '../../src/crypto/index.ts';
 import { openKeyRing } from '../../src/protocol/index.ts';
 import { openStore } from '../../src/store/open.ts';
+import { idBytes, idText } from '../../src/store/records/id-bytes.ts';
 import { makeDatabase, runSql } from '../store/databases.ts';
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import type { Effort, Measured } from './grants.ts';
@@ -195,25 +196,37 @@ async function seedSessions(
   const sessions = await columns('user_session', ['id']);
   const families = await columns('token_family', ['id', 'session_id', 'current_hash']);
   // The copied rows refer to existing rows, so Postgres need not check their foreign keys.
-  const [familyId, sessionId] = [String(claims['reuse_id']), String(claims['sid'])];
+  const hex = (id: unknown) => `'\\x${Buffer.from(idBytes(String(id))).toString('hex')}'`;
+  const [familyId, sessionId] = [hex(claims['reuse_id']), hex(claims['sid'])];
+  const newSession = `decode(left(md5(n::text) || md5(n::text), 36), 'hex')`;
+  const newFamily = `decode(md5(n::text), 'hex')`;
   await runSql(
     server,
-    `SET session_replication_role = replica; INSERT INTO user_session (id, ${sessions}) SELECT 's' || md5(n::text), ${sessions} FROM user_session, generate_series(1, ${count}) AS n WHERE id = '${sessionId}'`,
+    `SET session_replication_role = replica; INSERT INTO user_session (id, ${sessions}) SELECT ${newSession}, ${sessions} FROM user_session, generate_series(1, ${count}) AS n WHERE id = ${sessionId}`,
     platform.name,
   );
   await runSql(
     server,
-    `SET session_replication_role = replica; INSERT INTO token_family (id, session_id, current_hash, ${families}) SELECT md5(n::text), 's' || md5(n::text), sha256(n::text::bytea), ${families} FROM token_family, generate_series(1, ${count}) AS n WHERE id = '${familyId}'`,
+    `SET session_replication_role = replica; INSERT INTO token_family (id, session_id, current_hash, ${families}) SELECT ${newFamily}, ${newSession}, sha256(n::text::bytea), ${families} FROM token_family, generate_series(1, ${count}) AS n WHERE session_id = ${sessionId} AND id = ${familyId}`,
     platform.name,
   );
   const tokens: string[] = [];
   const updates: string[] = [];
   for (let index = 0; index < Math.min(USABLE, count / 2); index += 1) {
     const n = 1 + Math.floor((index * count) / USABLE);
-    const id = createHash('md5').update(String(n)).digest('hex');
-    const next = await signJws(key, { ...claims, jti: randomUUID(), sid: `s${id}`, reuse_id: id });
+    const md5 = createHash('md5').update(String(n)).digest('hex');
+    const session = Buffer.from(`${md5}${md5}`.slice(0, 36), 'hex');
+    const family = Buffer.from(md5, 'hex');
+    const next = await signJws(key, {
+      ...claims,
+      jti: randomUUID(),
+      sid: idText(session),
+      reuse_id: idText(family),
+    });
     const hash = createHash('sha256').update(next).digest('hex');
-    updates.push(`UPDATE token_family SET current_hash = '\\x${hash}' WHERE id = '${id}'`);
+    updates.push(
+      `UPDATE token_family SET current_hash = '\\x${hash}' WHERE session_id = '\\x${session.toString('hex')}' AND id = '\\x${md5}'`,
+    );
     tokens.push(next);
   }
   await runSql(server, updates.join('; '), platform.name);

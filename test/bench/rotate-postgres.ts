@@ -8,6 +8,7 @@ import { Pool } from 'pg';
 import { parsePostgresUrl } from '../../src/config/index.ts';
 import { Secret } from '../../src/core/index.ts';
 import { openStore } from '../../src/store/open.ts';
+import { idBytes } from '../../src/store/records/id-bytes.ts';
 import { aFamily, aRealm, aSession, aUser } from '../conformance/store/records.ts';
 
 const [mode, url = '', seconds = '1'] = process.argv.slice(2);
@@ -31,20 +32,21 @@ const { hosts, user, database } = parsePostgresUrl(url);
 const parsed = { ...hosts[0], user, database };
 const pool = new Pool({ ...parsed, password, max: CONNECTIONS, ssl: false });
 
-async function single(familyId: string, presented: Buffer, next: Buffer): Promise<boolean> {
+async function single(id: string, presented: Buffer, next: Buffer): Promise<boolean> {
   const { rowCount } = await pool.query({
     name: 'rotate',
     text: `UPDATE token_family SET parent_hash = $1, parent_uses = 1, current_hash = $2,
-      last_refresh_at = greatest(last_refresh_at, $3) WHERE id = $4 AND current_hash = $1`,
-    values: [presented, next, Math.floor(Date.now() / 1000), familyId],
+      last_refresh_at = greatest(last_refresh_at, $3) WHERE session_id = $4 AND id = $4 AND current_hash = $1`,
+    values: [presented, next, Math.floor(Date.now() / 1000), idBytes(id)],
   });
   return rowCount === 1;
 }
 
-async function grouped(familyId: string, presentedHash: Buffer, nextHash: Buffer): Promise<boolean> {
+async function grouped(id: string, presentedHash: Buffer, nextHash: Buffer): Promise<boolean> {
   const now = Math.floor(Date.now() / 1000);
   const { outcome } = await store.rotateRefreshToken({
-    familyId,
+    sessionId: id,
+    familyId: id,
     presentedHash,
     nextHash,
     now,

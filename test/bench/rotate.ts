@@ -8,14 +8,19 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { Secret } from '../../src/core/index.ts';
 import { openStore } from '../../src/store/open.ts';
-import { databaseFile } from './seed.ts';
+import { idBytes } from '../../src/store/records/id-bytes.ts';
+import { databaseFile, decode } from './seed.ts';
 import { readEnvironment } from './service.ts';
 
 const [mode, dir = '', seconds = '1'] = process.argv.slice(2);
-const families = (JSON.parse(await text(process.stdin)) as string[]).map((token) => ({
-  id: String(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).reuse_id),
-  hash: createHash('sha256').update(token).digest(),
-}));
+const families = (JSON.parse(await text(process.stdin)) as string[]).map((token) => {
+  const claims = decode(token);
+  return {
+    sessionId: String(claims['sid']),
+    id: String(claims['reuse_id']),
+    hash: createHash('sha256').update(token).digest(),
+  };
+});
 const CALLERS = 32;
 const length = Number(seconds) * 1000;
 
@@ -31,6 +36,7 @@ async function group(): Promise<number> {
       while (performance.now() < end) {
         const next = randomBytes(32);
         const result = await store.rotateRefreshToken({
+          sessionId: family.sessionId,
           familyId: family.id,
           presentedHash: family.hash,
           nextHash: next,
@@ -53,7 +59,7 @@ function single(): number {
   database.exec('PRAGMA synchronous = FULL');
   const rotate = database.prepare(
     `UPDATE token_family SET parent_hash = current_hash, parent_uses = 1, current_hash = ?, last_refresh_at = ?
-     WHERE id = ? AND current_hash = ?`,
+     WHERE session_id = ? AND id = ? AND current_hash = ?`,
   );
   let rotated = 0;
   const end = performance.now() + length;
@@ -61,9 +67,9 @@ function single(): number {
     const family = families[rotated % CALLERS];
     if (!family) throw new Error('not enough families');
     const next = randomBytes(32);
-    if (rotate.run(next, Math.floor(Date.now() / 1000), family.id, family.hash).changes !== 1) {
+    const key = [idBytes(family.sessionId), idBytes(family.id)] as const;
+    if (rotate.run(next, Math.floor(Date.now() / 1000), ...key, family.hash).changes !== 1)
       throw new Error('not rotated');
-    }
     family.hash = next;
     rotated += 1;
   }

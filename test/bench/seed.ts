@@ -6,6 +6,7 @@ import { Secret } from '../../src/core/index.ts';
 import { type JwsKey, signJws } from '../../src/crypto/index.ts';
 import { openKeyRing } from '../../src/protocol/index.ts';
 import { openStore } from '../../src/store/open.ts';
+import { idBytes } from '../../src/store/records/id-bytes.ts';
 import { readEnvironment } from './service.ts';
 
 type Row = Record<string, string | number | bigint | Uint8Array | null>;
@@ -29,11 +30,11 @@ export async function seedFamilies(
   const key = await refreshKey(dir, String(claims['iss']).split('/').at(-1) ?? '');
   const database = openForSeeding(dir);
   const family = database
-    .prepare('SELECT * FROM token_family WHERE id = ?')
-    .get(String(claims['reuse_id'])) as Row;
+    .prepare('SELECT * FROM token_family WHERE session_id = ? AND id = ?')
+    .get(idBytes(String(claims['sid'])), idBytes(String(claims['reuse_id']))) as Row;
   const session = database
     .prepare('SELECT * FROM user_session WHERE id = ?')
-    .get(String(claims['sid'])) as Row;
+    .get(idBytes(String(claims['sid']))) as Row;
   const indexes = takeIndexes(database, ['token_family', 'user_session']);
   const putFamily = insert(database, 'token_family', family);
   const putSession = insert(database, 'user_session', session);
@@ -41,16 +42,16 @@ export async function seedFamilies(
   const tokens: string[] = [];
   database.exec('BEGIN');
   for (let index = 0; index < count; index += 1) {
-    const id = spreadId(index, count);
-    const sessionId = createHash('sha256').update(id).digest('base64url').slice(0, 24);
+    const id = randomUUID();
+    const sessionId = spreadId(index, count);
     let hash: Uint8Array = randomBytes(32);
     if (index % every === 0 && tokens.length < usable) {
       const next = await signJws(key, { ...claims, jti: randomUUID(), sid: sessionId, reuse_id: id });
       hash = createHash('sha256').update(next).digest();
       tokens.push(next);
     }
-    putSession({ ...session, id: sessionId });
-    putFamily({ ...family, id, session_id: sessionId, current_hash: hash });
+    putSession({ ...session, id: idBytes(sessionId) });
+    putFamily({ ...family, id: idBytes(id), session_id: idBytes(sessionId), current_hash: hash });
     if (index % 100_000 === 99_999) database.exec('COMMIT; BEGIN');
   }
   database.exec('COMMIT');
@@ -136,14 +137,14 @@ function finish(database: DatabaseSync, indexes: string[]): void {
 }
 
 /**
- * Returns one of `count` evenly spread UUIDs. They ascend with `index`, so that inserts append to the table's index and
+ * Returns one of `count` evenly spread ids of sessions. They ascend with `index`, so that inserts append to the table's index and
  * lookups read random pages.
  */
 function spreadId(index: number, count: number): string {
   const head = Math.floor((index * 0xffffffff) / count)
     .toString(16)
     .padStart(8, '0');
-  return `${head}${randomUUID().slice(8)}`;
+  return `${head}${randomBytes(12).toString('base64url')}`;
 }
 
 export function decode(token: string): Record<string, unknown> {

@@ -283,7 +283,7 @@ onPostgres(
       { do: 'create', user: aUser({}) },
     ]);
     assert.equal(await store.findUserByUsername('realm-1', 'al\0ice'), undefined);
-    assert.equal(await store.findFamily('\0'), undefined);
+    assert.equal(await store.findFamily('\0', '\0'), undefined);
     assert.equal(await store.findUser('realm-1', '\0'), undefined);
     assert.equal(await store.countUsers({ realmId: 'realm-1', search: '\0', attributes: { a: '\0' } }), 0);
     assert.equal(await store.claimOnce('jti\0', 2_000_000_000), true);

@@ -116,7 +116,7 @@ test('does not abandon a server that runs a slow statement but still responds', 
     return rows.length > 0;
   };
   while (!(await isHeld())) assert.ok(performance.now() < until, 'the table is locked');
-  assert.ok(await store.findFamily('family-1'));
+  assert.ok(await store.findFamily('session-1', 'family-1'));
   await held;
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import type { Store } from '../../src/store/index.ts';
+import { idBytes } from '../../src/store/records/id-bytes.ts';
 import { aFamily, aRealm, aSession, START } from '../conformance/store/records.ts';
 import { begin, rotation } from '../conformance/store/suite.ts';
 import { applyAsRead } from '../store/as-read.ts';
@@ -47,11 +48,12 @@ test('a sweep neither waits for a locked session nor removes it', { skip }, asyn
   const { server, name, stores } = await expired(t, 3);
   const other = new Client({ ...connectionOf(server), database: name });
   await other.connect();
-  await other.query(`BEGIN; SELECT FROM token_family WHERE id = 'f1' FOR UPDATE`);
-  await other.query(`SELECT FROM user_session WHERE id = 's2' FOR KEY SHARE`);
+  const bytes = (id: string) => `'\\x${Buffer.from(idBytes(id)).toString('hex')}'`;
+  await other.query(`BEGIN; SELECT FROM token_family WHERE id = ${bytes('f1')} FOR UPDATE`);
+  await other.query(`SELECT FROM user_session WHERE id = ${bytes('s2')} FOR KEY SHARE`);
   assert.equal((await stores[0].sweep(LATE, 100)).removed, 2);
-  assert.ok(await stores[0].findFamily('f1'));
-  assert.ok(await stores[0].findFamily('f2'));
+  assert.ok(await stores[0].findFamily('s1', 'f1'));
+  assert.ok(await stores[0].findFamily('s2', 'f2'));
   await other.end();
   assert.equal((await stores[1].sweep(LATE, 100)).removed, 2);
 });
@@ -67,14 +69,16 @@ test('a session that is refreshed or used while a sweep starts continues', { ski
     name,
   );
   const sweep = stores[0].sweep(later, 500);
-  const refreshed = Array.from({ length: 50 }, (_, i) => `f${i * 4}`);
+  const refreshed = Array.from({ length: 50 }, (_, i) => i * 4);
   const rotated = await Promise.all(
-    refreshed.map((familyId) => stores[1].rotateRefreshToken(rotation({ familyId, now: later }))),
+    refreshed.map((n) =>
+      stores[1].rotateRefreshToken(rotation({ sessionId: `s${n}`, familyId: `f${n}`, now: later })),
+    ),
   );
   await sweep;
-  const alive = await Promise.all(refreshed.map((id) => stores[2].findFamily(id)));
+  const alive = await Promise.all(refreshed.map((n) => stores[2].findFamily(`s${n}`, `f${n}`)));
   for (const [index, { outcome }] of rotated.entries())
-    assert.equal(alive[index] !== undefined, outcome === 'rotated', `family ${refreshed[index]}`);
+    assert.equal(alive[index] !== undefined, outcome === 'rotated', `family f${refreshed[index]}`);
   assert.ok(rotated.some(({ outcome }) => outcome === 'rotated'));
 });
 

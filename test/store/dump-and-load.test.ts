@@ -140,7 +140,7 @@ test('the check of a loaded dump requires the master key of the dump', async (t)
   assert.deepEqual(checked.realms, summary.realms);
   const loaded = await openStore({ file: side, masterKey, mode: 'read' });
   assert.equal((await loaded.findClient('realm-1', 'app'))!.secrets['/secret']!.reveal(), 's3cret-of-app');
-  assert.equal((await loaded.findFamily('family-1'))?.family.scope, 'openid profile');
+  assert.equal((await loaded.findFamily('session-1', 'family-1'))?.family.scope, 'openid profile');
   await loaded.close();
 });
 

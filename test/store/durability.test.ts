@@ -44,11 +44,12 @@ test('after kill -9 under refresh load, no confirmed rotation is lost and no tok
   const store = await openStore({ file, masterKey });
   for (const [caller, use] of answered) {
     const id = `family-${caller}`;
-    const { family } = (await store.findFamily(id))!;
+    const { family } = (await store.findFamily(`session-${caller}`, id))!;
     // At most one rotation may be durable without having been reported.
     const stored = [use, use + 1].find((n) => family.currentHash.equals(hash(`${id} ${n}`)));
     assert.ok(stored !== undefined, `family ${caller} lost an answered rotation`);
     const again = await store.rotateRefreshToken({
+      sessionId: `session-${caller}`,
       familyId: id,
       presentedHash: hash(`${id} ${use - 1}`),
       nextHash: hash('thief'),

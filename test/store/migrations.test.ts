@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import type { Secret } from '../../src/core/index.ts';
-import { MIGRATIONS, SCHEMA_VERSION } from '../../src/store/migrations/index.ts';
+import { SCHEMA_VERSION } from '../../src/store/migrations/index.ts';
 import { checkSqlite, dumpSqlite, loadSqlite, openStore } from '../../src/store/open.ts';
 import { migrate } from '../../src/store/sqlite/schema-state.ts';
-import { aClient, aClientScope, aFamily, aRealm, aSession, aUser } from '../conformance/store/records.ts';
+import { aClient, aClientScope, aRealm, aUser, START } from '../conformance/store/records.ts';
 import { unread } from './as-read.ts';
 import { newDirectory, newStore } from './files.ts';
+import { makeOlderSqlite } from './older-schema.ts';
 
 const CONSENTS = [
   { clientId: 'app', grantedClientScopes: ['profile', 'gone'], createdDate: 5, lastUpdatedDate: 7 },
@@ -18,7 +19,7 @@ const CONSENTS = [
   'not a consent',
 ];
 
-/** Creates a database with the first version of the schema, by removing what later versions added. */
+/** Creates a database with the first version of the schema, with one session. */
 async function olderDatabase(
   t: TestContext,
 ): Promise<{ file: string; masterKey: Secret; directory: string }> {
@@ -31,20 +32,18 @@ async function olderDatabase(
     { do: 'create', user: aUser({ kept: { clientConsents: CONSENTS, origin: 'here' } }) },
     { do: 'create', user: aUser({ id: 'user-2', username: 'bob', kept: { clientConsents: null } }) },
   ]);
-  await made.store.startSession(aSession({}), aFamily({}));
   await made.store.close();
-  const database = new DatabaseSync(made.file);
+  const file = `${made.file}.older`;
+  makeOlderSqlite(made.file, file, 1);
+  const database = new DatabaseSync(file);
   database.exec(`
-    DROP TABLE authentication_session; DROP TABLE authorization_code; DROP TABLE user_consent;
-    DROP INDEX account_realm; DROP TABLE background_migration;
-    PRAGMA user_version = 1;
+    INSERT INTO user_session (id, offline, realm_id, user_id, started_at, last_access_at, remember_me, look_again, doc)
+      VALUES ('session-1', 0, 'realm-1', 'user-1', ${START}, ${START}, 0, 0, '{"ipAddress":"192.0.2.1","notes":{"acr":"1"}}');
+    INSERT INTO token_family VALUES ('family-1', 'session-1', 0, 'client-1', 'user-1', 'realm-1', x'00', NULL, 0,
+      'openid profile', ${START}, ${START}, '{"nonce":"n"}');
   `);
-  const first = new DatabaseSync(':memory:');
-  first.exec(MIGRATIONS[0]!.sqlite);
-  assert.deepEqual(schemaOf(database), schemaOf(first));
-  first.close();
   database.close();
-  return made;
+  return { ...made, file };
 }
 
 function schemaOf(database: DatabaseSync): unknown {
@@ -53,6 +52,7 @@ function schemaOf(database: DatabaseSync): unknown {
 
 async function checkMigrated(file: string, masterKey: Secret): Promise<void> {
   const store = await openStore({ file, masterKey });
+  while ((await store.continueBackgroundMigration()) !== undefined);
   const both = [
     { userId: 'user-1', clientUuid: 'client-2', scopeIds: [], createdDate: 0, lastUpdatedDate: 0 },
     { userId: 'user-1', clientUuid: 'client-1', scopeIds: ['scope-1'], createdDate: 5, lastUpdatedDate: 7 },
@@ -63,7 +63,7 @@ async function checkMigrated(file: string, masterKey: Secret): Promise<void> {
     unread(await store.findUser('realm-1', 'user-2')),
     aUser({ id: 'user-2', username: 'bob' }),
   );
-  assert.equal((await store.findFamily('family-1'))?.family.scope, 'openid profile');
+  assert.equal((await store.findFamily('session-1', 'family-1'))?.family.scope, 'openid profile');
   assert.equal((await store.figures()).schemaVersion, SCHEMA_VERSION);
   await store.close();
 }

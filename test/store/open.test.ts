@@ -10,7 +10,7 @@ import { Secret } from '../../src/core/index.ts';
 import { openStore, rotateMasterKey } from '../../src/store/open.ts';
 import { renderCompiledQueries } from '../../src/store/queries/compile.ts';
 import { COMPILED_QUERIES } from '../../src/store/queries/compiled/sqlite.ts';
-import { compileAll } from '../../src/store/queries/index.ts';
+import { defineAll } from '../../src/store/queries/index.ts';
 import { aClient, aCredential, aFamily, aRealm, aSession, aUser } from '../conformance/store/records.ts';
 import { newDirectory, newMasterKey, newStore } from './files.ts';
 
@@ -187,7 +187,7 @@ test('the compiled queries are up to date, and Postgres has every query of SQLit
     const file = new URL(`../../src/store/queries/compiled/${dialect}.ts`, import.meta.url);
     assert.equal(await readFile(file, 'utf8'), renderCompiledQueries(dialect));
   }
-  const known = new Set(Object.keys(compileAll('postgres')));
+  const known = new Set(Object.keys(defineAll('postgres')));
   assert.deepEqual(
     Object.keys(COMPILED_QUERIES).filter((name) => !known.has(name)),
     [],

@@ -19,6 +19,7 @@ await Promise.all(
     );
     for (let use = 0; ; use++) {
       const answer = await store.rotateRefreshToken({
+        sessionId: `session-${caller}`,
         familyId: id,
         presentedHash: hash(`${id} ${use}`),
         nextHash: hash(`${id} ${use + 1}`),

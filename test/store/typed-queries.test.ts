@@ -63,7 +63,7 @@ export async function doNotConfuse(
   // @ts-expect-error a client's UUID is not the id of a realm
   await store.findRealmById(client.id);
   // @ts-expect-error a session is not a family
-  await store.findFamily(session.id);
+  await store.findFamily(session.id, session.id);
   // @ts-expect-error a family is not a session
   await store.endSession(family.id, false);
   // @ts-expect-error milliseconds are not seconds
@@ -76,9 +76,10 @@ export async function doNotConfuse(
     maxReuse: 0,
     nextHash: tokenHash(Buffer.alloc(32)),
   };
-  await store.rotateRefreshToken({ ...rotation, familyId: family.id, presentedHash: family.currentHash });
+  const presented = { ...rotation, sessionId: session.id, presentedHash: family.currentHash };
+  await store.rotateRefreshToken({ ...presented, familyId: family.id });
   // @ts-expect-error a session is not a family
-  await store.rotateRefreshToken({ ...rotation, familyId: session.id, presentedHash: family.currentHash });
+  await store.rotateRefreshToken({ ...presented, familyId: session.id });
 }
 
 test('the generated types of the queries are up to date with the Kysely sources and the migrations', async () => {

@@ -54,7 +54,9 @@ export function openHealth(store: Pick<Store, 'isAccessTokenRevoked' | 'removeFa
   const checkStore = async (): Promise<HealthCheck> => {
     const name = 'Keycloak database connections async health check';
     try {
-      await inTime(Promise.all([store.isAccessTokenRevoked(NO_RECORD), store.removeFamily(NO_RECORD)]));
+      await inTime(
+        Promise.all([store.isAccessTokenRevoked(NO_RECORD), store.removeFamily(NO_RECORD, NO_RECORD)]),
+      );
       failingSince = undefined;
       return { name, status: 'UP' };
     } catch {

@@ -86,7 +86,7 @@ async function introspect(
   const typ = textClaim(claims, 'typ');
   if (hint === 'refresh_token') {
     if ((typ !== 'Refresh' && typ !== 'Offline') || claims['azp'] !== requester.clientId) return INACTIVE;
-    if (!(await isNewest(ctx, configuration, textClaim(claims, 'reuse_id'), token))) return INACTIVE;
+    if (!(await isNewest(ctx, configuration, claims, token))) return INACTIVE;
   } else {
     if (typ !== 'Bearer' && typ !== 'ID') return INACTIVE;
     if (!audienceOf(claims).includes(requester.clientId)) return INACTIVE;
@@ -102,10 +102,12 @@ async function introspect(
 async function isNewest(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
-  familyId: string | undefined,
+  claims: Readonly<Record<string, unknown>>,
   token: string,
 ): Promise<boolean> {
-  const found = familyId === undefined ? undefined : await ctx.store.findFamily(familyId);
+  const [sessionId, familyId] = [textClaim(claims, 'sid'), textClaim(claims, 'reuse_id')];
+  if (sessionId === undefined || familyId === undefined) return false;
+  const found = await ctx.store.findFamily(sessionId, familyId);
   if (found === undefined || found.family.realmId !== configuration.realm.id) return false;
   const { revokeRefreshToken, refreshTokenMaxReuse } = configuration.realm.settings;
   const { currentHash, parentHash, parentUses } = found.family;

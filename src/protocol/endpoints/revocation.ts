@@ -72,10 +72,12 @@ async function revokeFamily(
   claims: Claims,
 ): Promise<void> {
   const familyId = textClaim(claims, 'reuse_id');
-  const found = familyId === undefined ? undefined : await ctx.store.findFamily(familyId);
+  const sessionId = textClaim(claims, 'sid');
+  if (familyId === undefined || sessionId === undefined) throw new Refusal('revoke-invalid-token');
+  const found = await ctx.store.findFamily(sessionId, familyId);
   if (found === undefined || found.family.clientUuid !== client.id) throw new Refusal('revoke-invalid-token');
   if (found.family.realmId !== configuration.realm.id) throw new Refusal('revoke-invalid-token');
-  const { removed } = await ctx.store.removeFamily(found.family.id);
+  const { removed } = await ctx.store.removeFamily(sessionId, familyId);
   if (!removed) throw new Refusal('revoke-invalid-token');
 }
 

@@ -30,7 +30,7 @@ export const refreshTokenGrant: Grant = {
     event.userId = token.userId;
     event.sessionId = token.sessionId;
     const [found, foundUser] = await Promise.all([
-      ctx.store.findFamily(token.familyId),
+      ctx.store.findFamily(token.sessionId, token.familyId),
       findUser(grantRequest, token),
     ]);
     if (found === undefined || !isOwn(grantRequest, token, found.family))
@@ -72,6 +72,7 @@ async function rotate(
 ): Promise<void> {
   const { revokeRefreshToken, refreshTokenMaxReuse } = configuration.realm.settings;
   const rotation: Rotation = {
+    sessionId: token.sessionId,
     familyId: token.familyId,
     presentedHash: token.hash,
     nextHash,

@@ -140,7 +140,7 @@ export async function checkRefreshSession(
   }
   const owner = checkUser(user, session, token);
   if (!isAlive(clientSessionEnds(settings, client, session, family), now)) {
-    await ctx.store.removeFamily(family.id);
+    await ctx.store.removeFamily(family.sessionId, family.id);
     throw refused('Client session not active');
   }
   if (token.issuedAt < family.startedAt)

@@ -12,6 +12,7 @@ import type { Range } from './users.ts';
 
 /** One refresh and the rules of rotation that apply to it (docs/keycloak/tokens.md#rotation). */
 export interface Rotation {
+  sessionId: SessionId;
   familyId: FamilyId;
   /** SHA-256 of the token that the client presented. */
   presentedHash: TokenHash;
@@ -69,7 +70,7 @@ export interface SessionStore {
   /** Creates the token family, and the session if it does not exist, in one transaction. */
   startSession(session: UserSession, family: TokenFamily): Promise<void>;
   findSession(id: SessionId, offline: boolean): Promise<UserSession | undefined>;
-  findFamily(id: FamilyId): Promise<FamilyInSession | undefined>;
+  findFamily(sessionId: SessionId, id: FamilyId): Promise<FamilyInSession | undefined>;
   /**
    * Reports whether the client still has a token family in the session. With `startedBy`, the time of issue of an
    * access token (Unix time in seconds), ignores families that started later, because the token cannot belong to them.
@@ -82,7 +83,7 @@ export interface SessionStore {
   ): Promise<boolean>;
   rotateRefreshToken(rotation: Rotation): Promise<RotationResult>;
   /** Revokes one token family. The user session continues. `removed` is false if the family does not exist. */
-  removeFamily(id: FamilyId): Promise<{ removed: boolean }>;
+  removeFamily(sessionId: SessionId, id: FamilyId): Promise<{ removed: boolean }>;
   /** Ends one user session with all its token families. `ended` is false if the session does not exist. */
   endSession(id: SessionId, offline: boolean): Promise<{ ended: boolean }>;
   /** Ends all sessions of a user, unfinished logins and unexchanged codes. */

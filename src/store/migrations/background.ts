@@ -1,3 +1,4 @@
+import { moveNextSessions, SESSION_ROWS } from '../verbs/move-sessions.ts';
 import type { Steps } from '../verbs/steps.ts';
 
 /** An index that Postgres builds while the service runs. */
@@ -37,4 +38,6 @@ export interface BackgroundMigration {
 }
 
 /** All background migrations, in the order in which they run. */
-export const BACKGROUND_MIGRATIONS: readonly BackgroundMigration[] = [];
+export const BACKGROUND_MIGRATIONS: readonly BackgroundMigration[] = [
+  { name: SESSION_ROWS, title: 'move sessions to smaller rows', slice: moveNextSessions },
+];

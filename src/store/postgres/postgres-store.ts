@@ -1,7 +1,7 @@
 import type { Compilable } from 'kysely';
 import type { Clock } from '../../core/index.ts';
 import { IdkitError, isAdministrative } from '../../core/index.ts';
-import type { FamilyId } from '../../model/index.ts';
+import type { FamilyId, SessionId } from '../../model/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
 import { mapFault, oneRow } from '../../postgres/index.ts';
 import type { FamilyInSession, RotationResult, StoreFigures } from '../contract/index.ts';
@@ -23,7 +23,7 @@ import { buildIndexes } from './background-indexes.ts';
 import type { Batches } from './batches.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { prepared, rowsOf, withoutNul } from './prepared.ts';
-import { AdministrativeReads, openPointReads, readAgain } from './reads.ts';
+import { AdministrativeReads, openFamilyReads, openPointReads, readAgain } from './reads.ts';
 import { openRotations } from './rotations.ts';
 import { advance, runSteps, type TransactionOptions } from './transactions.ts';
 import { Turns } from './turns.ts';
@@ -67,9 +67,9 @@ export class PostgresStore extends SqlStore {
   readonly #changes: WaitingRoom;
   readonly #rotations: Batches<Verbs['rotate']['in'], RotationResult>;
   readonly #unanswered: UnansweredRotations;
-  readonly #families: Batches<string, RowOf<'family.find'> | undefined>;
-  readonly #users: Batches<string, RowOf<'user.find'> | undefined>;
-  readonly #clients: Batches<string, RowOf<'client.byId'> | undefined>;
+  readonly #families: ReturnType<typeof openFamilyReads>;
+  readonly #users: Batches<{ id: string }, RowOf<'user.find'> | undefined>;
+  readonly #clients: Batches<{ id: string }, RowOf<'client.byId'> | undefined>;
   readonly #running = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
   #closing: Promise<void> | undefined;
@@ -85,7 +85,7 @@ export class PostgresStore extends SqlStore {
     this.#changes = new WaitingRoom({ ...CHANGES, atOnce: connections.sizes.changes });
     this.#unanswered = new UnansweredRotations(connections);
     this.#rotations = openRotations(connections, this.#unanswered);
-    this.#families = openPointReads(connections, 'family.findAll');
+    this.#families = openFamilyReads(connections);
     this.#users = openPointReads(connections, 'user.findAll');
     this.#clients = openPointReads(connections, 'client.findAll');
     const source = configurationSource(sealing.keyring, {
@@ -95,11 +95,11 @@ export class PostgresStore extends SqlStore {
     this.cache = new ConfigurationCache({
       ...source,
       clientByUuid: async (id) => {
-        const row = await this.#track(this.#clients.call(withoutNul(id)));
+        const row = await this.#track(this.#clients.call({ id: withoutNul(id) }));
         return row === undefined ? undefined : readClient(row, sealing.keyring);
       },
       user: async (realmId, id) => {
-        const row = await this.#track(this.#users.call(withoutNul(id)));
+        const row = await this.#track(this.#users.call({ id: withoutNul(id) }));
         return row?.realm_id === realmId ? readUser(row) : undefined;
       },
     });
@@ -109,9 +109,9 @@ export class PostgresStore extends SqlStore {
     });
   }
 
-  override async findFamily(id: FamilyId): Promise<FamilyInSession | undefined> {
+  override async findFamily(sessionId: SessionId, id: FamilyId): Promise<FamilyInSession | undefined> {
     this.checkOpen();
-    const row = await this.#track(this.#families.call(withoutNul(id)));
+    const row = await this.#track(this.#families.call({ session_id: sessionId, id }));
     return row === undefined ? undefined : readFamilyInSession(row);
   }
 

@@ -2,7 +2,8 @@ import type { PoolClient } from 'pg';
 import { COMPILED_QUERIES } from '../queries/compiled/postgres.ts';
 import type { PostgresQueries, Queries } from '../queries/compiled/types.ts';
 import type { CompiledQuery } from '../queries/define.ts';
-import type { Arguments } from '../schema.ts';
+import { boundId, readIds } from '../records/id-bytes.ts';
+import type { Arguments, Row } from '../schema.ts';
 import type { Ask } from '../verbs/steps.ts';
 
 /** Every query that the Postgres driver can run: those of both databases, and those of Postgres only. */
@@ -18,6 +19,8 @@ export interface Order<R> {
   values: unknown[];
   /** Timeout in milliseconds for the result. pg's type declarations lack this option. */
   query_timeout?: number;
+  /** The columns of the rows that contain ids as bytes. */
+  ids?: readonly string[];
   /** Never set. It only carries the type of the rows. */
   readonly rows?: R;
 }
@@ -28,13 +31,14 @@ export function prepared<Q extends keyof AllQueries>(
   values: AllQueries[Q]['slots'],
 ): Order<AllQueries[Q]['row']> {
   const query = COMPILED_QUERIES[name];
-  return { name, text: query.sql, values: bound(query, values) };
+  const order = { name, text: query.sql, values: bound(query, values) };
+  return query.ids === undefined ? order : { ...order, ids: query.ids };
 }
 
 /** Returns the rows of a query. */
 export async function rowsOf<R>(connection: Connection, order: Order<R>): Promise<R[]> {
-  const { rows }: { rows: unknown[] } = await connection.query(order);
-  return rows as R[];
+  const { rows }: { rows: Row[] } = await connection.query(order);
+  return readIds(rows, order.ids) as R[];
 }
 
 /**
@@ -49,8 +53,9 @@ export async function answer(
 ): Promise<unknown> {
   const order: Order<unknown> = prepared(query, values);
   if (milliseconds !== undefined) order.query_timeout = milliseconds;
-  const { rows, rowCount } = await connection.query(order);
+  const { rows, rowCount }: { rows: Row[]; rowCount: number | null } = await connection.query(order);
   if (how === 'run' || how === 'send') return rowCount ?? 0;
+  readIds(rows, order.ids);
   return how === 'get' ? rows[0] : rows;
 }
 
@@ -59,6 +64,7 @@ function bound(query: CompiledQuery, values: Arguments): unknown[] {
     if ('value' in item) return item.value;
     const value = values[item.slot];
     if (value === undefined) throw new Error(`no value for ${item.slot} in ${query.sql}`);
+    if (item.id) return boundId(value);
     return typeof value === 'string' ? withoutNul(value) : value;
   });
 }

@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import { callerSignal } from '../../core/index.ts';
 import type { Connections, Lane } from '../../postgres/driver.ts';
 import { isConnectionLost, isLostRace, isStalePlan, mapFault } from '../../postgres/index.ts';
-import type { PostgresQueries } from '../queries/compiled/types.ts';
+import type { PostgresQueries, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import { WaitingRoom } from '../sql/waiting-room.ts';
 import { Batches } from './batches.ts';
 import { type Order, prepared, rowsOf } from './prepared.ts';
@@ -30,24 +30,53 @@ export async function readAgain<T>(
   }
 }
 
-/** Maximum number of ids in one statement. */
+/** Maximum number of keys in one statement. */
 const LARGEST = 256;
 
-/** The queries that read rows by their ids. */
-type PointQuery = 'client.findAll' | 'family.findAll' | 'user.findAll';
+/** The key of a token family. */
+export type FamilyKey = SlotsOf<'family.find'>;
 
 /** Combines the reads of many callers into one statement, because a round trip costs more than reading a row. */
-export function openPointReads<Q extends PointQuery>(
+export function openFamilyReads(
+  connections: Connections,
+): Batches<FamilyKey, RowOf<'family.find'> | undefined> {
+  return openReads(connections, {
+    nameOf: ({ session_id, id }) => `${session_id} ${id}`,
+    order: (keys) =>
+      prepared('family.findAll', {
+        session_ids: keys.map(({ session_id }) => session_id),
+        ids: keys.map(({ id }) => id),
+      }),
+  });
+}
+
+/** As `openFamilyReads`, for rows with an id of their own. */
+export function openPointReads<Q extends 'client.findAll' | 'user.findAll'>(
   connections: Connections,
   query: Q,
-): Batches<string, PostgresQueries[Q]['row'] | undefined> {
-  return new Batches<string, PostgresQueries[Q]['row'] | undefined>({
+): Batches<{ id: string }, PostgresQueries[Q]['row'] | undefined> {
+  return openReads<{ id: string }, PostgresQueries[Q]['row']>(connections, {
+    nameOf: ({ id }) => id,
+    order: (keys) => prepared<Q>(query, { ids: keys.map(({ id }) => id) }),
+  });
+}
+
+/**
+ * @param reads `order` returns the query for many keys. `nameOf` returns the same name for a key and for its row, and a
+ * different one for any other key
+ */
+function openReads<K, R extends K>(
+  connections: Connections,
+  reads: { order(keys: readonly K[]): Order<R>; nameOf(key: K): string },
+): Batches<K, R | undefined> {
+  return new Batches<K, R | undefined>({
     largest: LARGEST,
-    run: async (ids) => {
-      const order = prepared<Q>(query, { ids: [...new Set(ids)] });
+    run: async (keys) => {
+      const distinct = new Map(keys.map((key) => [reads.nameOf(key), key]));
+      const order = reads.order([...distinct.values()]);
       const rows = await readAgain(connections, (client) => rowsOf(client, order));
-      const byId = new Map(rows.map((row) => [row.id, row]));
-      return ids.map((id) => Promise.resolve(byId.get(id)));
+      const byName = new Map(rows.map((row) => [reads.nameOf(row), row]));
+      return keys.map((key) => Promise.resolve(byName.get(reads.nameOf(key))));
     },
   });
 }

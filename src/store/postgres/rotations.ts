@@ -105,7 +105,7 @@ async function rotateAll(
   const sorted = calls.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const bytes = (text: string) => Buffer.from(text, 'latin1');
   const query = prepared('family.rotateAll', {
-    ids: sorted.map(({ id }) => id),
+    ...keysOf(sorted),
     presented: sorted.map((call) => bytes(call.presented)),
     next: sorted.map((call) => bytes(call.next)),
     now: sorted.map(({ now }) => now),
@@ -118,7 +118,7 @@ async function rotateAll(
       return rowsOf(client, query);
     });
     const rotated = new Set(rows.map(({ id }) => id));
-    const others = calls.filter(({ id }) => !rotated.has(id)).map(({ id }) => id);
+    const others = calls.filter(({ id }) => !rotated.has(id));
     return { rotated, held: await heldOf(connections, others), unsure: sent > 1 };
   } catch (error) {
     if (sent > 0) for (const call of calls) unanswered.add(call);
@@ -126,8 +126,14 @@ async function rotateAll(
   }
 }
 
-async function heldOf(connections: Connections, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  if (ids.length === 0) return new Set();
-  const rows = await readAgain(connections, (client) => rowsOf(client, prepared('family.held', { ids })));
+/** Returns the keys of token families as two arrays of the same length. */
+function keysOf(calls: readonly Call[]): { session_ids: string[]; ids: string[] } {
+  return { session_ids: calls.map((call) => call.session_id), ids: calls.map(({ id }) => id) };
+}
+
+async function heldOf(connections: Connections, calls: readonly Call[]): Promise<ReadonlySet<string>> {
+  if (calls.length === 0) return new Set();
+  const query = prepared('family.held', keysOf(calls));
+  const rows = await readAgain(connections, (client) => rowsOf(client, query));
   return new Set(rows.map(({ id }) => id));
 }

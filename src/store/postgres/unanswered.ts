@@ -88,6 +88,7 @@ export class UnansweredRotations {
     const sorted = calls.toSorted((one, other) => (one.id < other.id ? -1 : 1));
     const bytes = (text: string) => Buffer.from(text, 'latin1');
     const query = prepared('family.takeBackAll', {
+      session_ids: sorted.map((call) => call.session_id),
       ids: sorted.map(({ id }) => id),
       presented: sorted.map(({ presented }) => bytes(presented)),
       next: sorted.map(({ next }) => bytes(next)),

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { compileAll, defineAll } from './index.ts';
+import { type CompiledQuery, compileQuery } from './define.ts';
+import { defineAll } from './index.ts';
 import { POSTGRES_ROWS } from './postgres.ts';
-import { namedRowType, rowType, slotsType } from './types.ts';
+import { idSlots, idsOfRow, namedIds, namedRowType, rowType, slotsType } from './types.ts';
 
 const HEAD =
   '// Written by `node src/store/queries/compile.ts` from the queries. A test checks that it is up to date.\n';
@@ -11,7 +12,7 @@ const SCHEMA = '../../schema.ts';
 
 /** Returns the source of the module `compiled/DIALECT.ts`, with one query on each line. */
 export function renderCompiledQueries(dialect: 'sqlite' | 'postgres'): string {
-  const lines = Object.entries(compileAll(dialect)).map(
+  const lines = compileAll(dialect).map(
     ([name, query]) => `  ${JSON.stringify(name)}: ${JSON.stringify(query)},\n`,
   );
   const names = dialect === 'sqlite' ? 'QueryName' : 'PostgresQueryName | QueryName';
@@ -22,6 +23,16 @@ import type { ${names.replace(' |', ',')} } from './types.ts';
 export const COMPILED_QUERIES: Readonly<Record<${names}, CompiledQuery>> = {
 ${lines.join('')}};
 `;
+}
+
+function compileAll(dialect: 'sqlite' | 'postgres'): (readonly [name: string, query: CompiledQuery])[] {
+  const onSqlite = defineAll('sqlite');
+  return Object.entries(defineAll(dialect)).map(([name, query]) => {
+    const compiled = compileQuery(query, idSlots(query));
+    const rows = dialect === 'postgres' ? POSTGRES_ROWS[name] : undefined;
+    const ids = typeof rows === 'object' ? namedIds(rows) : idsOfRow(onSqlite[rows ?? name]!.compile().sql);
+    return [name, ids.length === 0 ? compiled : { ...compiled, ids }] as const;
+  });
 }
 
 /** Returns the source of the module `compiled/types.ts`. */

@@ -14,8 +14,13 @@ import type { Tables } from '../schema.ts';
 /** The SQL text of a query, and its named arguments and constants in the order in which they are bound. */
 export interface CompiledQuery {
   sql: string;
-  bind: readonly ({ slot: string } | { value: unknown })[];
+  bind: readonly Bound[];
+  /** The result columns that contain ids as bytes (see `ID_COLUMNS`). */
+  ids?: readonly string[];
 }
+
+/** A named argument or a constant. With `id`, the argument is an id, or an array of ids, that is bound as bytes. */
+export type Bound = { slot: string; id?: true } | { value: unknown };
 
 /** A named argument of a query. It gets its value when the query runs. */
 export class Slot {
@@ -73,10 +78,14 @@ export interface Compilable {
   compile(): { sql: string; parameters: readonly unknown[]; query: OperationNode };
 }
 
-export function compileQuery(query: Compilable): CompiledQuery {
+/** @param isId reports whether a slot has the type of a column of `ID_COLUMNS` */
+export function compileQuery(query: Compilable, isId: (slot: Slot) => boolean): CompiledQuery {
   const { sql, parameters } = query.compile();
   return {
     sql,
-    bind: parameters.map((value) => (value instanceof Slot ? { slot: value.name } : { value })),
+    bind: parameters.map((value) => {
+      if (!(value instanceof Slot)) return { value };
+      return isId(value) ? { slot: value.name, id: true } : { slot: value.name };
+    }),
   };
 }

@@ -3,17 +3,18 @@
 // Start at define.ts. compile.ts generates compiled/, and the drivers load only its output.
 import { backgroundQueries } from './background.ts';
 import { configurationQueries } from './configuration.ts';
-import { type Compilable, type CompiledQuery, compileQuery, compiler } from './define.ts';
+import { type Compilable, compiler } from './define.ts';
 import { eventQueries } from './events.ts';
 import { loginQueries } from './login.ts';
 import { postgresQueries } from './postgres.ts';
 import { sealingQueries } from './sealing.ts';
 import { sessionQueries } from './sessions.ts';
 import { sweepQueries } from './sweep.ts';
+import { unmovedQueries } from './unmoved.ts';
 import { userQueries } from './users.ts';
 
 export { realmsNamed, rowsById } from './configuration.ts';
-export { type CompiledQuery, compileQuery, compiler } from './define.ts';
+export { compiler } from './define.ts';
 export { adminEventSearch, eventSearch } from './events.ts';
 export { selectsAll, userCount, userSearch } from './user-search.ts';
 export { credentialsOf } from './users.ts';
@@ -30,13 +31,7 @@ export function defineAll(dialect: 'sqlite' | 'postgres'): Record<string, Compil
     ...sweepQueries(db, dialect),
     ...sealingQueries(db),
     ...backgroundQueries(db, dialect),
+    ...unmovedQueries(db, dialect),
     ...(dialect === 'postgres' ? postgresQueries(db) : {}),
   };
-}
-
-/** Returns all queries whose SQL does not depend on their arguments, compiled for one dialect. */
-export function compileAll(dialect: 'sqlite' | 'postgres'): Record<string, CompiledQuery> {
-  return Object.fromEntries(
-    Object.entries(defineAll(dialect)).map(([name, query]) => [name, compileQuery(query)]),
-  );
 }

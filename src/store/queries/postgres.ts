@@ -14,11 +14,14 @@ export const POSTGRES_ROWS: Readonly<Record<string, string | Readonly<Record<str
   'family.takeBackAll': { next: 'token_family.current_hash' },
 };
 
+/** The keys of token families, as the arguments of `unnest`. */
+const KEYS = sql`${slot('session_ids', 'token_family.session_id[]')}::bytea[], ${slot('ids', 'token_family.id[]')}::bytea[]`;
+
 /** Queries that handle many calls in one round trip. */
 export function postgresQueries(db: Kysely<Tables>): Record<string, Compilable> {
   return {
     'family.findAll': selectFamilies(db).where(
-      sql<boolean>`token_family.id = any(${slot('ids', 'token_family.id[]')}::text[])`,
+      sql<boolean>`(token_family.session_id, token_family.id) in (select * from unnest(${KEYS}))`,
     ),
     'user.findAll': selectUsers(db, 'postgres').where(
       sql<boolean>`account.id = any(${slot('ids', 'account.id[]')}::text[])`,
@@ -30,7 +33,7 @@ export function postgresQueries(db: Kysely<Tables>): Record<string, Compilable> 
     /**
      * Does the work of `family.rotate` and `family.renew` for many token families. Skips families that another
      * transaction has locked, so that no call waits for another session. Removing a realm, for example, locks its
-     * families for minutes.
+     * families for minutes. The row that was locked is changed at its place in the table, without another search.
      */
     'family.rotateAll': {
       compile: () =>
@@ -41,19 +44,21 @@ update token_family set
   current_hash = call.next,
   last_refresh_at = greatest(last_refresh_at, call.now)
 from (
-  select call.* from unnest(${slot('ids', 'token_family.id[]')}::text[], ${slot('presented', 'token_family.current_hash[]')}::bytea[], ${slot('next', 'token_family.current_hash[]')}::bytea[], ${slot('now', 'token_family.last_refresh_at[]')}::bigint[], ${slot('single_use', 'boolean[]')}::bool[])
-    as call (id, presented, next, now, single_use)
-  join token_family as free on free.id = call.id collate "C" for no key update of free skip locked
+  select free.ctid as place, call.* from unnest(${KEYS}, ${slot('presented', 'token_family.current_hash[]')}::bytea[], ${slot('next', 'token_family.current_hash[]')}::bytea[], ${slot('now', 'token_family.last_refresh_at[]')}::bigint[], ${slot('single_use', 'boolean[]')}::bool[])
+    as call (session_id, id, presented, next, now, single_use)
+  join token_family as free on free.session_id = call.session_id and free.id = call.id
+  for no key update of free skip locked
 ) as call
-where token_family.id = call.id collate "C" and (not call.single_use or token_family.current_hash = call.presented)
+where token_family.ctid = call.place and (not call.single_use or token_family.current_hash = call.presented)
 returning token_family.id`.compile(db),
     },
     /** Returns those token families that another transaction has locked. */
     'family.held': {
       compile: () =>
         sql`
-with free as (select id from token_family where id = any(${slot('ids', 'token_family.id[]')}::text[]) for no key update skip locked)
-select id from token_family where id = any(${slot('ids', 'token_family.id[]')}::text[]) and id not in (select id from free)`.compile(
+with call as materialized (select * from unnest(${KEYS}) as call (session_id, id)),
+free as (select token_family.id from token_family join call using (session_id, id) for no key update of token_family skip locked)
+select token_family.id from token_family join call using (session_id, id) where token_family.id not in (select id from free)`.compile(
           db,
         ),
     },
@@ -69,11 +74,12 @@ update token_family set
   parent_hash = case when parent_uses = 1 then null else parent_hash end,
   parent_uses = parent_uses - 1
 from (
-  select call.* from unnest(${slot('ids', 'token_family.id[]')}::text[], ${slot('presented', 'token_family.current_hash[]')}::bytea[], ${slot('next', 'token_family.current_hash[]')}::bytea[]) as call (id, presented, next)
-  join token_family as free on free.id = call.id collate "C" and free.current_hash = call.next
+  select free.ctid as place, call.* from unnest(${KEYS}, ${slot('presented', 'token_family.current_hash[]')}::bytea[], ${slot('next', 'token_family.current_hash[]')}::bytea[])
+    as call (session_id, id, presented, next)
+  join token_family as free on free.session_id = call.session_id and free.id = call.id and free.current_hash = call.next
   for no key update of free skip locked
 ) as call
-where token_family.id = call.id collate "C"
+where token_family.ctid = call.place
   and token_family.current_hash = call.next and token_family.parent_hash = call.presented
 returning call.next`.compile(db),
     },

@@ -1,14 +1,14 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import type { ClientUuid } from '../../model/index.ts';
+import { idBytesSql } from '../records/id-bytes.ts';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot, slots } from './define.ts';
 
 const FAMILY = [
-  'id',
   'session_id',
+  'id',
   'offline',
   'client_uuid',
-  'user_id',
-  'realm_id',
   'current_hash',
   'parent_hash',
   'parent_uses',
@@ -21,7 +21,6 @@ const FAMILY = [
 const SESSION = [
   'id',
   'offline',
-  'realm_id',
   'user_id',
   'started_at',
   'last_access_at',
@@ -45,14 +44,15 @@ export function sessionQueries(
   const greatest = sql.raw(dialect === 'sqlite' ? 'max' : 'greatest');
   const array =
     dialect === 'sqlite'
-      ? sql<string>`json_group_array(distinct client_uuid)`
-      : sql<string>`coalesce(json_agg(distinct client_uuid), '[]')`;
-  const sessions = db
+      ? sql<string>`json_group_array(distinct hex(client_uuid))`
+      : sql<string>`coalesce(json_agg(distinct encode(client_uuid, 'hex')), '[]')`;
+  const ofUsers = db
     .selectFrom('user_session')
-    .selectAll('user_session')
-    .select((eb) => lastRefresh(eb).as('last_refresh_at'));
-  const listed = sessions
     .innerJoin('account', 'account.id', 'user_session.user_id')
+    .selectAll('user_session')
+    .select('account.realm_id');
+  const sessions = ofUsers.select((eb) => lastRefresh(eb).as('last_refresh_at'));
+  const listed = sessions
     .select('account.username')
     .select((eb) =>
       eb
@@ -76,9 +76,7 @@ export function sessionQueries(
       .onConflict((conflict) => conflict.doNothing()),
     // Reads the last refresh from the token families only if the session has not been used in the current second,
     // because there may be many families.
-    'session.find': db
-      .selectFrom('user_session')
-      .selectAll('user_session')
+    'session.find': ofUsers
       .select((eb) =>
         lastRefresh(eb).where('user_session.last_access_at', '<', slot('now')).as('last_refresh_at'),
       )
@@ -134,7 +132,10 @@ export function sessionQueries(
       .selectFrom('token_family')
       .select(['client_uuid', 'offline', sql<number>`count(distinct session_id)`.as('sessions')])
       .where('client_uuid', 'in', (eb) =>
-        eb.selectFrom('client').select('client.id').where('realm_id', '=', slot('realm_id')),
+        eb
+          .selectFrom('client')
+          .select(sql<ClientUuid>`${sql.raw(idBytesSql('client.id', dialect))}`.as('bytes'))
+          .where('realm_id', '=', slot('realm_id')),
       )
       .groupBy(['client_uuid', 'offline']),
     'session.delete': db
@@ -147,7 +148,9 @@ export function sessionQueries(
       .where('offline', '<=', slot('offline')),
     'session.deleteOfRealm': db
       .deleteFrom('user_session')
-      .where('realm_id', '=', slot('realm_id'))
+      .where('user_id', 'in', (eb) =>
+        eb.selectFrom('account').select('account.id').where('realm_id', '=', slot('realm_id')),
+      )
       .where('offline', '=', 0),
     'session.touch': db
       .updateTable('user_session')
@@ -157,8 +160,14 @@ export function sessionQueries(
       .where('id', '=', slot('id'))
       .where('offline', '=', slot('offline')),
     'family.insert': db.insertInto('token_family').values(slots(FAMILY)),
-    'family.find': selectFamilies(db).where('token_family.id', '=', slot('id')),
-    'family.row': db.selectFrom('token_family').selectAll().where('id', '=', slot('id')),
+    'family.find': selectFamilies(db)
+      .where('token_family.session_id', '=', slot('session_id'))
+      .where('token_family.id', '=', slot('id')),
+    'family.row': db
+      .selectFrom('token_family')
+      .selectAll()
+      .where('session_id', '=', slot('session_id'))
+      .where('id', '=', slot('id')),
     /** Copies the last use of a client's token families to their sessions. */
     'session.touchOfClient': db
       .updateTable('user_session')
@@ -177,7 +186,10 @@ export function sessionQueries(
       .where('session_id', '=', slot('session_id'))
       .where('started_at', '<=', slot('started_by'))
       .limit(1),
-    'family.delete': db.deleteFrom('token_family').where('id', '=', slot('id')),
+    'family.delete': db
+      .deleteFrom('token_family')
+      .where('session_id', '=', slot('session_id'))
+      .where('id', '=', slot('id')),
     /** Rotates the newest token: the presented token becomes the parent of the next one. */
     'family.rotate': db
       .updateTable('token_family')
@@ -187,6 +199,7 @@ export function sessionQueries(
         current_hash: slot('next'),
         last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now', 'token_family.last_refresh_at')})`,
       })
+      .where('session_id', '=', slot('session_id'))
       .where('id', '=', slot('id'))
       .where('current_hash', '=', slot('presented')),
     /** Rotates a token that was used before but may be used again: the parent of the newest token. */
@@ -197,6 +210,7 @@ export function sessionQueries(
         current_hash: slot('next'),
         last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now', 'token_family.last_refresh_at')})`,
       })
+      .where('session_id', '=', slot('session_id'))
       .where('id', '=', slot('id'))
       .where('parent_hash', '=', slot('presented'))
       .where('parent_uses', '<=', slot('max_reuse')),
@@ -207,6 +221,7 @@ export function sessionQueries(
         current_hash: slot('next'),
         last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now', 'token_family.last_refresh_at')})`,
       })
+      .where('session_id', '=', slot('session_id'))
       .where('id', '=', slot('id')),
     'revoked.add': db
       .insertInto('revoked_token')
@@ -247,8 +262,11 @@ export function selectFamilies(db: Kysely<Tables>) {
         .onRef('user_session.id', '=', 'token_family.session_id')
         .onRef('user_session.offline', '=', 'token_family.offline'),
     )
+    .innerJoin('account', 'account.id', 'user_session.user_id')
     .selectAll('token_family')
     .select([
+      'account.realm_id',
+      'user_session.user_id',
       'user_session.started_at as session_started_at',
       'user_session.last_access_at',
       'user_session.remember_me',

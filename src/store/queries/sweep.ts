@@ -24,26 +24,29 @@ delete from ${sql.ref(table)} where ${sql.ref(key)} ${among(sql`
 
   const session = {
     ids: isPostgres
-      ? sql`= any(${slot('ids', 'user_session.id[]')}::text[])`
-      : sql`in (select value from json_each(${slot('ids', 'user_session.id[]')}))`,
+      ? sql`= any(${slot('ids', 'user_session.id[]')}::bytea[])`
+      : sql`in (select unhex(value) from json_each(${slot('ids', 'user_session.id[]')}))`,
     offline: slot('offline', 'user_session.offline'),
   };
   const families = sql`token_family where session_id = user_session.id and token_family.offline = user_session.offline`;
   const [least, greatest] = isPostgres ? ['least', 'greatest'] : ['min', 'max'];
-  const row = sql.raw(isPostgres ? 'ctid' : 'id');
+  const idle = sql`
+  session_id ${session.ids} and offline = ${session.offline} and last_refresh_at <= ${slot('before', 'number')}`;
 
   return {
     /** Locks sessions that are due, so that no token family can start in them until the slice ends. */
     'sweep.due': raw(sql`
-select id, offline, realm_id, started_at, last_access_at from user_session
+select user_session.id, offline, realm_id, started_at, last_access_at
+from user_session join account on account.id = user_session.user_id
 where look_again <= ${slot('hour', 'user_session.look_again')}
 order by look_again limit ${slot('limit', 'number')} ${skipLocked('user_session')}`),
     /** Removes those token families of sessions that nobody has used since `before`. */
-    'sweep.families': raw(sql`
-delete from token_family where ${row} ${among(sql`
-  select ${row} from token_family
-  where session_id ${session.ids} and offline = ${session.offline} and last_refresh_at <= ${slot('before', 'number')}
-  ${skipLocked('token_family')}`)}`),
+    'sweep.families': raw(
+      isPostgres
+        ? sql`
+delete from token_family where ctid = any(array(select ctid from token_family where ${idle} for update skip locked))`
+        : sql`delete from token_family where ${idle}`,
+    ),
     /** Removes those sessions of which no token family was used after `before`, with all of their families. */
     'sweep.sessions': raw(sql`
 delete from user_session where id ${session.ids} and offline = ${session.offline}

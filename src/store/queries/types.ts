@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { ID_COLUMNS } from '../schema.ts';
 import { migrate } from '../sqlite/schema-state.ts';
 import { type Compilable, Slot } from './define.ts';
 
@@ -12,13 +13,16 @@ const EXPRESSIONS: Readonly<Record<string, string>> = {
   client_uuids: 'string',
   common: 'number',
   events_kept: 'number | string | null',
+  first_id: 'string | null',
   group_ids: 'string',
+  last_id: 'string | null',
   last_refresh_at: "Tables['token_family']['last_refresh_at'] | null",
   offlineSessions: 'number',
   openLogins: 'number',
   realms: 'number',
   role_ids: 'string',
   session_refresh_at: "Tables['token_family']['last_refresh_at']",
+  rows: 'number',
   sessions: 'number',
   tokenFamilies: 'number',
   users: 'number',
@@ -92,6 +96,30 @@ export function rowType(name: string, sql: string): string {
       return { name: key, type };
     }),
   );
+}
+
+/** Returns the names of the result columns that contain ids as bytes. */
+export function idsOfRow(sql: string): string[] {
+  return database
+    .prepare(sql)
+    .columns()
+    .flatMap(({ name, table, column }) => (ID_COLUMNS.has(`${table}.${column}`) ? [name] : []));
+}
+
+/** Returns the names of those columns that contain ids as bytes. The types are written as in `Slot`. */
+export function namedIds(columns: Readonly<Record<string, string>>): string[] {
+  return Object.entries(columns).flatMap(([name, type]) => (ID_COLUMNS.has(type) ? [name] : []));
+}
+
+/** Returns a function that reports whether a slot of the query is an id, or an array of ids, that is bound as bytes. */
+export function idSlots(query: Compilable): (slot: Slot) => boolean {
+  const found = new Set<Slot>();
+  visit(query.compile().query, [], (slot, use) => {
+    const type =
+      slot.type?.replace('[]', '') ?? (use === undefined ? undefined : `${use.table}.${use.column}`);
+    if (type !== undefined && ID_COLUMNS.has(type)) found.add(slot);
+  });
+  return (slot) => found.has(slot);
 }
 
 /** Returns an object type as TypeScript source. The types of the columns are written as in `Slot`. */

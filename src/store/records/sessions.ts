@@ -2,6 +2,7 @@ import type { TokenFamily, UserSession } from '../../model/index.ts';
 import type { FamilyInSession, SessionWithClients } from '../contract/index.ts';
 import type { RowOf } from '../queries/compiled/types.ts';
 import type { FamilyRow, SessionRow } from '../schema.ts';
+import { idText } from './id-bytes.ts';
 
 const HOUR = 3600;
 
@@ -10,13 +11,12 @@ export function sessionRow(session: UserSession): SessionRow {
   return {
     id: session.id,
     offline: session.offline ? 1 : 0,
-    realm_id: session.realmId,
     user_id: session.userId,
     started_at: session.startedAt,
     last_access_at: session.lastAccessAt,
     remember_me: session.rememberMe ? 1 : 0,
     look_again: Math.floor(session.startedAt / HOUR) + 1,
-    doc: JSON.stringify({ ipAddress, notes }),
+    doc: JSON.stringify(isEmpty(notes) ? [ipAddress] : [ipAddress, notes]),
   };
 }
 
@@ -29,30 +29,46 @@ export function readSession(row: RowOf<'session.find'>): UserSession {
     startedAt: row.started_at,
     lastAccessAt: Math.max(row.last_access_at, row.last_refresh_at ?? 0),
     rememberMe: row.remember_me === 1,
-    ...JSON.parse(row.doc),
+    ...readSessionDocument(row.doc),
   };
 }
 
+/** Returns the fields of a session that its document contains. */
+export function readSessionDocument(doc: string): Pick<UserSession, 'ipAddress' | 'notes'> {
+  const [ipAddress, notes = {}]: [string, Record<string, string>?] = JSON.parse(doc);
+  return { ipAddress, notes };
+}
+
 export function readListedSession(row: RowOf<'session.ofUser'>): SessionWithClients {
-  return { session: readSession(row), username: row.username, clientUuids: JSON.parse(row.client_uuids) };
+  const clientUuids = (JSON.parse(row.client_uuids) as string[]).map((hex) =>
+    idText(Buffer.from(hex, 'hex')),
+  );
+  return { session: readSession(row), username: row.username, clientUuids };
 }
 
 export function familyRow(family: TokenFamily): FamilyRow {
   return {
-    id: family.id,
     session_id: family.sessionId,
+    id: family.id,
     offline: family.offline ? 1 : 0,
     client_uuid: family.clientUuid,
-    user_id: family.userId,
-    realm_id: family.realmId,
     current_hash: family.currentHash,
     parent_hash: family.parentHash ?? null,
     parent_uses: family.parentUses,
     scope: family.scope,
     started_at: family.startedAt,
     last_refresh_at: family.lastRefreshAt,
-    notes: JSON.stringify(family.notes),
+    notes: isEmpty(family.notes) ? '' : JSON.stringify(family.notes),
   };
+}
+
+function isEmpty(notes: Readonly<Record<string, string>>): boolean {
+  return Object.keys(notes).length === 0;
+}
+
+/** Returns the notes of a token family from its column. */
+export function readNotes(notes: string): Record<string, string> {
+  return notes === '' ? {} : JSON.parse(notes);
 }
 
 export function readFamilyInSession(row: RowOf<'family.find'>): FamilyInSession {
@@ -68,7 +84,7 @@ export function readFamilyInSession(row: RowOf<'family.find'>): FamilyInSession 
     scope: row.scope,
     startedAt: row.started_at,
     lastRefreshAt: row.last_refresh_at,
-    notes: JSON.parse(row.notes),
+    notes: readNotes(row.notes),
   };
   if (row.parent_hash !== null) family.parentHash = buffer(row.parent_hash);
   const session: UserSession = {
@@ -79,7 +95,7 @@ export function readFamilyInSession(row: RowOf<'family.find'>): FamilyInSession 
     startedAt: row.session_started_at,
     lastAccessAt: Math.max(row.last_access_at, row.session_refresh_at),
     rememberMe: row.remember_me === 1,
-    ...JSON.parse(row.doc),
+    ...readSessionDocument(row.doc),
   };
   return { family, session };
 }

@@ -20,7 +20,7 @@ import {
   readCode,
   readConsent,
 } from '../records/login.ts';
-import { familyRow, sessionRow } from '../records/sessions.ts';
+import { familyRow, readNotes, sessionRow } from '../records/sessions.ts';
 import { UNUSED } from '../schema.ts';
 import { SqlBackground } from './background.ts';
 
@@ -92,7 +92,7 @@ export abstract class SqlLogin extends SqlBackground implements LoginStore {
   ): Promise<Readonly<Record<string, string>>> {
     const place = { session_id: sessionId, offline: Number(offline), client_uuid: clientUuid };
     const row = await this.get('family.notes', { ...place, started_by: startedBy });
-    return row === undefined ? {} : JSON.parse(row.notes);
+    return row === undefined ? {} : readNotes(row.notes);
   }
 
   async findConsent(userId: string, clientUuid: ClientUuid): Promise<Consent | undefined> {

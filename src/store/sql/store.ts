@@ -241,8 +241,8 @@ export abstract class SqlStore extends SqlCleaning implements Store {
     return row === undefined ? undefined : readSession(row);
   }
 
-  async findFamily(id: FamilyId): Promise<FamilyInSession | undefined> {
-    const row = await this.get('family.find', { id });
+  async findFamily(sessionId: SessionId, id: FamilyId): Promise<FamilyInSession | undefined> {
+    const row = await this.get('family.find', { session_id: sessionId, id });
     return row === undefined ? undefined : readFamilyInSession(row);
   }
 
@@ -259,6 +259,7 @@ export abstract class SqlStore extends SqlCleaning implements Store {
 
   rotateRefreshToken(rotation: Rotation): Promise<RotationResult> {
     return this.rotate({
+      session_id: rotation.sessionId,
       id: rotation.familyId,
       presented: rotation.presentedHash.toString('latin1'),
       next: rotation.nextHash.toString('latin1'),
@@ -272,8 +273,8 @@ export abstract class SqlStore extends SqlCleaning implements Store {
     return this.write('rotate', call);
   }
 
-  removeFamily(id: FamilyId): Promise<{ removed: boolean }> {
-    return this.write('removeFamily', { id });
+  removeFamily(sessionId: SessionId, id: FamilyId): Promise<{ removed: boolean }> {
+    return this.write('removeFamily', { session_id: sessionId, id });
   }
 
   async endSession(id: SessionId, offline: boolean): Promise<{ ended: boolean }> {

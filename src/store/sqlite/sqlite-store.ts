@@ -7,7 +7,8 @@ import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import type { Sealing } from '../records/configuration.ts';
 import { configurationSource } from '../records/configuration-source.ts';
 import { toFigures } from '../records/events.ts';
-import type { Arguments } from '../schema.ts';
+import { readIds } from '../records/id-bytes.ts';
+import type { Arguments, Row } from '../schema.ts';
 import { ConfigurationCache } from '../sql/configuration-cache.ts';
 import { SqlStore } from '../sql/store.ts';
 import { WaitingRoom } from '../sql/waiting-room.ts';
@@ -16,7 +17,7 @@ import type { Verb, Verbs } from '../verbs/verbs.ts';
 import { mapFault } from './faults.ts';
 import type { StatementReader } from './reader/reader.ts';
 import { schemaVersion } from './schema-state.ts';
-import { Statements } from './statements.ts';
+import { boundValues, Statements } from './statements.ts';
 import type { Writer } from './writer/writer.ts';
 
 /** Maximum number of processes for the reads of administrators. */
@@ -115,14 +116,14 @@ export class SqliteStore extends SqlStore {
     return this.#read(() => this.#sql.all(query, values));
   }
 
-  protected long<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]> {
-    const { sql, bound } = boundQuery(query, values);
-    return this.#parts.reader.all(sql, bound);
+  protected async long<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]> {
+    const { sql, bound, ids } = boundQuery(query, values);
+    return readIds(await this.#parts.reader.all<Row>(sql, bound), ids) as RowOf<Q>[];
   }
 
-  protected administrative<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]> {
-    const { sql, bound } = boundQuery(query, values);
-    return this.#administrate(sql, bound);
+  protected async administrative<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]> {
+    const { sql, bound, ids } = boundQuery(query, values);
+    return readIds(await this.#administrate<Row>(sql, bound), ids) as RowOf<Q>[];
   }
 
   protected search<R>(query: Compilable<R>): Promise<R[]> {
@@ -157,9 +158,9 @@ export class SqliteStore extends SqlStore {
   }
 }
 
-function boundQuery(query: QueryName, values: Arguments): { sql: string; bound: unknown[] } {
-  const { sql, bind } = COMPILED_QUERIES[query];
-  return { sql, bound: bind.map((item) => ('value' in item ? item.value : values[item.slot])) };
+function boundQuery(query: QueryName, values: Arguments) {
+  const { sql, bind, ids } = COMPILED_QUERIES[query];
+  return { sql, bound: boundValues(bind, values, sql), ids };
 }
 
 function inSnapshot<T>(database: DatabaseSync, read: () => T): T {

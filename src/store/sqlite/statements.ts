@@ -2,12 +2,14 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { COMPILED_QUERIES } from '../queries/compiled/sqlite.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import type { CompiledQuery } from '../queries/define.ts';
-import type { Arguments } from '../schema.ts';
+import { idBytes, readIds } from '../records/id-bytes.ts';
+import type { Arguments, Row } from '../schema.ts';
 import type { Database } from '../verbs/steps.ts';
 
 interface Prepared {
   statement: StatementSync;
   bind: CompiledQuery['bind'];
+  ids: CompiledQuery['ids'];
 }
 
 /** The prepared statements of one connection. Each is prepared when it is used for the first time. */
@@ -26,30 +28,40 @@ export class Statements implements Database {
 
   get<Q extends QueryName>(name: Q, values: SlotsOf<Q>): RowOf<Q> | undefined {
     const prepared = this.#prepare(name);
-    return prepared.statement.get(...bound(prepared, values)) as RowOf<Q> | undefined;
+    const row = prepared.statement.get(...bound(prepared, values));
+    if (row !== undefined) readIds([row as Row], prepared.ids);
+    return row as RowOf<Q> | undefined;
   }
 
   all<Q extends QueryName>(name: Q, values: SlotsOf<Q>): RowOf<Q>[] {
     const prepared = this.#prepare(name);
-    return prepared.statement.all(...bound(prepared, values)) as RowOf<Q>[];
+    const rows = prepared.statement.all(...bound(prepared, values)) as Row[];
+    return readIds(rows, prepared.ids) as RowOf<Q>[];
   }
 
   #prepare(name: QueryName): Prepared {
     const known = this.#prepared.get(name);
     if (known !== undefined) return known;
-    const { sql, bind } = COMPILED_QUERIES[name];
-    const prepared = { statement: this.database.prepare(sql), bind };
+    const { sql, bind, ids } = COMPILED_QUERIES[name];
+    const prepared = { statement: this.database.prepare(sql), bind, ids };
     this.#prepared.set(name, prepared);
     return prepared;
   }
 }
 
-function bound(prepared: Prepared, values: Arguments): SQLInputValue[] {
-  return prepared.bind.map((item) => {
+function bound({ bind, statement }: Prepared, values: Arguments): SQLInputValue[] {
+  return boundValues(bind, values, statement.sourceSQL);
+}
+
+/** Returns the values of a query's parameters in order. `sql` is for the message of an error. */
+export function boundValues(bind: CompiledQuery['bind'], values: Arguments, sql: string): SQLInputValue[] {
+  return bind.map((item) => {
     if ('value' in item) return item.value as SQLInputValue;
     const value = values[item.slot];
-    if (value === undefined) throw new Error(`no value for ${item.slot} in ${prepared.statement.sourceSQL}`);
-    // SQLite has no lists, so its queries read them from JSON text.
-    return (Array.isArray(value) ? JSON.stringify(value) : value) as SQLInputValue;
+    if (value === undefined) throw new Error(`no value for ${item.slot} in ${sql}`);
+    // SQLite has no lists, so its queries read them from JSON text. A list of ids contains their bytes in hexadecimal.
+    if (Array.isArray(value))
+      return JSON.stringify(item.id ? value.map((id) => Buffer.from(idBytes(id)).toString('hex')) : value);
+    return (item.id ? idBytes(value as string) : value) as SQLInputValue;
   });
 }

@@ -1,5 +1,6 @@
 import type { RowOf } from '../queries/compiled/types.ts';
 import { detachedName } from '../records/login.ts';
+import { readSessionDocument } from '../records/sessions.ts';
 import { type SessionRow, UNUSED } from '../schema.ts';
 import { removeFamilyRow } from './remove.ts';
 import { all, get, getEach, run, type Steps, send } from './steps.ts';
@@ -64,8 +65,7 @@ function* continueSession(before: SessionRow, session: SessionRow): Steps<void> 
 
 /** Returns the note `auth_time` of a session. */
 function provedAt(doc: string): number {
-  const { notes }: { notes?: Record<string, string> } = JSON.parse(doc);
-  return Number(notes?.['auth_time'] ?? 0);
+  return Number(readSessionDocument(doc).notes['auth_time'] ?? 0);
 }
 
 /** Returns the code to the first caller. A later call revokes everything that the client received in the session. */

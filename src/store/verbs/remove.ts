@@ -67,7 +67,7 @@ export function* removeFamilyRow(family: RowOf<'family.ofClientInSession'>): Ste
     offline: family.offline,
     at: family.last_refresh_at,
   });
-  yield* send('family.delete', { id: family.id });
+  yield* send('family.delete', family);
 }
 
 /** Removes a role from every record that refers to it. */

@@ -12,7 +12,7 @@ export function* rotate(call: Verbs['rotate']['in']): Steps<RotationResult> {
   const input = { ...call, presented, next: Buffer.from(call.next, 'latin1') };
   if (!input.single_use) return { outcome: (yield* run('family.renew', input)) === 1 ? 'rotated' : 'gone' };
   if ((yield* run('family.rotate', input)) === 1) return { outcome: 'rotated' };
-  const family = yield* get('family.row', { id: input.id });
+  const family = yield* get('family.row', input);
   if (family === undefined) return { outcome: 'gone' };
   // Only this call knows the next token. So an earlier attempt of this call succeeded, and its result was lost.
   if (equals(family.current_hash, input.next)) return { outcome: 'rotated' };
@@ -42,7 +42,7 @@ export function* startSession(input: Verbs['startSession']['in']): Steps<undefin
 }
 
 export function* removeFamily(input: Verbs['removeFamily']['in']): Steps<{ removed: boolean }> {
-  const family = yield* get('family.row', { id: input.id });
+  const family = yield* get('family.row', input);
   if (family === undefined) return { removed: false };
   yield* removeFamilyRow(family);
   return { removed: true };

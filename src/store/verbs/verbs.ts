@@ -14,6 +14,7 @@ import {
   startFamily,
   takeCode,
 } from './login.ts';
+import { moveSession } from './move-sessions.ts';
 import { appendEvents, putLoginFailures, removeFamily, rotate, startSession } from './sessions.ts';
 import { run, type Steps } from './steps.ts';
 import { sweep } from './sweep.ts';
@@ -56,6 +57,7 @@ export interface Verbs {
   apply: { in: { changes: readonly RowChange[] }; out: AppliedRows };
   rotate: {
     in: {
+      session_id: string;
       id: string;
       /** Text with one character per byte, because sending text to another thread is cheaper than sending bytes. */
       presented: string;
@@ -67,7 +69,7 @@ export interface Verbs {
     out: RotationResult;
   };
   startSession: { in: { session: SessionRow; family: FamilyRow }; out: undefined };
-  removeFamily: { in: { id: string }; out: { removed: boolean } };
+  removeFamily: { in: { session_id: string; id: string }; out: { removed: boolean } };
   appendEvents: { in: { rows: readonly SlotsOf<'event.insert'>[] }; out: undefined };
   putLoginFailures: {
     in: { realm_id: string; user_id: string; revision: number; next: number; doc: string };
@@ -110,6 +112,7 @@ export interface Verbs {
     /** `unknown`: the realms of due sessions that `lifetimes` lacks. These sessions were not handled. */
     out: Swept & { unknown: readonly string[] };
   };
+  moveSession: { in: { id: string }; out: undefined };
   runSlice: {
     in: { name: string; dialect: 'sqlite' | 'postgres' };
     /** `handled` counts the records of all slices so far. */
@@ -134,6 +137,7 @@ export const TOGETHER: ReadonlySet<Verb> = new Set([
   'endUserSessions',
   'sweep',
   'runSlice',
+  'moveSession',
 ]);
 
 /** The steps of each verb. */
@@ -152,6 +156,7 @@ const STEPS: { readonly [V in Verb]: (input: Verbs[V]['in']) => Steps<Verbs[V]['
   endUserSessions,
   sweep,
   runSlice,
+  moveSession,
   run: ({ query, values }) => run(query, values),
 };
 

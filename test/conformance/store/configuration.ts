@@ -52,7 +52,10 @@ export function configurationRules(rule: Rule): void {
     assert.deepEqual(unread(acme.groups.get('group-1')), aGroup({}));
     assert.deepEqual(unread(acme.clientScopes.get('scope-1')), aClientScope({}));
     assert.deepEqual(acme.components.map(unread), [aComponent({})]);
-    assert.deepEqual(await store.findFamily('family-1'), { family: aFamily({}), session: aSession({}) });
+    assert.deepEqual(await store.findFamily('session-1', 'family-1'), {
+      family: aFamily({}),
+      session: aSession({}),
+    });
     assert.deepEqual(await store.findSession('session-1', false), aSession({}));
   });
 
@@ -166,7 +169,7 @@ export function configurationRules(rule: Rule): void {
     assert.equal(await store.findServiceAccount('client-1'), undefined);
     assert.deepEqual([...(await store.findRealm('acme'))!.roles.keys()], ['role-2']);
     assert.deepEqual((await store.findUser('realm-1', 'user-2'))!.roleIds, []);
-    assert.equal(await store.findFamily('family-1'), undefined);
+    assert.equal(await store.findFamily('session-1', 'family-1'), undefined);
     assert.ok(await store.findSession('session-1', false));
     await remove('user', 'user-1');
     assert.equal(await store.findSession('session-1', false), undefined);

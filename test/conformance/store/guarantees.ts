@@ -43,8 +43,8 @@ export function guaranteesRules(rule: Rule): void {
     const again = await store.rotateRefreshToken(rotation({ nextHash: hash('third') }));
     assert.deepEqual(again, { outcome: 'reused', reason: 'exceeded', clientUuids: ['client-1'] });
     assert.equal(await store.findSession('session-1', false), undefined);
-    assert.equal(await store.findFamily('family-1'), undefined);
-    assert.equal(await store.findFamily('family-2'), undefined);
+    assert.equal(await store.findFamily('session-1', 'family-1'), undefined);
+    assert.equal(await store.findFamily('session-1', 'family-2'), undefined);
     assert.deepEqual(await store.rotateRefreshToken(rotation({})), { outcome: 'gone' });
   });
 
@@ -80,7 +80,7 @@ export function guaranteesRules(rule: Rule): void {
         ),
         { outcome: 'rotated' },
       );
-    assert.deepEqual((await store.findFamily('family-1'))!.family.currentHash, hash('next'));
+    assert.deepEqual((await store.findFamily('session-1', 'family-1'))!.family.currentHash, hash('next'));
     const gone = await store.rotateRefreshToken(rotation({ familyId: 'nowhere', singleUse: false }));
     assert.deepEqual(gone, { outcome: 'gone' });
   });
@@ -128,7 +128,7 @@ export function guaranteesRules(rule: Rule): void {
     assert.equal(await store.findUserByEmail('none', 'none'), undefined);
     assert.equal(await store.findServiceAccount('none'), undefined);
     assert.equal(await store.findSession('none', false), undefined);
-    assert.equal(await store.findFamily('none'), undefined);
+    assert.equal(await store.findFamily('session-1', 'none'), undefined);
     assert.equal(await store.findLoginFailures('none', 'none'), undefined);
     assert.deepEqual(await store.listRealmNames(), []);
     assert.deepEqual(await store.listClients({ realmId: 'none' }), []);
@@ -154,7 +154,10 @@ export function guaranteesRules(rule: Rule): void {
       assert.deepEqual(await rotated, { outcome: 'rotated' });
       await closed;
       if (other === store) return;
-      assert.equal((await other.findFamily('family-1'))?.family.currentHash.equals(hash('second')), true);
+      assert.equal(
+        (await other.findFamily('session-1', 'family-1'))?.family.currentHash.equals(hash('second')),
+        true,
+      );
     },
   );
 

@@ -238,11 +238,11 @@ export function loginRules(rule: Rule): void {
       assert.equal(second.outcome, 'used');
       assert.equal(second.outcome === 'used' && second.code.sessionId, 'session-1');
       for (const id of ['family-1', 'tab', 'kept']) {
-        assert.equal(await store.findFamily(id), undefined, id);
+        assert.equal(await store.findFamily('session-1', id), undefined, id);
         assert.equal(await store.wasDetached(id), true, id);
       }
       assert.equal(await store.hasFamily('session-1', false, 'client-1'), false);
-      assert.ok(await store.findFamily('other'));
+      assert.ok(await store.findFamily('session-1', 'other'));
       assert.equal(await store.wasDetached('other'), false);
       assert.ok(await store.findSession('session-1', false));
       assert.equal(await store.findSession('session-1', true), undefined);
@@ -275,7 +275,7 @@ export function loginRules(rule: Rule): void {
       assert.deepEqual(await store.countClientSessions('realm-1'), []);
       assert.equal((await store.figures()).userSessions, 1);
       await store.startFamily(undefined, aFamily({}));
-      await store.removeFamily('family-1');
+      await store.removeFamily('session-1', 'family-1');
       await store.sweep(START + 1700, 100);
       assert.ok(await store.findSession('session-1', false));
       await store.sweep(START + 7200, 100);
@@ -357,18 +357,18 @@ export function loginRules(rule: Rule): void {
       };
       await families();
       assert.deepEqual(await store.removeConsent('user-1', 'client-1'), { removed: true });
-      assert.equal(await store.findFamily('offline'), undefined);
+      assert.equal(await store.findFamily('session-1', 'offline'), undefined);
       assert.equal(await store.findSession('session-1', true), undefined);
-      assert.ok(await store.findFamily('family-1'));
+      assert.ok(await store.findFamily('session-1', 'family-1'));
       assert.deepEqual(await store.removeConsent('user-1', 'client-1'), { removed: false });
-      await store.removeFamily('family-1');
-      await store.removeFamily('other');
+      await store.removeFamily('session-1', 'family-1');
+      await store.removeFamily('session-1', 'other');
       await families();
       await store.apply([{ do: 'putConsent', consent: aConsent({}) }]);
       assert.deepEqual(await store.removeConsent('user-1', 'client-1'), { removed: true });
       assert.equal(await store.findConsent('user-1', 'client-1'), undefined);
-      assert.equal(await store.findFamily('family-1'), undefined);
-      assert.ok(await store.findFamily('other'));
+      assert.equal(await store.findFamily('session-1', 'family-1'), undefined);
+      assert.ok(await store.findFamily('session-1', 'other'));
       assert.ok(await store.findSession('session-1', false));
     },
   );

@@ -17,12 +17,15 @@ export function replicasRules(rule: Rule): void {
         });
         const [writer, reader] = i % 2 === 0 ? [store, other] : [other, store];
         assert.deepEqual(await writer.rotateRefreshToken(turn), { outcome: 'rotated' });
-        assert.deepEqual((await reader.findFamily('family-1'))?.family.currentHash, turn.nextHash);
+        assert.deepEqual(
+          (await reader.findFamily('session-1', 'family-1'))?.family.currentHash,
+          turn.nextHash,
+        );
         await writer.revokeAccessToken(`jti ${i}`, START + 60);
         assert.equal(await reader.isAccessTokenRevoked(`jti ${i}`), true);
       }
       assert.deepEqual(await other.endSession('session-1', false), { ended: true });
-      assert.equal(await store.findFamily('family-1'), undefined);
+      assert.equal(await store.findFamily('session-1', 'family-1'), undefined);
     },
   );
 
@@ -121,7 +124,7 @@ export function replicasRules(rule: Rule): void {
         const [first, second] = round % 2 === 0 ? [store, other] : [other, store];
         const [rotated, removed] = await Promise.all([
           first.rotateRefreshToken(rotation({ familyId: id, now })),
-          second.removeFamily(id),
+          second.removeFamily('session-1', id),
         ]);
         assert.equal(removed.removed, true);
         const session = (await store.findSession('session-1', false))!;
@@ -150,7 +153,7 @@ export function replicasRules(rule: Rule): void {
         assert.equal(ended, true);
         assert.ok(['started', 'gone'].includes(started));
         assert.equal(await store.findSession(id, false), undefined);
-        assert.equal(await store.findFamily(family.id), undefined);
+        assert.equal(await store.findFamily(id, family.id), undefined);
       }
     },
   );

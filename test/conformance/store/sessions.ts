@@ -13,16 +13,16 @@ export function sessionsRules(rule: Rule): void {
       set(START + 500);
       await store.rotateRefreshToken(rotation({ familyId: 'family-2', now: START + 500 }));
       assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 500);
-      assert.equal((await store.findFamily('family-1'))!.session.lastAccessAt, START + 500);
-      assert.equal((await store.findFamily('family-1'))!.family.lastRefreshAt, START);
+      assert.equal((await store.findFamily('session-1', 'family-1'))!.session.lastAccessAt, START + 500);
+      assert.equal((await store.findFamily('session-1', 'family-1'))!.family.lastRefreshAt, START);
       assert.equal(await store.hasFamily('session-1', false, 'client-2'), true);
-      assert.deepEqual(await store.removeFamily('family-2'), { removed: true });
-      assert.deepEqual(await store.removeFamily('family-2'), { removed: false });
+      assert.deepEqual(await store.removeFamily('session-1', 'family-2'), { removed: true });
+      assert.deepEqual(await store.removeFamily('session-1', 'family-2'), { removed: false });
       assert.equal(await store.hasFamily('session-1', false, 'client-2'), false);
       assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 500);
       await store.rotateRefreshToken(rotation({ now: START + 501 }));
       await store.apply([{ do: 'remove', what: 'client', id: 'client-1' }]);
-      assert.equal(await store.findFamily('family-1'), undefined);
+      assert.equal(await store.findFamily('session-1', 'family-1'), undefined);
       assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 501);
     },
   );
@@ -41,7 +41,7 @@ export function sessionsRules(rule: Rule): void {
       assert.deepEqual(await store.endSession('session-1', false), { ended: true });
       assert.deepEqual(await store.endSession('session-1', false), { ended: false });
       assert.ok(await store.findSession('session-1', true));
-      assert.ok(await store.findFamily('f-session-1-true'));
+      assert.ok(await store.findFamily('session-1', 'f-session-1-true'));
       assert.deepEqual(await store.endUserSessions('user-1', { offlineToo: false }), { ended: 1 });
       await start('three', false);
       assert.deepEqual(await store.endRealmSessions('realm-1'), { ended: 1 });
@@ -52,7 +52,7 @@ export function sessionsRules(rule: Rule): void {
         { do: 'endSessions', userId: 'user-1', offlineToo: true },
       ]);
       assert.equal(await store.findSession('session-1', true), undefined);
-      assert.equal(await store.findFamily('f-four-false'), undefined);
+      assert.equal(await store.findFamily('four', 'f-four-false'), undefined);
     },
   );
 
@@ -215,21 +215,21 @@ export function sessionsRules(rule: Rule): void {
     await store.claimOnce('claim', START + 60);
     await store.revokeAccessToken('jti', START + 60);
     assert.deepEqual(await store.sweep(START + 59, 100), { removed: 0, handled: 0 });
-    await store.rotateRefreshToken(rotation({ familyId: 'busy', now: START + 7000 }));
+    await store.rotateRefreshToken(rotation({ sessionId: 'busy', familyId: 'busy', now: START + 7000 }));
     let { removed, handled } = await store.sweep(START + 7200, 1);
     assert.equal(handled, 1);
     for (let round = 0; round < 5; round++) removed += (await store.sweep(START + 7200, 100)).removed;
     assert.equal(removed, 3);
     assert.equal(await store.findSession('session-1', false), undefined);
-    assert.equal(await store.findFamily('family-1'), undefined);
-    assert.ok(await store.findFamily('busy'));
+    assert.equal(await store.findFamily('session-1', 'family-1'), undefined);
+    assert.ok(await store.findFamily('busy', 'busy'));
     await store.sweep(START + 86_400, 100);
     await store.sweep(START + 86_400, 100);
-    assert.equal(await store.findFamily('busy'), undefined);
-    assert.ok(await store.findFamily('off'));
+    assert.equal(await store.findFamily('busy', 'busy'), undefined);
+    assert.ok(await store.findFamily('off', 'off'));
     await store.sweep(START + 2_592_000 + 7200, 100);
     await store.sweep(START + 2_592_000 + 7200, 100);
-    assert.equal(await store.findFamily('off'), undefined);
+    assert.equal(await store.findFamily('off', 'off'), undefined);
   });
 
   rule(
@@ -256,8 +256,8 @@ export function sessionsRules(rule: Rule): void {
         batches.reduce((sum, { removed }) => sum + removed, 0),
         9,
       );
-      assert.ok(await store.findFamily('session of batch 3'));
-      assert.equal(await store.findFamily('session of batch 4'), undefined);
+      assert.ok(await store.findFamily('session of batch 3', 'session of batch 3'));
+      assert.equal(await store.findFamily('session of batch 4', 'session of batch 4'), undefined);
     },
   );
 
@@ -266,9 +266,9 @@ export function sessionsRules(rule: Rule): void {
     const attributes = { 'client.session.idle.timeout': '90000', 'client.session.max.lifespan': '90000' };
     await applyAsRead(store, [{ do: 'put', client: aClient({ attributes }) }]);
     await store.sweep(START + 86_400, 100);
-    assert.ok(await store.findFamily('family-1'));
+    assert.ok(await store.findFamily('session-1', 'family-1'));
     await store.sweep(START + 95_000, 100);
-    assert.equal(await store.findFamily('family-1'), undefined);
+    assert.equal(await store.findFamily('session-1', 'family-1'), undefined);
   });
 
   rule('removes events that are older than their realm allows', async (store) => {

@@ -58,6 +58,7 @@ export function counted(outcomes: readonly string[], outcome: string): number {
 
 /** Returns the arguments that rotate the first refresh token of the session that `begin` starts. */
 export const rotation = (more: Partial<Rotation>): Rotation => ({
+  sessionId: 'session-1',
   familyId: 'family-1',
   presentedHash: hash('first'),
   nextHash: hash('second'),

@@ -104,7 +104,7 @@ describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
   it('stores only the SHA-256 hash of a refresh token', async () => {
     const { refresh_token } = await realm.login('alice');
     const claims = claimsOf(refresh_token);
-    const found = (await world.store.findFamily(String(claims['reuse_id'])))!;
+    const found = (await world.store.findFamily(String(claims['sid']), String(claims['reuse_id'])))!;
     assert.equal(found.family.currentHash.length, 32);
     assert.ok(!JSON.stringify(found).includes(refresh_token!));
   });

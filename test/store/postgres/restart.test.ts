@@ -68,6 +68,7 @@ async function refresh(
         token.tried = `${i} at ${turn}`;
         try {
           const answer = await stores[turn % stores.length]!.rotateRefreshToken({
+            sessionId: `session-${i}`,
             familyId: `family-${i}`,
             presentedHash: hash(token.current),
             nextHash: hash(token.tried),
@@ -90,7 +91,7 @@ async function refresh(
 
 async function checkNothingLost(store: Store, tokens: readonly Tokens[]): Promise<void> {
   for (const [i, token] of tokens.entries()) {
-    const stored = await store.findFamily(`family-${i}`);
+    const stored = await store.findFamily(`session-${i}`, `family-${i}`);
     const current = stored?.family.currentHash;
     assert.ok(
       current?.equals(hash(token.current)) || current?.equals(hash(token.tried)),
@@ -100,6 +101,7 @@ async function checkNothingLost(store: Store, tokens: readonly Tokens[]): Promis
   const again = await Promise.all(
     tokens.map((token, i) =>
       store.rotateRefreshToken({
+        sessionId: `session-${i}`,
         familyId: `family-${i}`,
         presentedHash: hash(token.parent),
         nextHash: hash('another'),
@@ -159,6 +161,7 @@ for (const maxReuse of [0, 1])
     const store = await openOn(t, server, url.replace(`:${server.port}/`, `:${way.port}/`));
     const rotate = (on: Store, family: number, presented: string, next: string) =>
       on.rotateRefreshToken({
+        sessionId: `session-${family}`,
         familyId: `family-${family}`,
         presentedHash: hash(presented),
         nextHash: hash(next),
@@ -167,7 +170,7 @@ for (const maxReuse of [0, 1])
         maxReuse,
       });
     const current = async (family: number) =>
-      (await elsewhere.findFamily(`family-${family}`))!.family.currentHash;
+      (await elsewhere.findFamily(`session-${family}`, `family-${family}`))!.family.currentHash;
     for (const family of [0, 1]) await rotate(store, family, `${family} 0`, `${family} 1`);
     way.cut();
     for (const family of [0, 1])
@@ -245,7 +248,7 @@ test('stores a login exactly once and reports success, even if the connection fa
   await ending;
   const [families] = await runSql(
     server,
-    `SELECT count(*)::int AS n FROM token_family WHERE id LIKE 'login %'`,
+    `SELECT count(*)::int AS n FROM token_family WHERE id LIKE 'login %'::bytea`,
     name,
   );
   assert.deepEqual(families, { n: 120 });

@@ -30,6 +30,7 @@ async function begin(store: Store): Promise<void> {
 }
 
 const turn = (family: number, presented: string, next: string): Rotation => ({
+  sessionId: `session-${family}`,
   familyId: `family-${family}`,
   presentedHash: hash(presented),
   nextHash: hash(next),
@@ -47,7 +48,9 @@ test('the rotation of a locked token family fails after a timeout and does not d
   const holder = new Client({ ...connectionOf(server!), database: name });
   await holder.connect();
   t.after(() => holder.end());
-  await holder.query(`BEGIN; DELETE FROM user_session WHERE id = 'session-0'`);
+  await holder.query(
+    `BEGIN; DELETE FROM user_session WHERE id = convert_to('session-0', 'UTF8') || '\\x0001'`,
+  );
   const held = assert.rejects(store.rotateRefreshToken(turn(0, '0 0', '0 1')), {
     code: 'IDKIT_UNREACHABLE',
     message: /locked a session for too long/,
@@ -58,7 +61,9 @@ test('the rotation of a locked token family fails after a timeout and does not d
   assert.deepEqual(await store.rotateRefreshToken(turn(1, '1 1', '1 2')), { outcome: 'rotated' });
   await holder.query('ROLLBACK');
   assert.deepEqual(await waiting, { outcome: 'rotated' });
-  await holder.query(`BEGIN; DELETE FROM user_session WHERE id = 'session-0'`);
+  await holder.query(
+    `BEGIN; DELETE FROM user_session WHERE id = convert_to('session-0', 'UTF8') || '\\x0001'`,
+  );
   const late = store.rotateRefreshToken(turn(0, '0 2', '0 3'));
   await store.rotateRefreshToken(turn(1, '1 2', '1 3'));
   await holder.query('COMMIT');
@@ -106,11 +111,11 @@ test('undoes a rotation that takes effect only after its caller received an erro
   }
   const sent = store.rotateRefreshToken(turn(0, '0 1', '0 lost'));
   await waitUntil('both commits wait for the standby', async () => (await waiting()).length >= 2);
-  const presented = (await elsewhere.findFamily('family-0'))!.family.currentHash;
+  const presented = (await elsewhere.findFamily('session-0', 'family-0'))!.family.currentHash;
   way.cut('at once');
   await assert.rejects(sent, { code: 'IDKIT_UNREACHABLE' });
   way.mend();
-  await store.findFamily('family-0');
+  await store.findFamily('session-0', 'family-0');
   await sleep(500);
   await runSql(server!, 'ALTER SYSTEM RESET synchronous_standby_names');
   await runSql(server!, 'SELECT pg_reload_conf()');

@@ -5,7 +5,7 @@ import type { SqliteDefinition } from './known.ts';
 export const SQLITE_APPLICATION = 1768188788;
 
 /** The newest version of the schema that this module knows. */
-export const SQLITE_VERSION = 4;
+export const SQLITE_VERSION = 5;
 
 // biome-ignore format: generated
 export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
@@ -15,7 +15,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "meta",
@@ -31,7 +32,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "realm",
@@ -49,7 +51,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "client",
@@ -68,7 +71,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "client_scope",
@@ -86,7 +90,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "role",
@@ -105,7 +110,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -114,7 +120,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -123,7 +130,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "realm_group",
@@ -142,7 +150,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -151,7 +160,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -160,7 +170,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "component",
@@ -178,7 +189,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -187,7 +199,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "account",
@@ -211,7 +224,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -220,7 +234,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -229,7 +244,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "user_role",
@@ -245,7 +261,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -254,7 +271,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "user_group",
@@ -270,7 +288,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -279,7 +298,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "credential",
@@ -299,7 +319,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -403,7 +424,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "revoked_token",
@@ -419,7 +441,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -428,7 +451,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "claim",
@@ -444,7 +468,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -453,7 +478,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "login_failures",
@@ -471,7 +497,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "event",
@@ -493,7 +520,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -502,7 +530,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "admin_event",
@@ -527,7 +556,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    1,
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -535,7 +565,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "authentication_session",
@@ -556,7 +587,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -564,7 +596,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -572,7 +605,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -580,7 +614,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "authorization_code",
@@ -603,7 +638,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -611,7 +647,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -619,7 +656,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
@@ -627,7 +665,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    2,
    3,
-   4
+   4,
+   5
   ],
   "table": {
    "name": "user_consent",
@@ -645,20 +684,23 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    2,
    3,
-   4
+   4,
+   5
   ]
  },
  {
   "sql": "CREATE INDEX account_realm ON account (realm_id, id)",
   "versions": [
    3,
-   4
+   4,
+   5
   ]
  },
  {
   "sql": "CREATE TABLE background_migration (\n  name TEXT PRIMARY KEY NOT NULL,\n  position TEXT NOT NULL,\n  handled INTEGER NOT NULL,\n  finished INTEGER NOT NULL\n) WITHOUT ROWID",
   "versions": [
-   4
+   4,
+   5
   ],
   "table": {
    "name": "background_migration",
@@ -669,5 +711,138 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
     "finished"
    ]
   }
+ },
+ {
+  "sql": "CREATE TABLE \"user_session_0\" (\n  id TEXT NOT NULL,\n  offline INTEGER NOT NULL,\n  realm_id TEXT NOT NULL REFERENCES realm (id) ON DELETE CASCADE,\n  user_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,\n  started_at INTEGER NOT NULL,\n  last_access_at INTEGER NOT NULL,\n  remember_me INTEGER NOT NULL,\n  look_again INTEGER NOT NULL,\n  doc TEXT NOT NULL,\n  PRIMARY KEY (id, offline)\n) WITHOUT ROWID",
+  "versions": [
+   5
+  ],
+  "table": {
+   "name": "user_session_0",
+   "columns": [
+    "id",
+    "offline",
+    "realm_id",
+    "user_id",
+    "started_at",
+    "last_access_at",
+    "remember_me",
+    "look_again",
+    "doc"
+   ]
+  }
+ },
+ {
+  "sql": "CREATE INDEX user_session_user ON \"user_session_0\" (user_id)",
+  "versions": [
+   5
+  ]
+ },
+ {
+  "sql": "CREATE INDEX user_session_realm ON \"user_session_0\" (realm_id, offline)",
+  "versions": [
+   5
+  ]
+ },
+ {
+  "sql": "CREATE INDEX user_session_look_again ON \"user_session_0\" (look_again)",
+  "versions": [
+   5
+  ]
+ },
+ {
+  "sql": "CREATE TABLE \"token_family_0\" (\n  id TEXT PRIMARY KEY NOT NULL,\n  session_id TEXT NOT NULL,\n  offline INTEGER NOT NULL,\n  client_uuid TEXT NOT NULL,\n  user_id TEXT NOT NULL,\n  realm_id TEXT NOT NULL,\n  current_hash BLOB NOT NULL,\n  parent_hash BLOB,\n  parent_uses INTEGER NOT NULL,\n  scope TEXT NOT NULL,\n  started_at INTEGER NOT NULL,\n  last_refresh_at INTEGER NOT NULL,\n  notes TEXT NOT NULL,\n  FOREIGN KEY (session_id, offline) REFERENCES \"user_session_0\" (id, offline) ON DELETE CASCADE\n) WITHOUT ROWID",
+  "versions": [
+   5
+  ],
+  "table": {
+   "name": "token_family_0",
+   "columns": [
+    "id",
+    "session_id",
+    "offline",
+    "client_uuid",
+    "user_id",
+    "realm_id",
+    "current_hash",
+    "parent_hash",
+    "parent_uses",
+    "scope",
+    "started_at",
+    "last_refresh_at",
+    "notes"
+   ]
+  }
+ },
+ {
+  "sql": "CREATE INDEX token_family_session ON \"token_family_0\" (session_id, offline)",
+  "versions": [
+   5
+  ]
+ },
+ {
+  "sql": "CREATE INDEX token_family_client ON \"token_family_0\" (client_uuid, offline, session_id)",
+  "versions": [
+   5
+  ]
+ },
+ {
+  "sql": "CREATE TABLE user_session (\n  id BLOB NOT NULL,\n  offline INTEGER NOT NULL,\n  user_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,\n  started_at INTEGER NOT NULL,\n  last_access_at INTEGER NOT NULL,\n  remember_me INTEGER NOT NULL,\n  look_again INTEGER NOT NULL,\n  doc TEXT NOT NULL,\n  PRIMARY KEY (id, offline)\n) WITHOUT ROWID",
+  "versions": [
+   5
+  ],
+  "table": {
+   "name": "user_session",
+   "columns": [
+    "id",
+    "offline",
+    "user_id",
+    "started_at",
+    "last_access_at",
+    "remember_me",
+    "look_again",
+    "doc"
+   ]
+  }
+ },
+ {
+  "sql": "CREATE INDEX user_session_of_user ON user_session (user_id)",
+  "versions": [
+   5
+  ]
+ },
+ {
+  "sql": "CREATE INDEX user_session_due ON user_session (look_again)",
+  "versions": [
+   5
+  ]
+ },
+ {
+  "sql": "CREATE TABLE token_family (\n  session_id BLOB NOT NULL,\n  id BLOB NOT NULL,\n  offline INTEGER NOT NULL,\n  client_uuid BLOB NOT NULL,\n  current_hash BLOB NOT NULL,\n  parent_hash BLOB,\n  parent_uses INTEGER NOT NULL,\n  scope TEXT NOT NULL,\n  started_at INTEGER NOT NULL,\n  last_refresh_at INTEGER NOT NULL,\n  notes TEXT NOT NULL,\n  PRIMARY KEY (session_id, id),\n  FOREIGN KEY (session_id, offline) REFERENCES user_session (id, offline) ON DELETE CASCADE\n) WITHOUT ROWID",
+  "versions": [
+   5
+  ],
+  "table": {
+   "name": "token_family",
+   "columns": [
+    "session_id",
+    "id",
+    "offline",
+    "client_uuid",
+    "current_hash",
+    "parent_hash",
+    "parent_uses",
+    "scope",
+    "started_at",
+    "last_refresh_at",
+    "notes"
+   ]
+  }
+ },
+ {
+  "sql": "CREATE INDEX token_family_of_client ON token_family (client_uuid, offline, session_id)",
+  "versions": [
+   5
+  ]
  }
 ];

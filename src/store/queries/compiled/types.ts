@@ -98,28 +98,28 @@ export interface Queries {
   'failures.deleteUser': { slots: Pick<Tables['login_failures'], 'user_id'>; row: never };
   'failures.clear': { slots: Pick<Tables['login_failures'], 'realm_id'>; row: never };
   'session.insert': { slots: Tables['user_session']; row: never };
-  'session.find': { slots: Pick<Tables['user_session'], 'id' | 'offline'> & { now: Tables['user_session']['last_access_at'] }; row: Tables['user_session'] & { last_refresh_at: Tables['token_family']['last_refresh_at'] | null } };
-  'session.listed': { slots: Pick<Tables['user_session'], 'id' | 'offline'>; row: Tables['user_session'] & Pick<Tables['account'], 'username'> & { last_refresh_at: Tables['token_family']['last_refresh_at'] | null; client_uuids: string } };
-  'session.ofUser': { slots: Pick<Tables['user_session'], 'user_id' | 'offline'> & { after: Tables['user_session']['id']; max: number; first: number }; row: Tables['user_session'] & Pick<Tables['account'], 'username'> & { last_refresh_at: Tables['token_family']['last_refresh_at'] | null; client_uuids: string } };
-  'session.ofUserAndClient': { slots: Pick<Tables['user_session'], 'user_id' | 'offline'> & Pick<Tables['token_family'], 'client_uuid'> & { after: Tables['user_session']['id']; max: number; first: number }; row: Tables['user_session'] & Pick<Tables['account'], 'username'> & { last_refresh_at: Tables['token_family']['last_refresh_at'] | null; client_uuids: string } };
+  'session.find': { slots: Pick<Tables['user_session'], 'id' | 'offline'> & { now: Tables['user_session']['last_access_at'] }; row: Tables['user_session'] & Pick<Tables['account'], 'realm_id'> & { last_refresh_at: Tables['token_family']['last_refresh_at'] | null } };
+  'session.listed': { slots: Pick<Tables['user_session'], 'id' | 'offline'>; row: Tables['user_session'] & Pick<Tables['account'], 'realm_id' | 'username'> & { last_refresh_at: Tables['token_family']['last_refresh_at'] | null; client_uuids: string } };
+  'session.ofUser': { slots: Pick<Tables['user_session'], 'user_id' | 'offline'> & { after: Tables['user_session']['id']; max: number; first: number }; row: Tables['user_session'] & Pick<Tables['account'], 'realm_id' | 'username'> & { last_refresh_at: Tables['token_family']['last_refresh_at'] | null; client_uuids: string } };
+  'session.ofUserAndClient': { slots: Pick<Tables['user_session'], 'user_id' | 'offline'> & Pick<Tables['token_family'], 'client_uuid'> & { after: Tables['user_session']['id']; max: number; first: number }; row: Tables['user_session'] & Pick<Tables['account'], 'realm_id' | 'username'> & { last_refresh_at: Tables['token_family']['last_refresh_at'] | null; client_uuids: string } };
   'session.clientsOfUser': { slots: Pick<Tables['user_session'], 'user_id' | 'offline'>; row: Pick<Tables['token_family'], 'client_uuid'> };
-  'session.ofClient': { slots: Pick<Tables['token_family'], 'client_uuid'> & { offline: Tables['user_session']['offline'] & Tables['token_family']['offline']; after: Tables['token_family']['session_id']; max: number; first: number }; row: Tables['user_session'] & Pick<Tables['account'], 'username'> & { last_refresh_at: Tables['token_family']['last_refresh_at'] | null; client_uuids: string } };
+  'session.ofClient': { slots: Pick<Tables['token_family'], 'client_uuid'> & { offline: Tables['user_session']['offline'] & Tables['token_family']['offline']; after: Tables['token_family']['session_id']; max: number; first: number }; row: Tables['user_session'] & Pick<Tables['account'], 'realm_id' | 'username'> & { last_refresh_at: Tables['token_family']['last_refresh_at'] | null; client_uuids: string } };
   'session.clients': { slots: Pick<Tables['token_family'], 'offline'> & { id: Tables['token_family']['session_id'] }; row: Pick<Tables['token_family'], 'client_uuid'> };
   'session.countByClient': { slots: Pick<Tables['client'], 'realm_id'>; row: Pick<Tables['token_family'], 'client_uuid' | 'offline'> & { sessions: number } };
   'session.delete': { slots: Pick<Tables['user_session'], 'id' | 'offline'>; row: never };
   'session.deleteOfUser': { slots: Pick<Tables['user_session'], 'user_id' | 'offline'>; row: never };
-  'session.deleteOfRealm': { slots: Pick<Tables['user_session'], 'realm_id'>; row: never };
+  'session.deleteOfRealm': { slots: Pick<Tables['account'], 'realm_id'>; row: never };
   'session.touch': { slots: Pick<Tables['user_session'], 'id' | 'offline'> & { at: Tables['user_session']['last_access_at'] }; row: never };
   'family.insert': { slots: Tables['token_family']; row: never };
-  'family.find': { slots: Pick<Tables['token_family'], 'id'>; row: Tables['token_family'] & Pick<Tables['user_session'], 'last_access_at' | 'remember_me' | 'doc'> & { session_started_at: Tables['user_session']['started_at']; session_refresh_at: Tables['token_family']['last_refresh_at'] } };
-  'family.row': { slots: Pick<Tables['token_family'], 'id'>; row: Tables['token_family'] };
+  'family.find': { slots: Pick<Tables['token_family'], 'session_id' | 'id'>; row: Tables['token_family'] & Pick<Tables['account'], 'realm_id'> & Pick<Tables['user_session'], 'user_id' | 'last_access_at' | 'remember_me' | 'doc'> & { session_started_at: Tables['user_session']['started_at']; session_refresh_at: Tables['token_family']['last_refresh_at'] } };
+  'family.row': { slots: Pick<Tables['token_family'], 'session_id' | 'id'>; row: Tables['token_family'] };
   'session.touchOfClient': { slots: Pick<Tables['token_family'], 'client_uuid'>; row: never };
   'family.deleteOfClient': { slots: Pick<Tables['token_family'], 'client_uuid'>; row: never };
   'family.exists': { slots: Pick<Tables['token_family'], 'client_uuid' | 'offline' | 'session_id'> & { started_by: Tables['token_family']['started_at'] }; row: Pick<Tables['token_family'], 'id'> };
-  'family.delete': { slots: Pick<Tables['token_family'], 'id'>; row: never };
-  'family.rotate': { slots: Pick<Tables['token_family'], 'id'> & { presented: Tables['token_family']['parent_hash'] & Tables['token_family']['current_hash']; next: Tables['token_family']['current_hash']; now: Tables['token_family']['last_refresh_at'] }; row: never };
-  'family.rotateAgain': { slots: Pick<Tables['token_family'], 'id'> & { next: Tables['token_family']['current_hash']; now: Tables['token_family']['last_refresh_at']; presented: NonNullable<Tables['token_family']['parent_hash']>; max_reuse: Tables['token_family']['parent_uses'] }; row: never };
-  'family.renew': { slots: Pick<Tables['token_family'], 'id'> & { next: Tables['token_family']['current_hash']; now: Tables['token_family']['last_refresh_at'] }; row: never };
+  'family.delete': { slots: Pick<Tables['token_family'], 'session_id' | 'id'>; row: never };
+  'family.rotate': { slots: Pick<Tables['token_family'], 'session_id' | 'id'> & { presented: Tables['token_family']['parent_hash'] & Tables['token_family']['current_hash']; next: Tables['token_family']['current_hash']; now: Tables['token_family']['last_refresh_at'] }; row: never };
+  'family.rotateAgain': { slots: Pick<Tables['token_family'], 'session_id' | 'id'> & { next: Tables['token_family']['current_hash']; now: Tables['token_family']['last_refresh_at']; presented: NonNullable<Tables['token_family']['parent_hash']>; max_reuse: Tables['token_family']['parent_uses'] }; row: never };
+  'family.renew': { slots: Pick<Tables['token_family'], 'session_id' | 'id'> & { next: Tables['token_family']['current_hash']; now: Tables['token_family']['last_refresh_at'] }; row: never };
   'revoked.add': { slots: Tables['revoked_token']; row: never };
   'revoked.find': { slots: Pick<Tables['revoked_token'], 'jti'> & { now: Tables['revoked_token']['expires_at'] }; row: Pick<Tables['revoked_token'], 'jti'> };
   'claim.take': { slots: Tables['claim'] & { now: Tables['claim']['expires_at'] }; row: never };
@@ -152,7 +152,7 @@ export interface Queries {
   'admin_event.clear': { slots: Pick<Tables['admin_event'], 'realm_id'>; row: never };
   'figures': { slots: Record<never, never>; row: { realms: number; users: number; sessions: number; offlineSessions: number; tokenFamilies: number; openLogins: number } };
   'realm.userCounts': { slots: Record<never, never>; row: { realm: Tables['realm']['name']; users: number } };
-  'sweep.due': { slots: { hour: Tables['user_session']['look_again']; limit: number }; row: Pick<Tables['user_session'], 'id' | 'offline' | 'realm_id' | 'started_at' | 'last_access_at'> };
+  'sweep.due': { slots: { hour: Tables['user_session']['look_again']; limit: number }; row: Pick<Tables['user_session'], 'id' | 'offline' | 'started_at' | 'last_access_at'> & Pick<Tables['account'], 'realm_id'> };
   'sweep.families': { slots: { ids: readonly Tables['user_session']['id'][]; offline: Tables['user_session']['offline']; before: number }; row: never };
   'sweep.sessions': { slots: { ids: readonly Tables['user_session']['id'][]; offline: Tables['user_session']['offline']; before: number }; row: never };
   'sweep.later': { slots: { idle: number; longest: number; ids: readonly Tables['user_session']['id'][]; offline: Tables['user_session']['offline']; now: number }; row: never };
@@ -176,17 +176,23 @@ export interface Queries {
   'background.begin': { slots: Pick<Tables['background_migration'], 'name'>; row: never };
   'background.claim': { slots: Pick<Tables['background_migration'], 'name'>; row: Tables['background_migration'] };
   'background.advance': { slots: Pick<Tables['background_migration'], 'position' | 'finished' | 'name'> & { handled: Tables['background_migration']['handled'] }; row: never };
+  'unmoved.range': { slots: { after: Tables['user_session_0']['id']; limit: number }; row: { first_id: string | null; last_id: string | null; rows: number } };
+  'unmoved.moveSessions': { slots: { first: Tables['user_session_0']['id']; last: Tables['user_session_0']['id'] }; row: never };
+  'unmoved.moveFamilies': { slots: { first: Tables['user_session_0']['id']; last: Tables['user_session_0']['id'] }; row: never };
+  'unmoved.delete': { slots: { first: Tables['user_session_0']['id']; last: Tables['user_session_0']['id'] }; row: never };
+  'unmoved.any': { slots: Record<never, never>; row: Pick<Tables['user_session_0'], 'id'> };
+  'unmoved.truncate': { slots: Record<never, never>; row: never };
 }
 
 /** The queries that run only on Postgres. */
 // biome-ignore format: generated
 export interface PostgresQueries {
-  'family.findAll': { slots: { ids: readonly Tables['token_family']['id'][] }; row: Queries['family.find']['row'] };
+  'family.findAll': { slots: { session_ids: readonly Tables['token_family']['session_id'][]; ids: readonly Tables['token_family']['id'][] }; row: Queries['family.find']['row'] };
   'user.findAll': { slots: { ids: readonly Tables['account']['id'][] }; row: Queries['user.find']['row'] };
   'client.findAll': { slots: { ids: readonly Tables['client']['id'][] }; row: Queries['client.byId']['row'] };
-  'family.rotateAll': { slots: { ids: readonly Tables['token_family']['id'][]; presented: readonly Tables['token_family']['current_hash'][]; next: readonly Tables['token_family']['current_hash'][]; now: readonly Tables['token_family']['last_refresh_at'][]; single_use: readonly boolean[] }; row: { id: Tables['token_family']['id'] } };
-  'family.held': { slots: { ids: readonly Tables['token_family']['id'][] }; row: { id: Tables['token_family']['id'] } };
-  'family.takeBackAll': { slots: { ids: readonly Tables['token_family']['id'][]; presented: readonly Tables['token_family']['current_hash'][]; next: readonly Tables['token_family']['current_hash'][] }; row: { next: Tables['token_family']['current_hash'] } };
+  'family.rotateAll': { slots: { session_ids: readonly Tables['token_family']['session_id'][]; ids: readonly Tables['token_family']['id'][]; presented: readonly Tables['token_family']['current_hash'][]; next: readonly Tables['token_family']['current_hash'][]; now: readonly Tables['token_family']['last_refresh_at'][]; single_use: readonly boolean[] }; row: { id: Tables['token_family']['id'] } };
+  'family.held': { slots: { session_ids: readonly Tables['token_family']['session_id'][]; ids: readonly Tables['token_family']['id'][] }; row: { id: Tables['token_family']['id'] } };
+  'family.takeBackAll': { slots: { session_ids: readonly Tables['token_family']['session_id'][]; ids: readonly Tables['token_family']['id'][]; presented: readonly Tables['token_family']['current_hash'][]; next: readonly Tables['token_family']['current_hash'][] }; row: { next: Tables['token_family']['current_hash'] } };
 }
 
 export type QueryName = keyof Queries;

@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import { idBytesSql } from '../../../../src/store/records/id-bytes.ts';
 import { AHEAD, rareEvery, sessionIdOf, usableEvery, userName, uuidOf } from './plan.ts';
 import { type TokenMint, tokenFile } from './tokens.ts';
 
@@ -83,8 +84,13 @@ async function takeTemplates(client: Client, { sessionId, familyId }: TokenMint)
     const { rows } = await client.query(`SELECT count(*)::int AS copied FROM template_${table}`);
     return rows[0].copied as number;
   };
-  if ((await take('token_family', `id::text = '${familyId}'`)) > 0) {
-    await take('user_session', `id::text = '${sessionId}'`);
+  const [session, family] = [`'${sessionId}'`, `'${familyId}'`];
+  const bytes = new Set(await columnsOf(client, 'token_family', 'bytea'));
+  const condition = bytes.has('id')
+    ? `session_id = ${idBytesSql(session, 'postgres')} AND id = ${idBytesSql(family, 'postgres')}`
+    : `id = ${family}`;
+  if ((await take('token_family', condition)) > 0) {
+    await take('user_session', `id = ${bytes.has('id') ? idBytesSql(session, 'postgres') : session}`);
     return;
   }
   await client.query('DROP TABLE template_token_family');
@@ -98,15 +104,29 @@ async function copy(
   differing: Readonly<Record<string, string>>,
   from: string,
 ): Promise<void> {
-  const { rows } = await client.query(
-    `SELECT attname AS name FROM pg_attribute WHERE attrelid = '${table}'::regclass AND attnum > 0
-     AND NOT attisdropped AND attgenerated = '' ORDER BY attnum`,
-  );
-  const names = rows.map(({ name }) => String(name));
-  const values = names.map((name) => differing[name] ?? `template.${name}`);
+  const names = await columnsOf(client, table);
+  const bytes = new Set(await columnsOf(client, table, 'bytea'));
+  const values = names.map((name) => {
+    const text = differing[name];
+    if (text === undefined) return `template.${name}`;
+    if (!ID.test(name) || !bytes.has(name)) return text;
+    return `(SELECT ${idBytesSql('id', 'postgres')} FROM (SELECT ${text} AS id OFFSET 0) AS text)`;
+  });
   await client.query(
     `INSERT INTO ${table} (${names.join(', ')}) SELECT ${values.join(', ')} FROM template_${table} AS template, ${from}`,
   );
+}
+
+/** The columns that contain ids, which older versions store as text. */
+const ID = /^(id|session_id|client_uuid)$/;
+
+async function columnsOf(client: Client, table: string, type?: 'bytea'): Promise<string[]> {
+  const { rows } = await client.query(
+    `SELECT attname AS name FROM pg_attribute WHERE attrelid = '${table}'::regclass AND attnum > 0
+     AND NOT attisdropped AND attgenerated = '' AND coalesce(atttypid = $1::regtype, true) ORDER BY attnum`,
+    [type ?? null],
+  );
+  return rows.map(({ name }) => String(name));
 }
 
 /** Signs the tokens of every so many sessions, and stores their hashes in the table `usable`. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { idBytes } from '../../../../src/store/records/id-bytes.ts';
 import { AHEAD, rareEvery, usableEvery, userName, uuidOf } from './plan.ts';
 import type { Sessions } from './sessions-postgres.ts';
 import { type TokenMint, tokenFile } from './tokens.ts';
@@ -51,8 +52,9 @@ export async function seedSessions(
   tokens?: string,
 ): Promise<void> {
   const out = tokens === undefined ? undefined : tokenFile(tokens);
-  const session = copier(database, 'user_session', mint.sessionId, SESSION);
-  const family = copier(database, 'token_family', mint.familyId, FAMILY);
+  const session = copier(database, 'user_session', { id: mint.sessionId }, SESSION);
+  const key = { session_id: mint.sessionId, id: mint.familyId };
+  const family = copier(database, 'token_family', key, FAMILY);
   const indexes = fresh ? takeIndexes(database, ['token_family', 'user_session']) : [];
   const now = Math.floor(Date.now() / 1000);
   const [usable, rare] = [usableEvery(count), rareEvery(count)];
@@ -109,17 +111,32 @@ function spreadIds(n: number, index: number, count: number): { sessionId: string
 function copier(
   database: DatabaseSync,
   table: string,
-  id: string,
+  key: Readonly<Record<string, string>>,
   differing: Readonly<Record<string, (made: Made) => Value>>,
 ): (made: Made) => void {
-  const template = database.prepare(`SELECT * FROM ${table} WHERE id = ?`).get(id) as Row | undefined;
-  if (template === undefined) throw new Error(`${table} has no row ${id} to copy`);
+  const blobs = new Set(
+    database
+      .prepare(`SELECT name FROM pragma_table_info(?) WHERE type = 'BLOB'`)
+      .all(table)
+      .map(({ name }) => name),
+  );
+  /** Older versions store ids as text. */
+  const stored = (column: string, value: Value) =>
+    blobs.has(column) && typeof value === 'string' ? idBytes(value) : value;
+  const template = database
+    .prepare(
+      `SELECT * FROM ${table} WHERE ${Object.keys(key)
+        .map((column) => `${column} = ?`)
+        .join(' AND ')}`,
+    )
+    .get(...Object.entries(key).map(([column, id]) => stored(column, id))) as Row | undefined;
+  if (template === undefined) throw new Error(`${table} has no row ${JSON.stringify(key)} to copy`);
   const columns = Object.keys(template);
   const statement = database.prepare(
     `INSERT OR IGNORE INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
   );
   const fields = columns.map((column) => differing[column] ?? (() => template[column] ?? null));
-  return (made) => void statement.run(...fields.map((field) => field(made)));
+  return (made) => void statement.run(...fields.map((field, at) => stored(columns[at]!, field(made))));
 }
 
 /** Drops the tables' indexes and returns the statements that create them again. */

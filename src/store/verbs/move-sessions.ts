@@ -1,0 +1,35 @@
+import type { Slice } from '../migrations/background.ts';
+import { get, type Steps, send } from './steps.ts';
+
+/** The name of the background migration that moves sessions to the tables of this version. */
+export const SESSION_ROWS = 'session rows';
+
+/** Number of sessions in one slice, which takes about 50 ms. */
+const SESSIONS = 500;
+
+/** Moves the next sessions, with their token families, to the tables of this version. */
+export function* moveNextSessions(position: string): Steps<Slice> {
+  const next = yield* get('unmoved.range', { after: position, limit: SESSIONS });
+  if (next?.first_id == null || next.last_id === null) {
+    if ((yield* get('unmoved.any', {})) !== undefined) return { position: '', handled: 0, finished: false };
+    yield* send('unmoved.truncate', {});
+    return { position: '', handled: 0, finished: true };
+  }
+  yield* move(next.first_id, next.last_id);
+  return { position: next.last_id, handled: next.rows, finished: false };
+}
+
+/** Moves one session, online and offline, if an older version stored it and nobody has moved it yet. */
+export function* moveSession({ id }: { id: string }): Steps<undefined> {
+  yield* move(id, id);
+}
+
+/**
+ * Moves a range of sessions. A session with its families is always in exactly one place, because the caller's
+ * transaction both inserts and deletes them.
+ */
+function* move(first: string, last: string): Steps<void> {
+  yield* send('unmoved.moveSessions', { first, last });
+  yield* send('unmoved.moveFamilies', { first, last });
+  yield* send('unmoved.delete', { first, last });
+}
