@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Connections } from '../../postgres/driver.ts';
 import { ADVISORY, endInTime, oneRow } from '../../postgres/index.ts';
-import type { AppliedRows, Touched } from '../verbs/verbs.ts';
+import type { Touched } from '../verbs/touched.ts';
+import type { AppliedRows } from '../verbs/verbs.ts';
 import type { SharedClock } from './shared-clock.ts';
 
 /**
@@ -224,7 +225,11 @@ export class ChangeFeed {
     client.on('notification', ({ payload = '' }) => {
       if (this.#client !== client) return;
       const at = payload.indexOf(' ');
-      if (payload.slice(0, at) !== this.#origin) this.#notify(payload.slice(at + 1));
+      if (payload.slice(0, at) === this.#origin) return;
+      // A change that is too large for a notification is only in the change table. If this read fails, the next one
+      // reads the change.
+      if (payload.length === at + 1) this.read(client).catch(() => {});
+      else this.#notify(payload.slice(at + 1));
     });
   }
 
@@ -251,11 +256,8 @@ export class ChangeFeed {
   }
 
   #notify(text: string): void {
-    if (text === '') this.#subscriber?.missed();
-    else {
-      const touched: Touched = JSON.parse(text);
-      this.#subscriber?.changed(touched);
-    }
+    const touched: Touched = JSON.parse(text);
+    this.#subscriber?.changed(touched);
   }
 }
 

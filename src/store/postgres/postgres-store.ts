@@ -9,7 +9,7 @@ import type { BackgroundMigration } from '../migrations/background.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import { readClient, type Sealing } from '../records/configuration.ts';
-import { configurationSource } from '../records/configuration-source.ts';
+import { configurationSource, realmSteps } from '../records/configuration-source.ts';
 import { toFigures } from '../records/events.ts';
 import { readFamilyInSession } from '../records/sessions.ts';
 import { readUser } from '../records/users.ts';
@@ -91,6 +91,7 @@ export class PostgresStore extends SqlStore {
     const source = configurationSource(sealing.keyring, {
       one: (steps) => this.#read((client) => advance(client, steps())),
       snapshot: (steps) => this.#track(this.#snapshot(steps)),
+      realm: (find) => this.#track(this.#snapshot(() => realmSteps(find))),
     });
     this.cache = new ConfigurationCache({
       ...source,

@@ -25,6 +25,9 @@ const COLUMNS = {
   credential: ['id', 'user_id', 'priority', 'secret_data', 'doc', 'sealed'],
 } as const;
 
+/** The number up to which `realm.size` counts. */
+const MANY = 500;
+
 export type RecordTable = keyof typeof COLUMNS;
 
 /**
@@ -51,12 +54,16 @@ export function configurationQueries(
       queries[`${table}.byRealm`] = any
         .selectFrom(table)
         .selectAll()
-        .where('realm_id', '=', slot('realm_id'))
-        .orderBy('id');
+        .where('realm_id', '=', slot('realm_id'));
   }
   return {
     ...queries,
     'realm.names': db.selectFrom('realm').select('name').orderBy('name'),
+    /** Counts the roles and groups of a realm, each up to a limit. */
+    'realm.size': db.selectNoFrom((eb) => [
+      eb.selectFrom(some(db, 'role')).select(eb.fn.countAll<number>().as('n')).as('roles'),
+      eb.selectFrom(some(db, 'realm_group')).select(eb.fn.countAll<number>().as('n')).as('groups'),
+    ]),
     'realm.idByName': db.selectFrom('realm').select('id').where('name', '=', slot('name')),
     'realm.byName': db.selectFrom('realm').selectAll().where('name', '=', slot('name')),
     /** How long each realm keeps its events, in seconds. */
@@ -108,10 +115,15 @@ export function configurationQueries(
       .where(sql`coalesce(parent_id, '')`, '=', slot('owner', 'string'))
       .where('name', '=', slot('name')),
     'realm_group.children': db.selectFrom('realm_group').select('id').where('parent_id', '=', slot('id')),
-    'role.naming': naming(db, 'role'),
-    'realm_group.naming': naming(db, 'realm_group'),
-    'client.naming': naming(db, 'client'),
-    'client_scope.naming': naming(db, 'client_scope'),
+    'client.naming': db
+      .selectFrom('client')
+      .select(['id', 'doc'])
+      .where('realm_id', '=', slot('realm_id'))
+      .where('doc', 'like', slot('pattern')),
+    'role.including': including(db, dialect, 'role', 'compositeIds'),
+    'realm_group.including': including(db, dialect, 'realm_group', 'roleIds'),
+    'client.including': including(db, dialect, 'client', 'scopeRoleIds'),
+    'client_scope.including': including(db, dialect, 'client_scope', 'scopeRoleIds'),
     'role.setDoc': setDoc(db, 'role'),
     'realm_group.setDoc': setDoc(db, 'realm_group'),
     'client.setDoc': setDoc(db, 'client'),
@@ -151,17 +163,40 @@ export function rowsById<T extends 'role' | 'client'>(
   >;
 }
 
+function some(db: Kysely<Tables>, table: 'role' | 'realm_group') {
+  return db
+    .selectFrom(table)
+    .select('id')
+    .where('realm_id', '=', slot('realm_id'))
+    .limit(sql.lit(MANY))
+    .as('some');
+}
+
 type Documents = 'role' | 'realm_group' | 'client' | 'client_scope';
 
 /**
- * Finds records of the realm whose JSON document may contain an id. `pattern` is the quoted id between two wildcards.
+ * Finds records of the realm whose list contains any of the ids. Most lists are empty. Those at the end of a document are
+ * recognised without parsing it: only the document itself can end with `}` after the list. Postgres cannot parse a
+ * document with NUL, so it searches the text, and also finds records with such an id outside the list.
  */
-function naming(db: Kysely<Tables>, table: Documents): Compilable {
-  return db
-    .selectFrom(table)
-    .select(['id', 'doc'])
-    .where('realm_id', '=', slot('realm_id'))
-    .where('doc', 'like', slot('pattern'));
+function including(
+  db: Kysely<Tables>,
+  dialect: 'sqlite' | 'postgres',
+  table: Documents,
+  list: 'compositeIds' | 'roleIds' | 'scopeRoleIds',
+): Compilable {
+  const ids = slot('ids', 'string');
+  const empty = sql.lit(`"${list}":[]}`);
+  const contains =
+    dialect === 'sqlite'
+      ? sql<boolean>`substr(doc, ${sql.lit(-(list.length + 6))}) <> ${empty}
+          and exists (select 1 from json_each(doc, ${sql.lit(`$.${list}`)}) as one
+            where one.value in (select value from json_each(${ids})))`
+      : sql<boolean>`right(doc, ${sql.lit(list.length + 6)}) <> ${empty}
+          and doc like any (array(
+            select '%' || regexp_replace(to_json(one)::text, '([\\\\%_])', '\\\\\\1', 'g') || '%'
+            from json_array_elements_text(${ids}::json) as one))`;
+  return db.selectFrom(table).select(['id', 'doc']).where('realm_id', '=', slot('realm_id')).where(contains);
 }
 
 function setDoc(db: Kysely<Tables>, table: Documents): Compilable {

@@ -1,7 +1,10 @@
 import type { Client, ClientId, ClientUuid, RealmId, User } from '../../model/index.ts';
 import type { RealmConfiguration } from '../contract/index.ts';
+import { freezeDeeply } from '../records/realm-rows.ts';
 import type { Answer } from '../schema.ts';
-import type { Touched } from '../verbs/verbs.ts';
+import type { Touched } from '../verbs/touched.ts';
+import { RealmCache, type RealmLimits, type RealmSource } from './realm-cache.ts';
+import { SharedReads } from './shared-reads.ts';
 
 /** Maximum number of cached clients. The least recently used client is dropped first. */
 const CLIENTS = 10_000;
@@ -9,9 +12,7 @@ const CLIENTS = 10_000;
 const USERS = 2_000;
 
 /** The source from which the cache reads missing entries. */
-export interface ConfigurationSource {
-  realmByName(name: string): Answer<RealmConfiguration | undefined>;
-  realmById(id: RealmId): Answer<RealmConfiguration | undefined>;
+export interface ConfigurationSource extends RealmSource {
   clientByName(realmId: RealmId, clientId: ClientId): Answer<Client | undefined>;
   clientByUuid(id: ClientUuid): Answer<Client | undefined>;
   user(realmId: RealmId, id: string): Answer<User | undefined>;
@@ -24,67 +25,53 @@ export interface ConfigurationSource {
  */
 export class ConfigurationCache {
   readonly #source: ConfigurationSource;
-  readonly #realmsById = new Map<string, RealmConfiguration>();
-  readonly #realmsByName = new Map<string, RealmConfiguration>();
+  readonly #realms: RealmCache;
+  readonly #reads = new SharedReads();
   /** Sorted by last use. */
   readonly #clients = new Map<string, Client>();
   readonly #uuids = new Map<string, string>();
-  /**
-   * Service accounts by the UUID of their client. Every `apply` clears them, because it may assign or remove a role.
-   */
+  /** Service accounts by the UUID of their client. */
   readonly #serviceAccounts = new Map<string, User>();
-  /** Users by their id. Every `apply` clears them too. */
+  /** Users by their id. */
   readonly #users = new Map<string, User>();
 
   /** Increases whenever a realm or a client may have changed. */
   version = 0;
 
-  /** Reads in progress. Whenever an entry is dropped, a new map replaces this one. */
-  #reads = new Map<string, Promise<unknown>>();
-
-  constructor(source: ConfigurationSource) {
+  constructor(source: ConfigurationSource, limits?: RealmLimits) {
     this.#source = source;
+    this.#realms = new RealmCache(source, limits);
   }
 
   realmByName(name: string): Answer<RealmConfiguration | undefined> {
-    const known = this.#realmsByName.get(name);
-    if (known !== undefined) return known;
-    return this.#read(
-      `realm ${name}`,
-      () => this.#source.realmByName(name),
-      (realm) => this.#keepRealm(realm),
-    );
+    return this.#realms.byName(name);
   }
 
   realmById(id: RealmId): Answer<RealmConfiguration | undefined> {
-    const known = this.#realmsById.get(id);
-    if (known !== undefined) return known;
-    return this.#read(
-      `realm id ${id}`,
-      () => this.#source.realmById(id),
-      (realm) => this.#keepRealm(realm),
-    );
+    return this.#realms.byId(id);
   }
 
   clientByName(realmId: RealmId, clientId: ClientId): Answer<Client | undefined> {
     const name = nameKey(realmId, clientId);
     const uuid = this.#uuids.get(name);
     if (uuid !== undefined) return this.#use(uuid);
-    return this.#read(
-      `client ${name}`,
-      () => this.#source.clientByName(realmId, clientId),
-      (client) => this.#keepClient(client),
-    );
+    return this.#reads.read<Client>(`client ${name}`, {
+      isAffectedBy: ({ clients, clientsOf }) => clients.length > 0 || clientsOf.includes(realmId),
+      read: () => this.#source.clientByName(realmId, clientId),
+      keep: (client, changes) => this.#keepClient(client, changes),
+      again: () => this.clientByName(realmId, clientId),
+    });
   }
 
   clientByUuid(realmId: RealmId, id: ClientUuid): Answer<Client | undefined> {
     const ofRealm = (client: Client | undefined) => (client?.realmId === realmId ? client : undefined);
     if (this.#clients.has(id)) return ofRealm(this.#use(id));
-    const read = this.#read(
-      `client id ${id}`,
-      () => this.#source.clientByUuid(id),
-      (client) => this.#keepClient(client),
-    );
+    const read = this.#reads.read<Client>(`client id ${id}`, {
+      isAffectedBy: ({ clients, clientsOf }) => clients.includes(id) || clientsOf.length > 0,
+      read: () => this.#source.clientByUuid(id),
+      keep: (client, changes) => this.#keepClient(client, changes),
+      again: () => this.clientByUuid(realmId, id),
+    });
     return read instanceof Promise ? read.then(ofRealm) : ofRealm(read);
   }
 
@@ -97,101 +84,62 @@ export class ConfigurationCache {
   serviceAccount(clientUuid: ClientUuid): Answer<User | undefined> {
     const known = this.#serviceAccounts.get(clientUuid);
     if (known !== undefined) return known;
-    return this.#read(
-      `service account ${clientUuid}`,
-      () => this.#source.serviceAccount(clientUuid),
-      (user) => this.#keepServiceAccount(clientUuid, user),
-    );
+    return this.#reads.read<User>(`service account ${clientUuid}`, {
+      isAffectedBy: changesUsers,
+      read: () => this.#source.serviceAccount(clientUuid),
+      keep: (user, changes) => keep(this.#serviceAccounts, CLIENTS, clientUuid, user, changes),
+      again: () => this.serviceAccount(clientUuid),
+    });
   }
 
   user(realmId: RealmId, id: string): Answer<User | undefined> {
     const known = this.#users.get(id);
     if (known !== undefined) return known.realmId === realmId ? known : undefined;
-    return this.#read(
-      `user ${realmId} ${id}`,
-      () => this.#source.user(realmId, id),
-      (user) => this.#keepUser(user),
-    );
+    return this.#reads.read<User>(`user ${realmId} ${id}`, {
+      isAffectedBy: changesUsers,
+      read: () => this.#source.user(realmId, id),
+      keep: (user, changes) => keep(this.#users, USERS, id, user, changes),
+      again: () => this.user(realmId, id),
+    });
   }
 
-  forget(touched: Touched): void {
-    this.#endReads();
-    this.#serviceAccounts.clear();
-    this.#users.clear();
-    if (touched.realms.length + touched.clients.length + touched.clientsOf.length > 0) this.version++;
-    for (const id of touched.realms) {
-      const known = this.#realmsById.get(id);
-      this.#realmsById.delete(id);
-      if (known !== undefined) this.#realmsByName.delete(known.realm.name);
+  /** Drops what has changed. If this is unknown, drops all entries. */
+  forget(touched: Touched | undefined): void {
+    if (touched === undefined) {
+      this.forgetAll();
+      return;
     }
-    for (const id of touched.clients) this.#dropClient(id);
-    if (touched.clientsOf.length === 0) return;
-    const realms = new Set(touched.clientsOf);
+    const { realms, clients, clientsOf } = touched;
+    this.#realms.forget(touched);
+    this.#reads.change(touched);
+    forgetUsers(this.#serviceAccounts, touched);
+    forgetUsers(this.#users, touched);
+    if (realms.length + clients.length + clientsOf.length > 0) this.version++;
+    for (const id of clients) this.#dropClient(id);
+    if (clientsOf.length === 0) return;
+    const emptied = new Set(clientsOf);
     for (const client of [...this.#clients.values()])
-      if (realms.has(client.realmId)) this.#dropClient(client.id);
+      if (emptied.has(client.realmId)) this.#dropClient(client.id);
   }
 
   /** Drops all entries, because the store may have missed changes of other stores. */
   forgetAll(): void {
     this.version++;
-    this.#endReads();
-    for (const map of [this.#realmsById, this.#realmsByName, this.#clients, this.#uuids]) map.clear();
-    this.#serviceAccounts.clear();
-    this.#users.clear();
-  }
-
-  /**
-   * Reads a missing entry. Callers share a read in progress. The result is not cached if anything changed meanwhile.
-   */
-  #read<T extends object>(
-    key: string,
-    read: () => Answer<T | undefined>,
-    keep: (value: T) => T,
-  ): Answer<T | undefined> {
-    const running = this.#reads.get(key) as Promise<T | undefined> | undefined;
-    if (running !== undefined) return running;
-    const answer = read();
-    if (!(answer instanceof Promise)) return answer === undefined ? undefined : keep(deepFreeze(answer));
-    const reads = this.#reads;
-    const kept = answer.then((value) => {
-      if (value === undefined) return undefined;
-      return reads === this.#reads ? keep(deepFreeze(value)) : deepFreeze(value);
-    });
-    const shared = kept.finally(() => reads.delete(key));
-    reads.set(key, shared);
-    return shared;
-  }
-
-  /** Ensures that later calls do not receive the result of a read that has already started. */
-  #endReads(): void {
-    if (this.#reads.size > 0) this.#reads = new Map();
-  }
-
-  #keepRealm(read: RealmConfiguration): RealmConfiguration {
-    this.#realmsById.set(read.realm.id, read);
-    this.#realmsByName.set(read.realm.name, read);
-    return read;
+    this.#reads.lose();
+    this.#realms.forgetAll();
+    for (const map of [this.#clients, this.#uuids, this.#serviceAccounts, this.#users]) map.clear();
   }
 
   /** Caches the client, unless a parallel read has done so. Returns the cached object. */
-  #keepClient(read: Client): Client {
+  #keepClient(read: Client, changes: readonly Touched[]): Client {
     const known = this.#clients.get(read.id);
     if (known !== undefined) return known;
+    freezeDeeply(read);
+    if (changes.some((one) => one.clients.includes(read.id) || one.clientsOf.includes(read.realmId)))
+      return read;
     this.#clients.set(read.id, read);
     this.#uuids.set(nameKey(read.realmId, read.clientId), read.id);
     if (this.#clients.size > CLIENTS) this.#dropClient(oldestOf(this.#clients));
-    return read;
-  }
-
-  #keepServiceAccount(clientUuid: ClientUuid, read: User): User {
-    if (this.#serviceAccounts.size >= CLIENTS) this.#serviceAccounts.clear();
-    this.#serviceAccounts.set(clientUuid, read);
-    return read;
-  }
-
-  #keepUser(read: User): User {
-    if (this.#users.size >= USERS) this.#users.delete(oldestOf(this.#users));
-    this.#users.set(read.id, read);
     return read;
   }
 
@@ -211,6 +159,40 @@ export class ConfigurationCache {
   }
 }
 
+/** Caches a user, unless the user changed during the read. */
+function keep(
+  cached: Map<string, User>,
+  most: number,
+  key: string,
+  user: User,
+  changes: readonly Touched[],
+): User {
+  freezeDeeply(user);
+  if (changes.some((touched) => changesUser(user, touched))) return user;
+  if (cached.size >= most) cached.delete(oldestOf(cached));
+  cached.set(key, user);
+  return user;
+}
+
+function forgetUsers(cached: Map<string, User>, touched: Touched): void {
+  if (!changesUsers(touched)) return;
+  if (touched.users === undefined || touched.usersOf === undefined) {
+    cached.clear();
+    return;
+  }
+  const users = new Set(touched.users);
+  const realms = new Set(touched.usersOf);
+  for (const [key, { id, realmId }] of cached) if (users.has(id) || realms.has(realmId)) cached.delete(key);
+}
+
+function changesUsers({ users, usersOf }: Touched): boolean {
+  return users === undefined || usersOf === undefined || users.length + usersOf.length > 0;
+}
+
+function changesUser({ id, realmId }: User, { users, usersOf }: Touched): boolean {
+  return users === undefined || usersOf === undefined || users.includes(id) || usersOf.includes(realmId);
+}
+
 /** Returns the key that was added first. */
 function oldestOf(map: ReadonlyMap<string, unknown>): string {
   return map.keys().next().value ?? '';
@@ -218,11 +200,4 @@ function oldestOf(map: ReadonlyMap<string, unknown>): string {
 
 function nameKey(realmId: RealmId, clientId: ClientId): string {
   return `${realmId}\n${clientId}`;
-}
-
-/** Freezes plain objects, arrays and the values of maps recursively. */
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const inner of value instanceof Map ? value.values() : Object.values(value)) deepFreeze(inner);
-  return Object.freeze(value);
 }

@@ -40,6 +40,7 @@ import {
   sessionRow,
 } from '../records/sessions.ts';
 import { credentialRow, pickPlace, readCredential, readLoginFailures, readUser } from '../records/users.ts';
+import { possiblyTouched } from '../verbs/apply.ts';
 import type { RowChange, Verbs } from '../verbs/verbs.ts';
 import { SqlCleaning } from './cleaning.ts';
 
@@ -211,12 +212,13 @@ export abstract class SqlStore extends SqlCleaning implements Store {
         ? changes.map((change) => toRowChange(change, this.sealing))
         : await this.#toRows(changes);
     const applied = await this.write('apply', { changes: rows }).catch((error: unknown) => {
-      // Drops the cache, because the change may have been applied even though its confirmation was lost.
-      this.cache.forgetAll();
+      // The changes may have been applied even though their confirmation was lost.
+      this.cache.forget(possiblyTouched(rows));
       throw error;
     });
-    // A stale revision can come from a cache that is older than the database, so the cache is dropped.
-    if (applied.outcome === 'stale') this.cache.forgetAll();
+    // A stale revision can come from a cached record that is older than the database.
+    if (applied.outcome === 'stale')
+      this.cache.forget(possiblyTouched(rows.filter((row) => isPutOf(row, applied.id))));
     if (applied.outcome !== 'applied') return applied;
     this.cache.forget(applied.touched);
     return { outcome: 'applied' };
@@ -380,6 +382,10 @@ export abstract class SqlStore extends SqlCleaning implements Store {
   async clearAdminEvents(realmId: RealmId): Promise<void> {
     await this.run('admin_event.clear', { realm_id: realmId });
   }
+}
+
+function isPutOf(change: RowChange, id: string): boolean {
+  return change.do === 'put' && change.row.id === id;
 }
 
 /**

@@ -5,10 +5,15 @@ import type { StoreFigures } from '../contract/index.ts';
 import { COMPILED_QUERIES } from '../queries/compiled/sqlite.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import type { Sealing } from '../records/configuration.ts';
-import { configurationSource } from '../records/configuration-source.ts';
+import { configurationSource, type RealmKey, realmSteps } from '../records/configuration-source.ts';
 import { toFigures } from '../records/events.ts';
+<<<<<<< HEAD
 import { readIds } from '../records/id-bytes.ts';
 import type { Arguments, Row } from '../schema.ts';
+=======
+import type { RealmRows } from '../records/realm-rows.ts';
+import type { Answer, Arguments } from '../schema.ts';
+>>>>>>> 2b4215a9 (store: a change reads only the changed parts of a realm again, and the cache of realms is bounded)
 import { ConfigurationCache } from '../sql/configuration-cache.ts';
 import { SqlStore } from '../sql/store.ts';
 import { WaitingRoom } from '../sql/waiting-room.ts';
@@ -16,6 +21,7 @@ import { drive } from '../verbs/steps.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
 import { mapFault } from './faults.ts';
 import type { StatementReader } from './reader/reader.ts';
+import { readLargeRealm, readSmallRealm } from './realm-reads.ts';
 import { schemaVersion } from './schema-state.ts';
 import { boundValues, Statements } from './statements.ts';
 import type { Writer } from './writer/writer.ts';
@@ -51,6 +57,8 @@ export class SqliteStore extends SqlStore {
   readonly #parts: SqliteParts;
   readonly #sql: Statements;
   readonly #room = new WaitingRoom({ atOnce: PROCESSES });
+  /** Reads of large realms in progress. */
+  readonly #running = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
   constructor(parts: SqliteParts) {
@@ -63,6 +71,7 @@ export class SqliteStore extends SqlStore {
       configurationSource(parts.sealing.keyring, {
         one: (steps) => this.#read(() => drive(this.#sql, steps())),
         snapshot: (steps) => this.#read(() => inSnapshot(parts.database, () => drive(this.#sql, steps()))),
+        realm: (find) => this.#realm(find),
       }),
     );
   }
@@ -73,6 +82,7 @@ export class SqliteStore extends SqlStore {
   }
 
   async #close(): Promise<void> {
+    await Promise.allSettled(this.#running);
     await Promise.all([this.#parts.reader.close(), this.#parts.administration.close()]);
     this.#parts.database.close();
     await this.#parts.writer?.close();
@@ -145,6 +155,22 @@ export class SqliteStore extends SqlStore {
     if (writer === undefined)
       return Promise.reject(new IdkitError('IDKIT_FAILED', 'the database is open for reading only'));
     return writer.call(verb, input);
+  }
+
+  #realm(find: RealmKey): Answer<RealmRows | undefined> {
+    const { database, file, writer } = this.#parts;
+    // A read-only store serves no requests, so nothing waits for its reads.
+    const readRows = () =>
+      writer === undefined ? drive(this.#sql, realmSteps(find)) : readSmallRealm(this.#sql, find);
+    const rows = this.#read(() => inSnapshot(database, readRows));
+    if (rows !== 'large') return rows;
+    const read = readLargeRealm(file, find).catch((error: unknown) => {
+      throw mapFault(error, file);
+    });
+    this.#running.add(read);
+    const done = () => this.#running.delete(read);
+    read.then(done, done);
+    return read;
   }
 
   /** Reads on the connection of the main thread. */

@@ -39,6 +39,12 @@ export class Statements implements Database {
     return readIds(rows, prepared.ids) as RowOf<Q>[];
   }
 
+  /** Reads the rows one by one. The iterator must be used up before the statement runs again. */
+  iterate<Q extends QueryName>(name: Q, values: SlotsOf<Q>): Iterable<RowOf<Q>> {
+    const prepared = this.#prepare(name);
+    return prepared.statement.iterate(...bound(prepared, values)) as Iterable<RowOf<Q>>;
+  }
+
   #prepare(name: QueryName): Prepared {
     const known = this.#prepared.get(name);
     if (known !== undefined) return known;

@@ -6,7 +6,8 @@ import type { Tables } from '../schema.ts';
 import { endUserSessions } from './login.ts';
 import { removeRecord } from './remove.ts';
 import { get, getEach, type Steps, send } from './steps.ts';
-import type { AppliedRows, RecordRow, RowChange, Touched, WriteChange } from './verbs.ts';
+import { type Touched, TouchedRecords } from './touched.ts';
+import type { AppliedRows, RecordRow, RowChange, WriteChange } from './verbs.ts';
 
 /** The model's name for the records of each table. */
 export const KINDS: Readonly<Record<RecordTable, RecordKind>> = {
@@ -35,12 +36,12 @@ export class Refused extends Error {
  * @throws Refused
  */
 export function* applyChanges(changes: readonly RowChange[]): Steps<AppliedRows> {
-  const touched: Touched = { realms: [], clients: [], clientsOf: [] };
+  const touched = new TouchedRecords();
   for (const change of changes) yield* applyChange(change, touched);
-  return { outcome: 'applied', touched };
+  return { outcome: 'applied', touched: touched.toTouched() };
 }
 
-function* applyChange(change: RowChange, touched: Touched): Steps<void> {
+function* applyChange(change: RowChange, touched: TouchedRecords): Steps<void> {
   switch (change.do) {
     case 'create':
     case 'put':
@@ -51,7 +52,7 @@ function* applyChange(change: RowChange, touched: Touched): Steps<void> {
       return;
     case 'assign':
     case 'unassign':
-      yield* mustExist('account', change.userId);
+      yield* touchUser(change.userId, touched);
       for (const roleId of change.roleIds) {
         if (change.do === 'assign') yield* mustExist('role', roleId);
         yield* send(change.do === 'assign' ? 'user_role.add' : 'user_role.delete', {
@@ -62,7 +63,7 @@ function* applyChange(change: RowChange, touched: Touched): Steps<void> {
       return;
     case 'join':
     case 'leave':
-      yield* mustExist('account', change.userId);
+      yield* touchUser(change.userId, touched);
       if (change.do === 'join') yield* mustExist('realm_group', change.groupId);
       yield* send(change.do === 'join' ? 'user_group.add' : 'user_group.delete', {
         user_id: change.userId,
@@ -89,11 +90,18 @@ function* mustExist(table: RecordTable, id: string): Steps<void> {
   if ((yield* get(`${table}.byId`, { id })) === undefined) throw missing(table, id);
 }
 
+/** @throws Refused */
+function* touchUser(userId: string, touched: TouchedRecords): Steps<void> {
+  const user = yield* get('account.byId', { id: userId });
+  if (user === undefined) throw missing('account', userId);
+  touched.user(user.realm_id, userId);
+}
+
 function missing(table: RecordTable, id: string): Refused {
   return new Refused({ outcome: 'missing', what: KINDS[table], id });
 }
 
-function* writeRecord(change: WriteChange, touched: Touched): Steps<void> {
+function* writeRecord(change: WriteChange, touched: TouchedRecords): Steps<void> {
   const { table, row } = change;
   const id: string = row.id;
   const realmId = 'realm_id' in row ? row.realm_id : undefined;
@@ -135,10 +143,27 @@ function* writeAssignments(change: WriteChange): Steps<void> {
   for (const groupId of change.groupIds ?? []) yield* send('user_group.add', { ...user, group_id: groupId });
 }
 
-function touch(touched: Touched, { table, row }: RecordRow): void {
-  if (table === 'client') touched.clients.push(row.id);
-  else if (table === 'realm') touched.realms.push(row.id);
-  else if (table !== 'account' && table !== 'credential') touched.realms.push(row.realm_id);
+/**
+ * Returns the cache entries that the changes may have invalidated, if they were applied. Returns undefined if that cannot
+ * be told from the changes alone.
+ */
+export function possiblyTouched(changes: readonly RowChange[]): Touched | undefined {
+  const touched = new TouchedRecords();
+  for (const change of changes) {
+    if (change.do === 'create' || change.do === 'put') touch(touched, change);
+    else if (change.do !== 'record' && change.do !== 'endSessions' && change.do !== 'putConsent')
+      return undefined;
+  }
+  return touched.toTouched();
+}
+
+function touch(touched: TouchedRecords, { do: how, table, row }: WriteChange): void {
+  if (table === 'credential') return;
+  if (table === 'client') touched.client(row.realm_id, row.id);
+  else if (table === 'account') touched.user(row.realm_id, row.id);
+  else if (table !== 'realm') touched.part(row.realm_id, table, row.id);
+  else if (how === 'create') touched.realm(row.id);
+  else touched.part(row.id, table, row.id);
 }
 
 /** A value that must be unique, and the query that finds the record with that value. */

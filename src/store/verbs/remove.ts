@@ -2,57 +2,66 @@ import type { RowOf } from '../queries/compiled/types.ts';
 import type { RecordTable } from '../queries/configuration.ts';
 import { KINDS, Refused } from './apply.ts';
 import { all, get, type Steps, send } from './steps.ts';
-import type { Touched } from './verbs.ts';
+import type { TouchedRecords } from './touched.ts';
 
 /**
  * Removes a record and the records that depend on it, most of them through foreign keys.
  *
  * @throws Refused
  */
-export function* removeRecord(table: RecordTable, id: string, touched: Touched): Steps<void> {
+export function* removeRecord(table: RecordTable, id: string, touched: TouchedRecords): Steps<void> {
   const row = yield* get(`${table}.byId`, { id });
   if (row === undefined) throw new Refused({ outcome: 'missing', what: KINDS[table], id });
   const realmId = 'realm_id' in row ? row.realm_id : id;
   switch (table) {
     case 'client':
       yield* removeOfClient({ id, realmId }, touched);
-      touched.clients.push(id);
+      touched.client(realmId, id);
+      // The service account of the client is removed too.
+      touched.usersOf(realmId);
       break;
     case 'role':
-      yield* forgetRole(realmId, id);
-      touched.clientsOf.push(realmId);
+      yield* forgetRoles(realmId, [id], touched);
       break;
     case 'client_scope':
-      yield* forgetId('client', realmId, id, ['defaultClientScopeIds', 'optionalClientScopeIds']);
-      touched.clientsOf.push(realmId);
+      yield* forgetScope(realmId, id, touched);
       break;
     case 'realm_group':
       for (const child of yield* all('realm_group.children', { id }))
         yield* removeRecord('realm_group', child.id, touched);
       yield* send('user_group.deleteGroup', { group_id: id });
+      touched.usersOf(realmId);
       break;
     case 'account':
       yield* send('failures.deleteUser', { user_id: id });
+      touched.user(realmId, id);
       break;
     case 'realm':
-      touched.clientsOf.push(id);
+      touched.realm(id);
+      touched.clientsOf(id);
+      touched.usersOf(id);
       break;
     default:
       break;
   }
-  if (table !== 'client' && table !== 'account' && table !== 'credential') touched.realms.push(realmId);
+  if (table !== 'client' && table !== 'account' && table !== 'credential') touched.part(realmId, table, id);
   yield* send(`${table}.delete`, { id });
 }
 
-function* removeOfClient({ id, realmId }: { id: string; realmId: string }, touched: Touched): Steps<void> {
+function* removeOfClient(
+  { id, realmId }: { id: string; realmId: string },
+  touched: TouchedRecords,
+): Steps<void> {
   const roles = yield* all('role.ofClient', { client_uuid: id });
+  if (roles.length > 0)
+    yield* forgetRoles(
+      realmId,
+      roles.map((role) => role.id),
+      touched,
+    );
   for (const role of roles) {
-    yield* forgetRole(realmId, role.id);
     yield* send('role.delete', { id: role.id });
-  }
-  if (roles.length > 0) {
-    touched.realms.push(realmId);
-    touched.clientsOf.push(realmId);
+    touched.part(realmId, 'role', role.id);
   }
   // Each step is a single statement, because a client may have millions of families.
   yield* send('session.touchOfClient', { client_uuid: id });
@@ -70,30 +79,43 @@ export function* removeFamilyRow(family: RowOf<'family.ofClientInSession'>): Ste
   yield* send('family.delete', family);
 }
 
-/** Removes a role from every record that refers to it. */
-function* forgetRole(realmId: string, id: string): Steps<void> {
-  yield* send('user_role.deleteRole', { role_id: id });
-  yield* forgetId('role', realmId, id, ['compositeIds']);
-  yield* forgetId('realm_group', realmId, id, ['roleIds']);
-  yield* forgetId('client', realmId, id, ['scopeRoleIds']);
-  yield* forgetId('client_scope', realmId, id, ['scopeRoleIds']);
+/** The lists of ids of roles in the documents of each table. */
+const ROLE_LISTS = [
+  ['role', 'compositeIds'],
+  ['realm_group', 'roleIds'],
+  ['client', 'scopeRoleIds'],
+  ['client_scope', 'scopeRoleIds'],
+] as const;
+
+/** Removes roles from every record that refers to them. Each table is read once, no matter how many roles there are. */
+function* forgetRoles(realmId: string, ids: readonly string[], touched: TouchedRecords): Steps<void> {
+  for (const id of ids) yield* send('user_role.deleteRole', { role_id: id });
+  touched.usersOf(realmId);
+  const gone = new Set(ids);
+  for (const [table, list] of ROLE_LISTS)
+    for (const row of yield* all(`${table}.including`, { realm_id: realmId, ids: JSON.stringify(ids) })) {
+      yield* send(`${table}.setDoc`, { id: row.id, doc: without(row.doc, [list], gone) });
+      if (table === 'client') touched.client(realmId, row.id);
+      else touched.part(realmId, table, row.id);
+    }
 }
 
-function* forgetId(
-  table: 'role' | 'realm_group' | 'client' | 'client_scope',
-  realmId: string,
-  id: string,
-  lists: readonly string[],
-): Steps<void> {
-  for (const row of yield* all(`${table}.naming`, {
-    realm_id: realmId,
-    pattern: `%${JSON.stringify(id)}%`,
-  })) {
-    const doc: Record<string, unknown> = JSON.parse(row.doc);
-    for (const list of lists) {
-      const ids = doc[list];
-      if (Array.isArray(ids)) doc[list] = ids.filter((other) => other !== id);
-    }
-    yield* send(`${table}.setDoc`, { id: row.id, doc: JSON.stringify(doc) });
+/** Removes a client scope from every client that refers to it. */
+function* forgetScope(realmId: string, id: string, touched: TouchedRecords): Steps<void> {
+  const pattern = `%${JSON.stringify(id)}%`;
+  for (const row of yield* all('client.naming', { realm_id: realmId, pattern })) {
+    const doc = without(row.doc, ['defaultClientScopeIds', 'optionalClientScopeIds'], new Set([id]));
+    yield* send('client.setDoc', { id: row.id, doc });
+    touched.client(realmId, row.id);
   }
+}
+
+/** Returns a JSON document whose lists do not contain the ids. */
+function without(text: string, lists: readonly string[], gone: ReadonlySet<unknown>): string {
+  const doc: Record<string, unknown> = JSON.parse(text);
+  for (const list of lists) {
+    const ids = doc[list];
+    if (Array.isArray(ids)) doc[list] = ids.filter((id) => !gone.has(id));
+  }
+  return JSON.stringify(doc);
 }

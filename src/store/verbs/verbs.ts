@@ -18,6 +18,7 @@ import { moveSession } from './move-sessions.ts';
 import { appendEvents, putLoginFailures, removeFamily, rotate, startSession } from './sessions.ts';
 import { run, type Steps } from './steps.ts';
 import { sweep } from './sweep.ts';
+import type { Touched } from './touched.ts';
 
 /** A change as the database writes it: rows with encrypted secrets. */
 export type RowChange =
@@ -41,14 +42,6 @@ export type WriteChange = RecordRow & {
   roleIds?: readonly string[];
   groupIds?: readonly string[];
 };
-
-/** The cache entries that a list of changes invalidates. */
-export interface Touched {
-  realms: string[];
-  clients: string[];
-  /** Realms in which any client may have changed. */
-  clientsOf: string[];
-}
 
 export type AppliedRows = { outcome: 'applied'; touched: Touched } | Conflict | Missing | Stale;
 

@@ -42,6 +42,7 @@ export interface Queries {
   'credential.delete': { slots: Pick<Tables['credential'], 'id'>; row: never };
   'credential.byId': { slots: Pick<Tables['credential'], 'id'>; row: Tables['credential'] };
   'realm.names': { slots: Record<never, never>; row: Pick<Tables['realm'], 'name'> };
+  'realm.size': { slots: { realm_id: Tables['role']['realm_id'] & Tables['realm_group']['realm_id'] }; row: { roles: number; groups: number } };
   'realm.idByName': { slots: Pick<Tables['realm'], 'name'>; row: Pick<Tables['realm'], 'id'> };
   'realm.byName': { slots: Pick<Tables['realm'], 'name'>; row: Tables['realm'] };
   'realm.retention': { slots: Record<never, never>; row: Pick<Tables['realm'], 'id'> & { events_kept: number | string | null; admin_events_kept: number | string | null } };
@@ -53,10 +54,11 @@ export interface Queries {
   'role.ofClient': { slots: { client_uuid: NonNullable<Tables['role']['client_uuid']> }; row: Pick<Tables['role'], 'id'> };
   'realm_group.byName': { slots: Pick<Tables['realm_group'], 'realm_id' | 'name'> & { owner: string }; row: Pick<Tables['realm_group'], 'id'> };
   'realm_group.children': { slots: { id: NonNullable<Tables['realm_group']['parent_id']> }; row: Pick<Tables['realm_group'], 'id'> };
-  'role.naming': { slots: Pick<Tables['role'], 'realm_id'> & { pattern: Tables['role']['doc'] }; row: Pick<Tables['role'], 'id' | 'doc'> };
-  'realm_group.naming': { slots: Pick<Tables['realm_group'], 'realm_id'> & { pattern: Tables['realm_group']['doc'] }; row: Pick<Tables['realm_group'], 'id' | 'doc'> };
   'client.naming': { slots: Pick<Tables['client'], 'realm_id'> & { pattern: Tables['client']['doc'] }; row: Pick<Tables['client'], 'id' | 'doc'> };
-  'client_scope.naming': { slots: Pick<Tables['client_scope'], 'realm_id'> & { pattern: Tables['client_scope']['doc'] }; row: Pick<Tables['client_scope'], 'id' | 'doc'> };
+  'role.including': { slots: Pick<Tables['role'], 'realm_id'> & { ids: string }; row: Pick<Tables['role'], 'id' | 'doc'> };
+  'realm_group.including': { slots: Pick<Tables['realm_group'], 'realm_id'> & { ids: string }; row: Pick<Tables['realm_group'], 'id' | 'doc'> };
+  'client.including': { slots: Pick<Tables['client'], 'realm_id'> & { ids: string }; row: Pick<Tables['client'], 'id' | 'doc'> };
+  'client_scope.including': { slots: Pick<Tables['client_scope'], 'realm_id'> & { ids: string }; row: Pick<Tables['client_scope'], 'id' | 'doc'> };
   'role.setDoc': { slots: Pick<Tables['role'], 'doc' | 'id'>; row: never };
   'realm_group.setDoc': { slots: Pick<Tables['realm_group'], 'doc' | 'id'>; row: never };
   'client.setDoc': { slots: Pick<Tables['client'], 'doc' | 'id'>; row: never };
