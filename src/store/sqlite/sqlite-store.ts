@@ -7,13 +7,9 @@ import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import type { Sealing } from '../records/configuration.ts';
 import { configurationSource, type RealmKey, realmSteps } from '../records/configuration-source.ts';
 import { toFigures } from '../records/events.ts';
-<<<<<<< HEAD
 import { readIds } from '../records/id-bytes.ts';
-import type { Arguments, Row } from '../schema.ts';
-=======
 import type { RealmRows } from '../records/realm-rows.ts';
-import type { Answer, Arguments } from '../schema.ts';
->>>>>>> 2b4215a9 (store: a change reads only the changed parts of a realm again, and the cache of realms is bounded)
+import type { Answer, Arguments, Row } from '../schema.ts';
 import { ConfigurationCache } from '../sql/configuration-cache.ts';
 import { SqlStore } from '../sql/store.ts';
 import { WaitingRoom } from '../sql/waiting-room.ts';

@@ -40,9 +40,12 @@ export class Statements implements Database {
   }
 
   /** Reads the rows one by one. The iterator must be used up before the statement runs again. */
-  iterate<Q extends QueryName>(name: Q, values: SlotsOf<Q>): Iterable<RowOf<Q>> {
+  *iterate<Q extends QueryName>(name: Q, values: SlotsOf<Q>): Iterable<RowOf<Q>> {
     const prepared = this.#prepare(name);
-    return prepared.statement.iterate(...bound(prepared, values)) as Iterable<RowOf<Q>>;
+    for (const row of prepared.statement.iterate(...bound(prepared, values))) {
+      readIds([row as Row], prepared.ids);
+      yield row as RowOf<Q>;
+    }
   }
 
   #prepare(name: QueryName): Prepared {
