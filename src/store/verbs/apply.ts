@@ -144,8 +144,8 @@ function* writeAssignments(change: WriteChange): Steps<void> {
 }
 
 /**
- * Returns the cache entries that the changes may have invalidated, if they were applied. Returns undefined if that cannot
- * be told from the changes alone.
+ * Returns the cache entries that the changes may have invalidated, if they were applied. Returns undefined if the
+ * changes alone do not show it.
  */
 export function possiblyTouched(changes: readonly RowChange[]): Touched | undefined {
   const touched = new TouchedRecords();
