@@ -15,6 +15,9 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** A thread handles blocks of memory outside its heap, so a small heap is enough. The default adds 16 MB per thread. */
+const YOUNG = { maxYoungGenerationSizeMb: 2 };
+
 /** Threads that compress blocks. They receive the jobs in turn, and jobs can end in any order. */
 export class GzipPool {
   readonly #workers: readonly Worker[];
@@ -27,7 +30,7 @@ export class GzipPool {
   }
 
   #start(): Worker {
-    const worker = new Worker(threadModule(import.meta.url, './gzip-thread'));
+    const worker = new Worker(threadModule(import.meta.url, './gzip-thread'), { resourceLimits: YOUNG });
     worker.unref();
     worker.on('message', ({ id, memory, output }: GzipJobDone) => {
       const bytes = 'apart' in output ? output.apart : new Uint8Array(memory, 0, output.bytes);

@@ -1,6 +1,7 @@
-import type { Secret } from '../../core/index.ts';
+import { type Secret, systemRandom } from '../../core/index.ts';
 import type { MessageOpened } from '../contract.ts';
 import { gpgCommand, type MessageShape, readMessageShape } from './packets.ts';
+import { findPassphraseKey, makePassphraseKey } from './passphrase-key.ts';
 
 /** Loading the library takes 30 ms, so only the calls that need it load it. */
 const library = () => import('openpgp');
@@ -17,18 +18,14 @@ export async function encryptMessage(
   filename = '',
 ): Promise<Uint8Array> {
   const { createMessage, encrypt, enums } = await library();
-  return encrypt({
+  const { packet, key } = makePassphraseKey(passphrase, systemRandom);
+  const encrypted = await encrypt({
     message: await createMessage({ binary: bytes, format: 'binary', filename }),
-    passwords: [passphrase.reveal()],
+    sessionKey: key,
     format: 'binary',
-    config: {
-      preferredSymmetricAlgorithm: enums.symmetric.aes256,
-      aeadProtect: false,
-      s2kType: enums.s2k.iterated,
-      s2kIterationCountByte: 255,
-      preferredCompressionAlgorithm: enums.compression.uncompressed,
-    },
+    config: { aeadProtect: false, preferredCompressionAlgorithm: enums.compression.uncompressed },
   });
+  return Buffer.concat([packet, encrypted]);
 }
 
 /**
@@ -49,10 +46,12 @@ export async function openMessage(
   const shape = readMessageShape(binary, file);
   if (shape.outcome !== 'message') return shape;
   const { readMessage, decrypt } = await library();
+  const keys = shape.sessionKeys.map((body) => findPassphraseKey(body, passphrase));
+  const sessionKeys = keys.filter((key) => key !== undefined);
   try {
     const opened = await decrypt({
       message: await readMessage({ binaryMessage: binary }),
-      passwords: [passphrase.reveal()],
+      ...(sessionKeys.length === keys.length ? { sessionKeys } : { passwords: [passphrase.reveal()] }),
       format: 'binary',
       config: {
         allowUnauthenticatedMessages: false,

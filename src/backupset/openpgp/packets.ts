@@ -4,6 +4,8 @@ import { SET_FILES } from '../contract.ts';
 /** Facts about an OpenPGP message that are readable without its passphrase. */
 export interface MessageShape {
   outcome: 'message';
+  /** The bodies of the session key packets for passphrases, each cut after 32 bytes. */
+  sessionKeys: readonly Uint8Array[];
   /** True if idkit supports every cipher of the message. */
   opensHere: boolean;
   /** The unsupported cipher, or the message's cipher if idkit supports all of them. */
@@ -51,7 +53,7 @@ export function readMessageShape(
   message: Uint8Array,
   file: string,
 ): MessageShape | Exclude<MessageOpened, { outcome: 'opened' }> {
-  const ciphers: number[] = [];
+  const sessionKeys: Uint8Array[] = [];
   let at = 0;
   let publicKey = false;
   while (at < message.length) {
@@ -60,8 +62,8 @@ export function readMessageShape(
     at = packet.end;
     switch (packet.tag) {
       case SYMMETRIC_SESSION:
-        ciphers.push(cipherOf(packet.first));
-        if (ciphers.length > MOST_SESSION_KEYS)
+        sessionKeys.push(packet.first);
+        if (sessionKeys.length > MOST_SESSION_KEYS)
           return damagedBy(`it has more than ${MOST_SESSION_KEYS} passphrases`);
         if (argon2Cost(packet.first) > DEAREST_ARGON2)
           return damagedBy('hashing its passphrase would need more than 2 GiB of memory × passes');
@@ -76,7 +78,7 @@ export function readMessageShape(
         return damagedBy('it is encrypted without integrity protection');
       case ENCRYPTED_PROTECTED:
       case ENCRYPTED_AEAD:
-        return shapeOf(message, file, at, ciphers, publicKey);
+        return shapeOf(message, file, at, sessionKeys, publicKey);
       default:
         return damagedBy('it is not an encrypted OpenPGP message');
     }
@@ -88,11 +90,11 @@ function shapeOf(
   message: Uint8Array,
   file: string,
   end: number,
-  ciphers: readonly number[],
+  sessionKeys: readonly Uint8Array[],
   publicKey: boolean,
 ) {
   if (end < message.length) return damagedBy('there is data after its end');
-  if (ciphers.length === 0)
+  if (sessionKeys.length === 0)
     return publicKey
       ? ({
           outcome: 'unsupported cipher',
@@ -100,10 +102,12 @@ function shapeOf(
           command: gpgCommand(file),
         } as const)
       : damagedBy('it is not encrypted with a passphrase');
+  const ciphers = sessionKeys.map(cipherOf);
   const unsupported = ciphers.find((cipher) => !OPENED_HERE.includes(cipher));
   const cipher = unsupported ?? ciphers[0] ?? 0;
   return {
     outcome: 'message',
+    sessionKeys,
     opensHere: unsupported === undefined,
     cipher: CIPHERS[cipher] ?? `the cipher number ${cipher}`,
   } as const;

@@ -1,12 +1,10 @@
 import { type ManifestRealm, realmFileName } from '../../backupset/index.ts';
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
-import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { DumpSummary, Platform } from '../../platform/index.ts';
+import type { DumpSummary } from '../../platform/index.ts';
 import { findServiceUrl } from '../../platform/open.ts';
 import type { Reporter } from '../run.ts';
 import { call } from '../smoke/call.ts';
-import type { BackupOptions } from './options.ts';
 import type { BackupWork, RealmFiles } from './work.ts';
 
 /** A realm from the administrative API or from the snapshot. */
@@ -86,7 +84,9 @@ async function fetchFromSource(
  * not running, and no other program may receive the administrator's password. Keycloak writes no record, so its URL
  * comes from the settings.
  */
-async function findAddress(work: BackupWork): Promise<string | undefined> {
+async function findAddress(
+  work: Pick<BackupWork, 'settings' | 'platform' | 'options'>,
+): Promise<string | undefined> {
   const { settings, options, platform } = work;
   if (options.baseUrl !== undefined) return options.baseUrl.replace(/\/+$/, '');
   return settings.service === 'keycloak'
@@ -95,17 +95,15 @@ async function findAddress(work: BackupWork): Promise<string | undefined> {
 }
 
 /**
- * Checks that Keycloak responds before anything is dumped.
+ * Checks that the service responds before anything is dumped, because the dump of a large database takes minutes.
  *
  * @throws IDKIT_UNREACHABLE, IDKIT_SETTING if the settings do not name Keycloak's database
  */
-export async function checkKeycloakResponds(
-  settings: Settings,
-  platform: Platform,
-  options: BackupOptions,
+export async function checkServiceResponds(
+  work: Pick<BackupWork, 'settings' | 'platform' | 'options' | 'parts'>,
 ): Promise<void> {
-  if (settings.service !== 'keycloak') return;
-  if (settings.database.kind !== 'postgres')
+  const { settings, options, parts } = work;
+  if (settings.service === 'keycloak' && settings.database.kind !== 'postgres')
     throw new IdkitError(
       'IDKIT_SETTING',
       'the service is Keycloak, but the setting database does not name a Postgres database',
@@ -113,14 +111,23 @@ export async function checkKeycloakResponds(
         hints: ['set database in idkit.yaml: postgres://USER@HOST/NAME'],
       },
     );
-  const address = options.baseUrl?.replace(/\/+$/, '') ?? (await findServiceUrl(settings, platform.service));
-  await call(`${address}/realms/master`, { signal: options.signal, timeoutMilliseconds: 10_000 });
+  if (settings.service !== 'keycloak' && !parts.includes('realms')) return;
+  const address = await findAddress(work);
+  if (address === undefined) return;
+  try {
+    await call(`${address}/realms/master`, { signal: options.signal, timeoutMilliseconds: 10_000 });
+  } catch (error) {
+    if (!(await mayReadSnapshot(work, error))) throw error;
+  }
 }
 
 /**
  * True if the snapshot can replace the service: idkit's own service rejects the login or has stopped in the meantime.
  */
-async function mayReadSnapshot(work: BackupWork, error: unknown): Promise<boolean> {
+async function mayReadSnapshot(
+  work: Pick<BackupWork, 'settings' | 'platform' | 'options'>,
+  error: unknown,
+): Promise<boolean> {
   if (work.settings.service === 'keycloak' || !(error instanceof IdkitError)) return false;
   if (error.code === 'IDKIT_CREDENTIALS') return true;
   if (error.code !== 'IDKIT_UNREACHABLE' || work.options.baseUrl !== undefined) return false;

@@ -5,7 +5,7 @@ import { backupRoot, checkDefined, checkPlatform, mirrorTarget } from '../platfo
 import { beginRun } from '../run.ts';
 import { keepVerdict } from '../verify/judge-set.ts';
 import { writeContents } from './contents.ts';
-import { checkKeycloakResponds } from './fetch-realms.ts';
+import { checkServiceResponds } from './fetch-realms.ts';
 import { readBack, writeManifest } from './manifest.ts';
 import { openSetInRoot } from './open-set.ts';
 import {
@@ -35,7 +35,7 @@ export async function backup(settings: Settings, options: BackupOptions): Promis
   const platform = await openPlatform(settings);
 
   const opened = await run.step('open', async () => {
-    if (readsDatabase(parts)) await checkKeycloakResponds(settings, platform, options);
+    if (readsDatabase(parts)) await checkServiceResponds({ settings, platform, options, parts });
     return openSetInRoot(root, options);
   });
   if (opened.clockBehind) {

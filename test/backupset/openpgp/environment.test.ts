@@ -29,11 +29,23 @@ test('decrypts an environment with its own passphrase and no other', async () =>
 });
 
 test('writes packets that every gpg reads: version 4, AES-256, iterated over 65,011,712 bytes, SEIPD 1', () => {
-  assert.deepEqual([...message.subarray(0, 6)], [0xc3, 46, 4, 9, 3, 8]);
+  assert.deepEqual([...message.subarray(0, 6)], [0xc3, 13, 4, 9, 3, 8]);
   assert.equal(message[14], 0xff);
-  assert.equal(message[48], 0xd2);
-  assert.equal(message[50], 1);
+  assert.equal(message[15], 0xd2);
+  assert.equal(message[17], 1);
   assert.equal(Buffer.from(message).includes('hunter2'), false);
+});
+
+test('decrypts messages of idkit 0.1.0, which also encrypted the session key', async () => {
+  const older = await made([PASSPHRASE.reveal()], {
+    aeadProtect: false,
+    s2kType: enums.s2k.iterated,
+    s2kIterationCountByte: 255,
+  });
+  assert.equal(older[1], 46);
+  const opened = await decryptEnvironment(older, PASSPHRASE);
+  assert.equal(opened.outcome === 'opened' && Buffer.from(opened.bytes).toString(), ENVIRONMENT);
+  assert.deepEqual(await decryptEnvironment(older, new Secret('another')), { outcome: 'wrong passphrase' });
 });
 
 test('decrypts a message of a real `gpg --symmetric`', async () => {
@@ -79,7 +91,7 @@ test('reports a file that is not an encrypted message as damage', async () => {
 
 test('rejects a message without integrity protection as damaged', async () => {
   const bare = Buffer.from(message);
-  bare[48] = 0xc9;
+  bare[15] = 0xc9;
   assert.deepEqual(await decryptEnvironment(bare, PASSPHRASE), {
     outcome: 'damaged',
     why: 'it is encrypted without integrity protection',

@@ -53,6 +53,25 @@ describe('backup', () => {
     ]);
   });
 
+  it('fails before the dump if the service at --base-url does not respond', async (t) => {
+    const platform = await makePlatform(t);
+    const { close } = await platform.serve();
+    await close();
+    const steps: string[] = [];
+    const failpoint = (step: string) => void steps.push(step);
+    const options = {
+      ...procedureOptions({ failpoint }),
+      passphrase: PASSPHRASE,
+      baseUrl: 'http://127.0.0.1:1',
+    };
+    await assert.rejects(backup(await platform.load(), options), {
+      code: 'IDKIT_UNREACHABLE',
+      message: /127\.0\.0\.1:1\/realms\/master does not respond/,
+    });
+    assert.deepEqual(steps, []);
+    assert.equal(findEntry(join(platform.dir, 'backups')), undefined);
+  });
+
   it('copies checksums to the mirror last, so an incomplete set has none', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const mirror = await makeDirectory(t, 'mirror');
