@@ -69,7 +69,7 @@ describe('backup', () => {
       message: /127\.0\.0\.1:1\/realms\/master does not respond/,
     });
     assert.deepEqual(steps, []);
-    assert.equal(findEntry(join(platform.dir, 'backups')), undefined);
+    assert.deepEqual(await readdir(join(platform.dir, 'backups')), []);
   });
 
   it('copies checksums to the mirror last, so an incomplete set has none', async (t) => {
