@@ -23,3 +23,19 @@ export function shown<Item>(
   };
   return new Pages(converted());
 }
+
+/** Leaves out the first entries and those after the last one of a range. */
+export function within({ pages }: Pages, { first, max }: { first: number; max: number }): Pages {
+  const part = async function* () {
+    let [skipped, left] = [first, max];
+    if (left <= 0) return;
+    for await (const page of pages) {
+      const items = page.slice(skipped, skipped + left);
+      skipped = Math.max(0, skipped - page.length);
+      left -= items.length;
+      if (items.length > 0) yield items;
+      if (left <= 0) return;
+    }
+  };
+  return new Pages(part());
+}

@@ -2,7 +2,7 @@ import { isSessionAlive } from '../../model/index.ts';
 import type { Range, SessionWithClients } from '../../store/index.ts';
 import { applyChanges } from '../call/changes.ts';
 import type { RealmCall } from '../call/context.ts';
-import { type Pages, shown } from '../call/pages.ts';
+import { type Pages, shown, within } from '../call/pages.ts';
 import { notFound } from '../call/refusal.ts';
 import { getClient } from '../client/clients.ts';
 import type { Json } from '../representation/json.ts';
@@ -37,8 +37,16 @@ async function listed(call: RealmCall, found: readonly SessionWithClients[]): Pr
   return sessions;
 }
 
-/** Lists the online sessions of a user, or the offline sessions of a user with one client. @throws AdminRefusal 404 */
-export async function listUserSessions(call: RealmCall, userId: string, offlineOf?: string): Promise<Pages> {
+/**
+ * Lists the online sessions of a user, or the offline sessions of a user with one client.
+ *
+ * @throws AdminRefusal 404
+ */
+export async function listUserSessions(
+  call: RealmCall,
+  userId: string,
+  { offlineOf, ...range }: { offlineOf?: string } & Range,
+): Promise<Pages> {
   await getUser(call, userId);
   const found = call.context.store.userSessionPages({
     userId,
@@ -46,7 +54,10 @@ export async function listUserSessions(call: RealmCall, userId: string, offlineO
     offline: offlineOf !== undefined,
     clientUuid: offlineOf,
   });
-  return shown(found, (page) => listed(call, page));
+  return within(
+    shown(found, (page) => listed(call, page)),
+    range,
+  );
 }
 
 /** @throws AdminRefusal 404 */

@@ -17,11 +17,7 @@ export function SessionTable({ realm, user }: { realm: string; user: User }) {
       label="Sessions"
       name={['sessions', realm, user.id]}
       rowKey={(session) => session.id}
-      // The administrative API returns all sessions of a user, so the table has no pages.
-      list={async ({ first, max }) => {
-        const sessions = await api.get<readonly Session[]>(path`/${realm}/users/${user.id}/sessions`);
-        return sessions.slice(first, first + max);
-      }}
+      list={({ first, max }) => api.get(path`/${realm}/users/${user.id}/sessions`, { first, max })}
       empty="No sessions"
       actions={
         <Button variant="secondary" isLoading={all.running} onClick={() => void all.run()}>

@@ -118,14 +118,15 @@ export const userRows: readonly AdminRow[] = [
     path: '/users/:id/sessions',
     of: findUser,
     right: 'viewUsers',
-    handle: (call) => listUserSessions(call, call.param('id')),
+    handle: (call) => listUserSessions(call, call.param('id'), call.query.page(-1)),
   },
   {
     method: 'GET',
     path: '/users/:id/offline-sessions/:client',
     of: findUser,
     right: 'viewUsers',
-    handle: (call) => listUserSessions(call, call.param('id'), call.param('client')),
+    handle: (call) =>
+      listUserSessions(call, call.param('id'), { offlineOf: call.param('client'), ...call.query.page(-1) }),
   },
   {
     method: 'GET',

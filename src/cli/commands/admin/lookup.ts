@@ -35,7 +35,8 @@ export async function getClient(admin: AdminClient, realm: string, clientId: str
   throw new IdkitError('IDKIT_NOT_FOUND', `realm ${realm} has no client ${clientId}`);
 }
 
-const PAGE = 100;
+/** Number of users in one request. */
+const PAGE = 1_000;
 
 /** Returns all users, or the first `limit`. Requests one page at a time. */
 export async function listUsers(
