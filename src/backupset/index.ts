@@ -46,7 +46,13 @@ export {
 } from './dump/inspector.ts';
 export { keycloakSchemaNumber, renderKeycloakVersion } from './dump/postgres/facts.ts';
 export { FOREIGN_STATEMENT } from './dump/postgres/psql.ts';
-export { definitionsOf, isPlainDefinition, type SqliteDefinition } from './dump/sqlite/known.ts';
+export {
+  definitionsOf,
+  findDefinition,
+  isPlainDefinition,
+  type SqliteDefinition,
+} from './dump/sqlite/known.ts';
+export { isInsideTrigger } from './dump/statement.ts';
 export { gunzip } from './gzip/gunzip.ts';
 export { createGzipWriter, type GzipWriter } from './gzip/writer.ts';
 export { decryptEnvironment, encryptEnvironment } from './openpgp/environment.ts';

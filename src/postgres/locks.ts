@@ -14,6 +14,8 @@ export const ADVISORY = {
   service: [0x69646b74, 2],
   sweep: [0x69646b74, 3],
   indexes: [0x69646b74, 4],
+  countFold: [0x69646b74, 5],
+  countCheck: [0x69646b74, 6],
 } as const;
 
 /**

@@ -8,6 +8,7 @@ import { checkMasterKey, platformPaths, type Settings } from '../config/index.ts
 import { systemErrorCode } from '../core/index.ts';
 import type { AppOptions, Health, ServiceLog } from '../http/index.ts';
 import { startBackgroundMigrations } from './background-migrations.ts';
+import { startCountCheck } from './count-check.ts';
 import { drain, drainMilliseconds, LINGER_MS, type Remaining } from './listener/drain.ts';
 import {
   findManagementPlace,
@@ -117,6 +118,8 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   closers.push(() => sweeper.stop());
   const background = startBackgroundMigrations(services.protocol.store, log);
   closers.push(() => background.stop());
+  const counts = startCountCheck(services.protocol.store, log);
+  closers.push(() => counts.stop());
   figures.health.markStarted();
   closers.push(() => (worker?.isReplaced() ? figures.health.markLeaving() : figures.health.markStopping()));
   setImmediate(() => flushCompileCache());

@@ -7,6 +7,14 @@ import type { ClientId, ClientUuid, FamilyId, RealmId, SessionId } from '../mode
 export type Tables = {
   meta: { name: string; value: string };
   background_migration: { name: string; position: string; handled: number; finished: number };
+  record_count: { kind: string; owner: string; amount: number };
+  count_check: {
+    kind: string;
+    generation: number;
+    checked_at: Seconds;
+    /** The sum of all differences that checks have corrected, without signs. */
+    drift: number;
+  };
   realm: { id: RealmId; name: string; doc: string; sealed: Uint8Array | null };
   client: { id: ClientUuid; realm_id: RealmId; client_id: ClientId; doc: string; sealed: Uint8Array | null };
   client_scope: { id: string; realm_id: RealmId; name: string; doc: string };

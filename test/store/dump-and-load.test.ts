@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/migrations/index.ts';
 import { checkSqlite, dumpSqlite, loadSqlite, openStore } from '../../src/store/open.ts';
 import { END_LINE } from '../../src/store/sqlite/dump/write-dump.ts';
+import { migrate } from '../../src/store/sqlite/schema-state.ts';
 import {
   aClient,
   aCode,
@@ -180,6 +181,8 @@ test('rejects a statement that does not belong in a dump, and removes the new da
     'a table from a query': wrap('CREATE TABLE u AS SELECT 1;'),
     'a virtual table': wrap('CREATE VIRTUAL TABLE u USING fts5(a);'),
     'a temporary table': wrap('CREATE TEMP TABLE u (a);'),
+    'a trigger': wrap('CREATE TRIGGER spy AFTER INSERT ON t BEGIN DELETE FROM t; END;'),
+    'a trigger that does not end': wrap('CREATE TRIGGER spy AFTER INSERT ON t BEGIN DELETE FROM t;'),
     'another pragma': wrap('PRAGMA writable_schema=ON;'),
     'a dot command': wrap('.shell true\n;'),
     'a missing table': wrap('INSERT INTO u(a) VALUES (1);'),
@@ -204,6 +207,8 @@ test('rejects a loaded database with an object that idkit does not create, befor
     bent: 'DROP INDEX claim_expiry; CREATE INDEX claim_expiry ON claim (expires_at, name)',
     wide: 'ALTER TABLE claim ADD COLUMN wide TEXT',
     missing: 'DROP INDEX claim_expiry',
+    uncounted: 'DROP TRIGGER account_removed',
+    miscounted: bent('account_removed', '-1', '-2'),
   };
   for (const [what, sql] of Object.entries(planted)) {
     const { store, file, masterKey } = await newStore(t);
@@ -214,7 +219,7 @@ test('rejects a loaded database with an object that idkit does not create, befor
     // With the version of an older idkit, the check would migrate the database and fire the trigger.
     if (what === 'spy') database.exec('PRAGMA user_version = 1');
     database.close();
-    const message = /that idkit does not create|lacks a table or an index/;
+    const message = /that idkit does not create|lacks a table, an index or a trigger/;
     await assert.rejects(checkSqlite(file, masterKey), { code: 'IDKIT_DAMAGED', message }, what);
     const kept = new DatabaseSync(file, { readOnly: true });
     assert.equal(kept.prepare('SELECT count(*) AS n FROM realm').get()!['n'], 1, what);
@@ -267,4 +272,15 @@ function hasProgram(t: TestContext, name: string): boolean {
   if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') assert.fail(`${name} is missing`);
   t.skip(`needs ${name}`);
   return false;
+}
+
+/** Returns statements that replace a trigger with a changed copy. */
+function bent(name: string, from: string, to: string): string {
+  const database = new DatabaseSync(':memory:');
+  migrate(database);
+  const row = database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').get(name);
+  database.close();
+  const sql = String(row!['sql']);
+  assert.ok(sql.includes(from));
+  return `DROP TRIGGER ${name}; ${sql.replace(from, to)}`;
 }

@@ -2,13 +2,13 @@ import { badDump, INCOMPLETE } from './window.ts';
 
 /**
  * Finds the end of the SQLite statement that begins at `start`: the offset after its semicolon, or INCOMPLETE. Quotes
- * and comments are read as SQLite reads them. A trigger would continue after the semicolon, but no trigger is accepted.
+ * and comments are read as SQLite reads them. A trigger contains semicolons and ends after `END;`.
  */
 export function endOfStatement(text: Buffer, start: number): number {
   let at = start;
   while (at < text.length) {
     const byte = text[at]!;
-    if (byte === 0x3b) return at + 1;
+    if (byte === 0x3b && !isInsideTrigger(text.subarray(start, at))) return at + 1;
     if (isSpace(byte)) at++;
     else if (byte === 0x2d && text[at + 1] === 0x2d) at = after(text, '\n', at + 2);
     else if (byte === 0x2f && text[at + 1] === 0x2a) at = after(text, '*/', at + 2);
@@ -16,6 +16,15 @@ export function endOfStatement(text: Buffer, start: number): number {
     if (at === INCOMPLETE) return INCOMPLETE;
   }
   return INCOMPLETE;
+}
+
+/** The first words of a trigger, as SQLite stores them. */
+const TRIGGER = 'CREATE TRIGGER ';
+
+/** Reports whether the text before a semicolon is an incomplete trigger. */
+export function isInsideTrigger(statement: Buffer): boolean {
+  if (statement.toString('latin1', 0, TRIGGER.length) !== TRIGGER) return false;
+  return !/;\s*END\s*$/.test(statement.toString('latin1', Math.max(0, statement.length - 64)));
 }
 
 /** Returns the offset after the token at `start`: a string, a quoted name, a word or one character. */

@@ -9,7 +9,10 @@ import { REQUEST_BUCKETS, type RequestSeries } from './metrics.ts';
 /** A metric whose values are computed at each scrape. */
 type RenderedMetric = Omit<MetricFigures, 'aggregator'>;
 
-/** Time in seconds for which the store's figures are reused, because counting millions of sessions takes long. */
+/**
+ * Time in seconds for which the store's figures are reused. The counts are kept, but the store counts millions of
+ * sessions until the first check of an older database has ended.
+ */
 const FIGURES_SECONDS = 15;
 
 /** Renders the metrics of this process. */
@@ -124,7 +127,16 @@ const FIGURES: readonly (readonly [name: string, help: string, field: keyof Stor
   ['idkit_offline_sessions', 'Offline user sessions', 'offlineSessions'],
   ['idkit_token_families', 'Token families', 'tokenFamilies'],
   ['idkit_open_logins', 'Browser logins in progress', 'openLogins'],
+  [
+    'idkit_counts_checked_timestamp_seconds',
+    'Unix time since which every kept count was compared with the records',
+    'countsCheckedAt',
+  ],
 ];
+
+function valuesOf(value: number | undefined): RenderedMetric['values'] {
+  return value === undefined ? [] : [{ labels: {}, value }];
+}
 
 /**
  * Registers the store's figures as gauges and returns the function that updates them. If the database is unavailable,
@@ -139,8 +151,14 @@ function figureGauges(registry: Registry, source: FigureSource): () => Promise<v
       name,
       help,
       type: 'gauge',
-      values: figures === undefined ? [] : [{ labels: {}, value: figures[field] }],
+      values: valuesOf(figures?.[field]),
     }));
+  register(registry, () => ({
+    name: 'idkit_count_drift',
+    help: 'Sum of the differences that checks of the kept counts have corrected',
+    type: 'gauge',
+    values: valuesOf(figures?.countDrift),
+  }));
   const update = async () => {
     try {
       figures = await source.figures();

@@ -4,6 +4,7 @@
 import type { Clock, Seconds } from '../../core/index.ts';
 import type { BackgroundStore } from './background.ts';
 import type { ConfigurationStore } from './configuration.ts';
+import type { CountFigures, CountStore } from './counts.ts';
 import type { EventStore } from './events.ts';
 import type { LoginStore } from './login.ts';
 import type { SessionStore } from './sessions.ts';
@@ -11,6 +12,7 @@ import type { UserStore } from './users.ts';
 
 export type * from './background.ts';
 export type * from './configuration.ts';
+export type * from './counts.ts';
 export type * from './events.ts';
 export type * from './login.ts';
 export type * from './sessions.ts';
@@ -28,7 +30,7 @@ export interface Swept {
 }
 
 /** The figures that metrics and `idkit status` show. */
-export interface StoreFigures {
+export interface StoreFigures extends CountFigures {
   schemaVersion: number;
   databaseBytes: number;
   realms: number;
@@ -72,7 +74,8 @@ export interface Store
     SessionStore,
     LoginStore,
     EventStore,
-    BackgroundStore {
+    BackgroundStore,
+    CountStore {
   /**
    * The clock that decides whether something has expired: the machine's clock on SQLite, the clock of the database
    * server on Postgres, so that services on several machines agree.

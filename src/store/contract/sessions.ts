@@ -110,6 +110,9 @@ export interface SessionStore {
   clientSessionPages(
     query: { clientUuid: ClientUuid; offline: boolean } & Range,
   ): AsyncIterable<readonly SessionWithClients[]>;
+  /** Counts the sessions in which the client has token families. */
+  countSessionsOfClient(clientUuid: ClientUuid): Promise<{ online: number; offline: number }>;
+  /** Does the same for each client of a realm. Lists only clients with sessions. */
   countClientSessions(
     realmId: RealmId,
   ): Promise<readonly { clientUuid: ClientUuid; online: number; offline: number }[]>;

@@ -4,7 +4,7 @@ import type { SqliteDefinition } from '../../backupset/index.ts';
 import { migrate } from '../sqlite/schema-state.ts';
 import { APPLICATION_ID, MIGRATIONS } from './index.ts';
 
-/** Returns every table and index that any version of the schema creates, with the versions that have it. */
+/** Returns every table, index and trigger that any version of the schema creates, with the versions that have it. */
 export function compileDefinitions(): readonly SqliteDefinition[] {
   const definitions = new Map<string, SqliteDefinition>();
   for (let version = 1; version <= MIGRATIONS.length; version++) {

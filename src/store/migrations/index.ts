@@ -7,6 +7,7 @@ import { LOGIN } from './0002-login.ts';
 import { USERS_OF_REALM } from './0003-users-of-realm.ts';
 import { BACKGROUND } from './0004-background-migrations.ts';
 import { SESSION_ROWS } from './0005-session-rows.ts';
+import { COUNTS } from './0006-counts.ts';
 
 /**
  * The SQL that raises the schema by one version, in one transaction. On Postgres, replicas of the previous version are
@@ -18,7 +19,14 @@ export interface Migration {
 }
 
 /** All migrations. A released migration never changes: only append to the list. */
-export const MIGRATIONS: readonly Migration[] = [FIRST, LOGIN, USERS_OF_REALM, BACKGROUND, SESSION_ROWS];
+export const MIGRATIONS: readonly Migration[] = [
+  FIRST,
+  LOGIN,
+  USERS_OF_REALM,
+  BACKGROUND,
+  SESSION_ROWS,
+  COUNTS,
+];
 
 /**
  * The schema version of this program. SQLite stores it in `PRAGMA user_version`, Postgres in the table `idkit_schema`.

@@ -4,16 +4,16 @@ import { IdkitError, isAdministrative } from '../../core/index.ts';
 import type { FamilyId, SessionId } from '../../model/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
 import { mapFault, oneRow } from '../../postgres/index.ts';
-import type { FamilyInSession, RotationResult, StoreFigures } from '../contract/index.ts';
+import type { CountDrift, FamilyInSession, RotationResult, StoreFigures } from '../contract/index.ts';
 import type { BackgroundMigration } from '../migrations/background.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import { readClient, type Sealing } from '../records/configuration.ts';
 import { configurationSource, realmSteps } from '../records/configuration-source.ts';
-import { toFigures } from '../records/events.ts';
 import { readFamilyInSession } from '../records/sessions.ts';
 import { readUser } from '../records/users.ts';
 import { ConfigurationCache } from '../sql/configuration-cache.ts';
+import type { DriftQuery } from '../sql/counts.ts';
 import { SqlStore } from '../sql/store.ts';
 import { kindOfWrite, WaitingRoom } from '../sql/waiting-room.ts';
 import type { Steps } from '../verbs/steps.ts';
@@ -22,6 +22,7 @@ import { stepsOf, TOGETHER } from '../verbs/verbs.ts';
 import { buildIndexes } from './background-indexes.ts';
 import type { Batches } from './batches.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import { CountFolds, readDrift } from './counts.ts';
 import { prepared, rowsOf, withoutNul } from './prepared.ts';
 import { AdministrativeReads, openFamilyReads, openPointReads, readAgain } from './reads.ts';
 import { openRotations } from './rotations.ts';
@@ -70,6 +71,7 @@ export class PostgresStore extends SqlStore {
   readonly #families: ReturnType<typeof openFamilyReads>;
   readonly #users: Batches<{ id: string }, RowOf<'user.find'> | undefined>;
   readonly #clients: Batches<{ id: string }, RowOf<'client.byId'> | undefined>;
+  readonly #folds: CountFolds | undefined;
   readonly #running = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
   #closing: Promise<void> | undefined;
@@ -81,6 +83,7 @@ export class PostgresStore extends SqlStore {
     this.clock = clock;
     this.#feed = feed;
     this.#turns = feed === undefined ? undefined : new Turns(feed, connections.place);
+    this.#folds = feed === undefined ? undefined : new CountFolds(connections);
     this.#reads = new AdministrativeReads(connections);
     this.#changes = new WaitingRoom({ ...CHANGES, atOnce: connections.sizes.changes });
     this.#unanswered = new UnansweredRotations(connections);
@@ -126,14 +129,14 @@ export class PostgresStore extends SqlStore {
 
   /**
    * Returns whether this store holds the sweep lock. If its connection is lost, another store can acquire the lock. Also
-   * removes old rows of the change table.
+   * removes old rows of the change table, and adds up the changes of counts.
    */
   protected async leadsSweep(): Promise<boolean> {
     const feed = this.#feed;
     if (feed === undefined) return false;
     try {
       const leads = await this.#track(feed.claimSweep());
-      if (leads) await this.#track(feed.sweep());
+      if (leads) await this.#track(Promise.all([feed.sweep(), this.#folds?.fold()]));
       return leads;
     } catch (error) {
       throw mapFault(error, this.#connections.place);
@@ -147,18 +150,22 @@ export class PostgresStore extends SqlStore {
 
   async #close(): Promise<void> {
     this.#stopping.abort();
-    await Promise.allSettled(this.#running);
+    await Promise.allSettled([...this.#running, this.#folds?.close()]);
     this.#unanswered.close();
     await this.#feed?.close();
     await this.#connections.close();
   }
 
   async figures(): Promise<StoreFigures> {
-    const counts = oneRow({ rows: await this.administrative('figures', {}) });
     const size = await this.#read((client) =>
       client.query<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes'),
     );
-    return toFigures(counts, { schemaVersion: SCHEMA_VERSION, databaseBytes: oneRow(size).bytes });
+    return this.readFigures({ schemaVersion: SCHEMA_VERSION, databaseBytes: oneRow(size).bytes });
+  }
+
+  protected readDrift(query: DriftQuery): Promise<readonly CountDrift[] | undefined> {
+    this.#checkWritable();
+    return this.#track(readDrift(this.#connections, query, this.#stopping.signal));
   }
 
   protected async buildIndexes({ postgresIndexes = [] }: BackgroundMigration): Promise<boolean> {
@@ -225,6 +232,7 @@ export class PostgresStore extends SqlStore {
     // Each statement checks again what it removes, after it has locked it (see sweepQueries).
     sweep: () => ({ isolation: 'read committed' }),
     appendEvents: () => ({ isolation: 'read committed' }),
+    correctCounts: () => ({ isolation: 'read committed' }),
     runSlice: () => ({ isolation: 'read committed', statementMilliseconds: CHANGE_MS }),
     run: ({ query }) => {
       if (LONG.has(query)) return { isolation: 'read committed', statementMilliseconds: CHANGE_MS };

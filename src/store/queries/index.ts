@@ -3,6 +3,7 @@
 // Start at define.ts. compile.ts generates compiled/, and the drivers load only its output.
 import { backgroundQueries } from './background.ts';
 import { configurationQueries } from './configuration.ts';
+import { countPostgresQueries, countQueries } from './counts.ts';
 import { type Compilable, compiler } from './define.ts';
 import { eventQueries } from './events.ts';
 import { loginQueries } from './login.ts';
@@ -30,8 +31,9 @@ export function defineAll(dialect: 'sqlite' | 'postgres'): Record<string, Compil
     ...eventQueries(db),
     ...sweepQueries(db, dialect),
     ...sealingQueries(db),
+    ...countQueries(db, dialect),
     ...backgroundQueries(db, dialect),
     ...unmovedQueries(db, dialect),
-    ...(dialect === 'postgres' ? postgresQueries(db) : {}),
+    ...(dialect === 'postgres' ? { ...postgresQueries(db), ...countPostgresQueries(db) } : {}),
   };
 }

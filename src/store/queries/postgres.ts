@@ -12,6 +12,8 @@ export const POSTGRES_ROWS: Readonly<Record<string, string | Readonly<Record<str
   'family.rotateAll': { id: 'token_family.id' },
   'family.held': { id: 'token_family.id' },
   'family.takeBackAll': { next: 'token_family.current_hash' },
+  'count.fold': { folded: 'number' },
+  'count.foldSessions': { folded: 'number' },
 };
 
 /** The keys of token families, as the arguments of `unnest`. */

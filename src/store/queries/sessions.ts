@@ -128,6 +128,11 @@ export function sessionQueries(
       .distinct()
       .where('session_id', '=', slot('id'))
       .where('offline', '=', slot('offline')),
+    'session.countOfClient': db
+      .selectFrom('token_family')
+      .select(['offline', sql<number>`count(distinct session_id)`.as('sessions')])
+      .where('client_uuid', '=', slot('client_uuid'))
+      .groupBy('offline'),
     'session.countByClient': db
       .selectFrom('token_family')
       .select(['client_uuid', 'offline', sql<number>`count(distinct session_id)`.as('sessions')])

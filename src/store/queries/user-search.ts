@@ -37,7 +37,7 @@ export function userCount(
   dialect: 'sqlite' | 'postgres',
   query: UserQuery,
 ): Query<{ users: number }> {
-  if (conditions(dialect, query).length === 0) return realmUserCount(db, query.realmId);
+  if (selectsAll(dialect, query)) return realmUserCount(db, query.realmId);
   return db
     .selectFrom('account')
     .select((eb) => eb.fn.countAll<number>().as('users'))

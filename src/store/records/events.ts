@@ -1,5 +1,5 @@
 import type { AdminEvent, UserEvent } from '../../model/index.ts';
-import type { StoreFigures } from '../contract/index.ts';
+import type { CountFigures, StoreFigures } from '../contract/index.ts';
 import type { RowOf } from '../queries/compiled/types.ts';
 import type { Tables } from '../schema.ts';
 
@@ -39,7 +39,7 @@ export function readDocument<T>(row: { doc: string }): T {
 export function toFigures(
   counts: RowOf<'figures'>,
   database: Pick<StoreFigures, 'schemaVersion' | 'databaseBytes'>,
-): StoreFigures {
+): Omit<StoreFigures, keyof CountFigures> {
   const { realms, users, sessions, offlineSessions, tokenFamilies, openLogins } = counts;
   return {
     ...database,

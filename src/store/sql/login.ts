@@ -22,10 +22,10 @@ import {
 } from '../records/login.ts';
 import { familyRow, readNotes, sessionRow } from '../records/sessions.ts';
 import { UNUSED } from '../schema.ts';
-import { SqlBackground } from './background.ts';
+import { SqlCounts } from './counts.ts';
 
 /** Implements `LoginStore` for both databases. */
-export abstract class SqlLogin extends SqlBackground implements LoginStore {
+export abstract class SqlLogin extends SqlCounts implements LoginStore {
   putAuthenticationSession(next: AuthenticationSession): Promise<'stored' | 'changed'> {
     return this.write('putAuthenticationSession', { now: this.now(), row: authenticationRow(next) });
   }

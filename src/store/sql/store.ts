@@ -152,7 +152,9 @@ export abstract class SqlStore extends SqlCleaning implements Store {
   }
 
   async countUsers(query: UserQuery): Promise<number> {
-    const { compiler, userCount } = await import('../queries/index.ts');
+    const { compiler, selectsAll, userCount } = await import('../queries/index.ts');
+    const kept = selectsAll(this.dialect, query) ? await this.keptUsers(query.realmId) : undefined;
+    if (kept !== undefined) return kept;
     const [row] = await this.search(userCount(compiler(this.dialect), this.dialect, query));
     return row?.users ?? 0;
   }
@@ -308,19 +310,6 @@ export abstract class SqlStore extends SqlCleaning implements Store {
     const { clientUuid, offline, first, max } = query;
     const values = { client_uuid: clientUuid, offline: Number(offline), first, max, after: '' };
     return (await this.administrative('session.ofClient', values)).map(readListedSession);
-  }
-
-  async countClientSessions(
-    realmId: RealmId,
-  ): Promise<readonly { clientUuid: ClientUuid; online: number; offline: number }[]> {
-    const counts = new Map<string, { clientUuid: ClientUuid; online: number; offline: number }>();
-    for (const row of await this.administrative('session.countByClient', { realm_id: realmId })) {
-      const clientUuid = row.client_uuid;
-      const count = counts.get(clientUuid) ?? { clientUuid, online: 0, offline: 0 };
-      count[row.offline === 1 ? 'offline' : 'online'] = row.sessions;
-      counts.set(clientUuid, count);
-    }
-    return [...counts.values()];
   }
 
   async revokeAccessToken(jti: string, expiresAt: Seconds): Promise<void> {

@@ -84,6 +84,11 @@ function newer(version: number, file = 'the database'): IdkitError {
   );
 }
 
+/** Returns the size of the database in bytes. */
+export function databaseBytes(database: DatabaseSync): number {
+  return readNumber(database, 'SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()');
+}
+
 /** The contents of a database, read in one snapshot. */
 export interface DatabaseSummary {
   /** The version of SQLite. */
@@ -101,10 +106,7 @@ export function summarize(database: DatabaseSync): DatabaseSummary {
   return {
     version: String(version),
     schemaVersion: schema,
-    databaseBytes: readNumber(
-      database,
-      'SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()',
-    ),
+    databaseBytes: databaseBytes(database),
     realms: schema === 0 ? [] : new Statements(database).all('realm.userCounts', {}),
   };
 }

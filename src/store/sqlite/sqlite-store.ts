@@ -1,29 +1,34 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Compilable } from 'kysely';
 import { type Clock, callerSignal, IdkitError } from '../../core/index.ts';
-import type { StoreFigures } from '../contract/index.ts';
+import type { CountDrift, StoreFigures } from '../contract/index.ts';
+import { SCHEMA_VERSION } from '../migrations/index.ts';
 import { COMPILED_QUERIES } from '../queries/compiled/sqlite.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import type { Sealing } from '../records/configuration.ts';
 import { configurationSource, type RealmKey, realmSteps } from '../records/configuration-source.ts';
-import { toFigures } from '../records/events.ts';
 import { readIds } from '../records/id-bytes.ts';
 import type { RealmRows } from '../records/realm-rows.ts';
 import type { Answer, Arguments, Row } from '../schema.ts';
 import { ConfigurationCache } from '../sql/configuration-cache.ts';
+import type { DriftQuery } from '../sql/counts.ts';
 import { SqlStore } from '../sql/store.ts';
 import { WaitingRoom } from '../sql/waiting-room.ts';
 import { drive } from '../verbs/steps.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
 import { mapFault } from './faults.ts';
 import type { StatementReader } from './reader/reader.ts';
+import { ReaderProcesses } from './reader/reader-processes.ts';
 import { readLargeRealm, readSmallRealm } from './realm-reads.ts';
-import { schemaVersion } from './schema-state.ts';
+import { databaseBytes, schemaVersion } from './schema-state.ts';
 import { boundValues, Statements } from './statements.ts';
 import type { Writer } from './writer/writer.ts';
 
 /** Maximum number of processes for the reads of administrators. */
 const PROCESSES = 3;
+
+/** Timeout in milliseconds for counting all records of a check. */
+const COUNT_MS = 3_600_000;
 
 /** The dependencies of the store. A read-only store has no `writer`. */
 export interface SqliteParts {
@@ -55,6 +60,7 @@ export class SqliteStore extends SqlStore {
   readonly #room = new WaitingRoom({ atOnce: PROCESSES });
   /** Reads of large realms in progress. */
   readonly #running = new Set<Promise<unknown>>();
+  #counting: ReaderProcesses | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(parts: SqliteParts) {
@@ -79,25 +85,41 @@ export class SqliteStore extends SqlStore {
 
   async #close(): Promise<void> {
     await Promise.allSettled(this.#running);
-    await Promise.all([this.#parts.reader.close(), this.#parts.administration.close()]);
+    await Promise.all([
+      this.#parts.reader.close(),
+      this.#parts.administration.close(),
+      this.#counting?.close(),
+    ]);
     this.#parts.database.close();
     await this.#parts.writer?.close();
     this.#parts.closed();
   }
 
   async figures(): Promise<StoreFigures> {
-    const [[counts], [size]] = await Promise.all([
-      this.administrative('figures', {}),
-      this.#administrate<{ bytes: number }>(
-        'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
-        [],
-      ),
-    ]);
-    if (counts === undefined) throw new IdkitError('IDKIT_BUG', 'the query "figures" returned no row');
-    return toFigures(counts, {
-      schemaVersion: this.#read(() => schemaVersion(this.#parts.database)),
-      databaseBytes: size?.bytes ?? 0,
+    const { database } = this.#parts;
+    return this.readFigures({
+      schemaVersion: this.#read(() => schemaVersion(database)),
+      databaseBytes: this.#read(() => databaseBytes(database)),
     });
+  }
+
+  /** Returns false for an older file that is open for reading, which has no kept counts. */
+  protected override hasCounts(): boolean {
+    return schemaVersion(this.#parts.database) === SCHEMA_VERSION;
+  }
+
+  /** Counts in a separate process, which ends afterwards. */
+  protected async readDrift(query: DriftQuery): Promise<readonly CountDrift[]> {
+    this.checkOpen();
+    const { file } = this.#parts;
+    const reader = new ReaderProcesses(file, file, COUNT_MS);
+    this.#counting = reader;
+    try {
+      return await reader.all<CountDrift>(COMPILED_QUERIES[query].sql, []);
+    } finally {
+      this.#counting = undefined;
+      await reader.close();
+    }
   }
 
   /** Returns true: on SQLite, the slices build everything. */

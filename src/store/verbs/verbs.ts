@@ -1,4 +1,12 @@
-import type { Conflict, Missing, RotationResult, Stale, Swept } from '../contract/index.ts';
+import type {
+  Conflict,
+  CountCheck,
+  CountDrift,
+  Missing,
+  RotationResult,
+  Stale,
+  Swept,
+} from '../contract/index.ts';
 import type { QueryName, SlotsOf } from '../queries/compiled/types.ts';
 import type { RecordTable } from '../queries/configuration.ts';
 import type { NewAuthenticationRow, NewCodeRow } from '../records/login.ts';
@@ -6,6 +14,7 @@ import type { SessionLifetimes } from '../records/session-lifetimes.ts';
 import type { CodeRow, ConsentRow, FamilyRow, SessionRow, Tables } from '../schema.ts';
 import { applyChanges } from './apply.ts';
 import { runSlice } from './background.ts';
+import { correctCounts } from './counts.ts';
 import {
   endUserSessions,
   finishLogin,
@@ -106,6 +115,10 @@ export interface Verbs {
     out: Swept & { unknown: readonly string[] };
   };
   moveSession: { in: { id: string }; out: undefined };
+  correctCounts: {
+    in: { check: CountCheck; generation: number; now: number; drifts: readonly CountDrift[] };
+    out: boolean;
+  };
   runSlice: {
     in: { name: string; dialect: 'sqlite' | 'postgres' };
     /** `handled` counts the records of all slices so far. */
@@ -131,6 +144,7 @@ export const TOGETHER: ReadonlySet<Verb> = new Set([
   'sweep',
   'runSlice',
   'moveSession',
+  'correctCounts',
 ]);
 
 /** The steps of each verb. */
@@ -150,6 +164,7 @@ const STEPS: { readonly [V in Verb]: (input: Verbs[V]['in']) => Steps<Verbs[V]['
   sweep,
   runSlice,
   moveSession,
+  correctCounts,
   run: ({ query, values }) => run(query, values),
 };
 

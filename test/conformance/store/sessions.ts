@@ -86,7 +86,10 @@ export function sessionsRules(rule: Rule): void {
         { clientUuid: 'client-2', online: 1, offline: 0 },
       ],
     );
+    assert.deepEqual(await store.countSessionsOfClient('client-1'), { online: 1, offline: 1 });
+    assert.deepEqual(await store.countSessionsOfClient('no'), { online: 0, offline: 0 });
     const figures = await store.figures();
+    assert.ok(figures.countsCheckedAt !== undefined);
     assert.deepEqual(
       { ...figures, databaseBytes: 0, schemaVersion: 0 },
       {
@@ -98,6 +101,8 @@ export function sessionsRules(rule: Rule): void {
         offlineSessions: 1,
         tokenFamilies: 3,
         openLogins: 0,
+        countDrift: 0,
+        countsCheckedAt: figures.countsCheckedAt,
       },
     );
     assert.ok(figures.databaseBytes > 0 && figures.schemaVersion > 0);

@@ -1,4 +1,5 @@
 import { configurationRules } from './configuration.ts';
+import { countRules } from './counts.ts';
 import { guaranteesRules } from './guarantees.ts';
 import { guessesRules } from './guesses.ts';
 import { listRules } from './lists.ts';
@@ -24,4 +25,5 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
   openLoginRules(rule);
   replicasRules(rule);
   guessesRules(rule);
+  countRules(rule);
 }

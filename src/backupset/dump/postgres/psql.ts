@@ -1,5 +1,5 @@
 import { printable } from '../../faults.ts';
-import { endOfQuoted, isWord } from '../statement.ts';
+import { after, endOfQuoted, isWord } from '../statement.ts';
 import { type BadDump, badDump, countLines, INCOMPLETE } from '../window.ts';
 
 /** The beginning of the message about a statement that neither idkit nor Keycloak needs. */
@@ -8,6 +8,8 @@ export const FOREIGN_STATEMENT = 'pg_dump does not write this statement for idki
 const QUOTE = 0x27;
 const DOUBLE_QUOTE = 0x22;
 const DASH = 0x2d;
+const DOLLAR = 0x24;
+const SPACE = 0x20;
 const SLASH = 0x2f;
 
 /**
@@ -25,7 +27,9 @@ export function endOfPsqlStatement(text: Buffer, start: number): number {
     if (byte === 0x3b && parentheses === 0) return at + 1;
     if (byte === 0x28) parentheses++;
     if (byte === 0x29 && parentheses > 0) parentheses--;
-    if (byte === QUOTE || byte === DOUBLE_QUOTE) {
+    if (byte === DOLLAR && text[at + 1] === DOLLAR && text[at - 1] === SPACE) {
+      at = after(text, '$$', at + 2);
+    } else if (byte === QUOTE || byte === DOUBLE_QUOTE) {
       if (at > start && (isWord(text[at - 1]!) || text[at - 1] === 0x26))
         throw strange(text, start, at, 'a literal or name with a prefix');
       at = endOfQuoted(text, at, byte);

@@ -5,7 +5,7 @@ import type { SqliteDefinition } from './known.ts';
 export const SQLITE_APPLICATION = 1768188788;
 
 /** The newest version of the schema that this module knows. */
-export const SQLITE_VERSION = 5;
+export const SQLITE_VERSION = 6;
 
 // biome-ignore format: generated
 export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
@@ -16,7 +16,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "meta",
@@ -33,7 +34,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "realm",
@@ -52,7 +54,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "client",
@@ -72,7 +75,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "client_scope",
@@ -91,7 +95,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "role",
@@ -111,7 +116,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -121,7 +127,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -131,7 +138,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "realm_group",
@@ -151,7 +159,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -161,7 +170,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -171,7 +181,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "component",
@@ -190,7 +201,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -200,7 +212,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "account",
@@ -225,7 +238,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -235,7 +249,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -245,7 +260,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "user_role",
@@ -262,7 +278,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -272,7 +289,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "user_group",
@@ -289,7 +307,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -299,7 +318,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "credential",
@@ -320,7 +340,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -425,7 +446,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "revoked_token",
@@ -442,7 +464,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -452,7 +475,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "claim",
@@ -469,7 +493,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -479,7 +504,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "login_failures",
@@ -498,7 +524,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "event",
@@ -521,7 +548,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -531,7 +559,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "admin_event",
@@ -557,7 +586,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -566,7 +596,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "authentication_session",
@@ -588,7 +619,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -597,7 +629,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -606,7 +639,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -615,7 +649,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "authorization_code",
@@ -639,7 +674,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -648,7 +684,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -657,7 +694,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -666,7 +704,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "user_consent",
@@ -685,7 +724,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    2,
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
@@ -693,14 +733,16 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    3,
    4,
-   5
+   5,
+   6
   ]
  },
  {
   "sql": "CREATE TABLE background_migration (\n  name TEXT PRIMARY KEY NOT NULL,\n  position TEXT NOT NULL,\n  handled INTEGER NOT NULL,\n  finished INTEGER NOT NULL\n) WITHOUT ROWID",
   "versions": [
    4,
-   5
+   5,
+   6
   ],
   "table": {
    "name": "background_migration",
@@ -715,7 +757,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
  {
   "sql": "CREATE TABLE \"user_session_0\" (\n  id TEXT NOT NULL,\n  offline INTEGER NOT NULL,\n  realm_id TEXT NOT NULL REFERENCES realm (id) ON DELETE CASCADE,\n  user_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,\n  started_at INTEGER NOT NULL,\n  last_access_at INTEGER NOT NULL,\n  remember_me INTEGER NOT NULL,\n  look_again INTEGER NOT NULL,\n  doc TEXT NOT NULL,\n  PRIMARY KEY (id, offline)\n) WITHOUT ROWID",
   "versions": [
-   5
+   5,
+   6
   ],
   "table": {
    "name": "user_session_0",
@@ -735,25 +778,29 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
  {
   "sql": "CREATE INDEX user_session_user ON \"user_session_0\" (user_id)",
   "versions": [
-   5
+   5,
+   6
   ]
  },
  {
   "sql": "CREATE INDEX user_session_realm ON \"user_session_0\" (realm_id, offline)",
   "versions": [
-   5
+   5,
+   6
   ]
  },
  {
   "sql": "CREATE INDEX user_session_look_again ON \"user_session_0\" (look_again)",
   "versions": [
-   5
+   5,
+   6
   ]
  },
  {
   "sql": "CREATE TABLE \"token_family_0\" (\n  id TEXT PRIMARY KEY NOT NULL,\n  session_id TEXT NOT NULL,\n  offline INTEGER NOT NULL,\n  client_uuid TEXT NOT NULL,\n  user_id TEXT NOT NULL,\n  realm_id TEXT NOT NULL,\n  current_hash BLOB NOT NULL,\n  parent_hash BLOB,\n  parent_uses INTEGER NOT NULL,\n  scope TEXT NOT NULL,\n  started_at INTEGER NOT NULL,\n  last_refresh_at INTEGER NOT NULL,\n  notes TEXT NOT NULL,\n  FOREIGN KEY (session_id, offline) REFERENCES \"user_session_0\" (id, offline) ON DELETE CASCADE\n) WITHOUT ROWID",
   "versions": [
-   5
+   5,
+   6
   ],
   "table": {
    "name": "token_family_0",
@@ -777,19 +824,22 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
  {
   "sql": "CREATE INDEX token_family_session ON \"token_family_0\" (session_id, offline)",
   "versions": [
-   5
+   5,
+   6
   ]
  },
  {
   "sql": "CREATE INDEX token_family_client ON \"token_family_0\" (client_uuid, offline, session_id)",
   "versions": [
-   5
+   5,
+   6
   ]
  },
  {
   "sql": "CREATE TABLE user_session (\n  id BLOB NOT NULL,\n  offline INTEGER NOT NULL,\n  user_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,\n  started_at INTEGER NOT NULL,\n  last_access_at INTEGER NOT NULL,\n  remember_me INTEGER NOT NULL,\n  look_again INTEGER NOT NULL,\n  doc TEXT NOT NULL,\n  PRIMARY KEY (id, offline)\n) WITHOUT ROWID",
   "versions": [
-   5
+   5,
+   6
   ],
   "table": {
    "name": "user_session",
@@ -808,19 +858,22 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
  {
   "sql": "CREATE INDEX user_session_of_user ON user_session (user_id)",
   "versions": [
-   5
+   5,
+   6
   ]
  },
  {
   "sql": "CREATE INDEX user_session_due ON user_session (look_again)",
   "versions": [
-   5
+   5,
+   6
   ]
  },
  {
   "sql": "CREATE TABLE token_family (\n  session_id BLOB NOT NULL,\n  id BLOB NOT NULL,\n  offline INTEGER NOT NULL,\n  client_uuid BLOB NOT NULL,\n  current_hash BLOB NOT NULL,\n  parent_hash BLOB,\n  parent_uses INTEGER NOT NULL,\n  scope TEXT NOT NULL,\n  started_at INTEGER NOT NULL,\n  last_refresh_at INTEGER NOT NULL,\n  notes TEXT NOT NULL,\n  PRIMARY KEY (session_id, id),\n  FOREIGN KEY (session_id, offline) REFERENCES user_session (id, offline) ON DELETE CASCADE\n) WITHOUT ROWID",
   "versions": [
-   5
+   5,
+   6
   ],
   "table": {
    "name": "token_family",
@@ -842,7 +895,91 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
  {
   "sql": "CREATE INDEX token_family_of_client ON token_family (client_uuid, offline, session_id)",
   "versions": [
-   5
+   5,
+   6
+  ]
+ },
+ {
+  "sql": "CREATE TABLE record_count (\n  kind TEXT NOT NULL,\n  owner TEXT NOT NULL,\n  amount INTEGER NOT NULL,\n  PRIMARY KEY (kind, owner)\n) WITHOUT ROWID",
+  "versions": [
+   6
+  ],
+  "table": {
+   "name": "record_count",
+   "columns": [
+    "kind",
+    "owner",
+    "amount"
+   ]
+  }
+ },
+ {
+  "sql": "CREATE TABLE count_check (\n  kind TEXT PRIMARY KEY NOT NULL,\n  generation INTEGER NOT NULL,\n  checked_at INTEGER NOT NULL,\n  drift INTEGER NOT NULL\n) WITHOUT ROWID",
+  "versions": [
+   6
+  ],
+  "table": {
+   "name": "count_check",
+   "columns": [
+    "kind",
+    "generation",
+    "checked_at",
+    "drift"
+   ]
+  }
+ },
+ {
+  "sql": "CREATE TRIGGER account_added AFTER INSERT ON account WHEN NEW.service_account_client IS NULL BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'users', NEW.realm_id, 1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
+  "versions": [
+   6
+  ]
+ },
+ {
+  "sql": "CREATE TRIGGER account_removed AFTER DELETE ON account WHEN OLD.service_account_client IS NULL BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'users', OLD.realm_id, -1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
+  "versions": [
+   6
+  ]
+ },
+ {
+  "sql": "CREATE TRIGGER account_updated AFTER UPDATE OF service_account_client ON account WHEN (OLD.service_account_client IS NULL) <> (NEW.service_account_client IS NULL) BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'users', NEW.realm_id, CASE WHEN NEW.service_account_client IS NULL THEN 1 ELSE -1 END WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
+  "versions": [
+   6
+  ]
+ },
+ {
+  "sql": "CREATE TRIGGER user_session_added AFTER INSERT ON user_session BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT CASE NEW.offline WHEN 0 THEN 'sessions' ELSE 'offlineSessions' END, '', 1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
+  "versions": [
+   6
+  ]
+ },
+ {
+  "sql": "CREATE TRIGGER user_session_removed AFTER DELETE ON user_session BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT CASE OLD.offline WHEN 0 THEN 'sessions' ELSE 'offlineSessions' END, '', -1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
+  "versions": [
+   6
+  ]
+ },
+ {
+  "sql": "CREATE TRIGGER token_family_added AFTER INSERT ON token_family BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'families', '', 1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\n  INSERT INTO record_count (kind, owner, amount) SELECT CASE NEW.offline WHEN 0 THEN 'clientSessions' ELSE 'clientOfflineSessions' END, lower(hex(NEW.client_uuid)), 1 WHERE NOT EXISTS (SELECT 1 FROM token_family AS other WHERE other.client_uuid = NEW.client_uuid\n      AND other.offline = NEW.offline AND other.session_id = NEW.session_id AND other.id <> NEW.id)\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
+  "versions": [
+   6
+  ]
+ },
+ {
+  "sql": "CREATE TRIGGER token_family_removed AFTER DELETE ON token_family BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'families', '', -1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\n  INSERT INTO record_count (kind, owner, amount) SELECT CASE OLD.offline WHEN 0 THEN 'clientSessions' ELSE 'clientOfflineSessions' END, lower(hex(OLD.client_uuid)), -1 WHERE NOT EXISTS (SELECT 1 FROM token_family AS other WHERE other.client_uuid = OLD.client_uuid\n      AND other.offline = OLD.offline AND other.session_id = OLD.session_id AND other.id <> OLD.id)\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
+  "versions": [
+   6
+  ]
+ },
+ {
+  "sql": "CREATE TRIGGER authentication_session_added AFTER INSERT ON authentication_session BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'logins', '', 1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
+  "versions": [
+   6
+  ]
+ },
+ {
+  "sql": "CREATE TRIGGER authentication_session_removed AFTER DELETE ON authentication_session BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'logins', '', -1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
+  "versions": [
+   6
   ]
  }
 ];

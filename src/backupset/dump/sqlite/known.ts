@@ -12,6 +12,12 @@ export function parseBeginning(sql: string): { name: string; on?: string } | und
   return index === undefined ? undefined : { name: unquoted(index), on: unquoted(on) };
 }
 
+/** Returns the names of a known trigger and of its table. Returns undefined for any other statement. */
+export function parseTrigger(sql: string): { name: string; on: string } | undefined {
+  const [, name, on] = /^CREATE TRIGGER (\w+) AFTER [^(]*? ON (\w+) /.exec(sql) ?? [];
+  return name === undefined || on === undefined || !BY_TEXT.has(sql) ? undefined : { name, on };
+}
+
 function unquoted(name: string): string {
   return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
 }
@@ -21,7 +27,7 @@ export function findDefinition(sql: string): SqliteDefinition | undefined {
   return BY_TEXT.get(sql);
 }
 
-/** Lists every table and index of a schema version. */
+/** Lists every table, index and trigger of a schema version. */
 export function definitionsOf(version: number): readonly SqliteDefinition[] {
   return SQLITE_DEFINITIONS.filter(({ versions }) => versions.includes(version));
 }
@@ -59,12 +65,12 @@ export function isPlainDefinition(sql: string): boolean {
   return true;
 }
 
-/** A table or index of idkit's embedded database. */
+/** A table, index or trigger of idkit's embedded database. */
 export interface SqliteDefinition {
   /** The statement as the database stores it. */
   sql: string;
   /** The schema versions that have it. */
   versions: readonly number[];
-  /** The name and the columns of a table. Absent for an index. */
+  /** The name and the columns of a table. Absent for an index or a trigger. */
   table?: { name: string; columns: readonly string[] };
 }

@@ -1,7 +1,7 @@
 import { printable } from '../../faults.ts';
 import { type BadDump, badDump } from '../window.ts';
 import { SQLITE_VERSION } from './definitions.ts';
-import { definitionsOf, findDefinition, isPlainDefinition, parseBeginning } from './known.ts';
+import { definitionsOf, findDefinition, isPlainDefinition, parseBeginning, parseTrigger } from './known.ts';
 
 /** Collects the definitions of one dump. Their schema version is known only at the end of the dump. */
 export class SchemaSeen {
@@ -20,13 +20,15 @@ export class SchemaSeen {
   /** @throws IDKIT_DAMAGED for a definition that no version of idkit creates */
   add(sql: string, line: number): void {
     const known = findDefinition(sql);
-    const fault = badDump(`idkit does not create this table or index: ${printable(sql.slice(0, 60))}`);
-    const begins = parseBeginning(sql);
+    const fault = badDump(
+      `idkit does not create this table, index or trigger: ${printable(sql.slice(0, 60))}`,
+    );
+    const begins = parseTrigger(sql) ?? parseBeginning(sql);
     if (begins === undefined || (known === undefined && !isPlainDefinition(sql))) throw fault;
     const name = begins.name.toLowerCase();
     if (name.startsWith('sqlite_') || this.#names.has(name)) throw fault;
     if (begins.on !== undefined && !this.#tables.has(begins.on))
-      throw badDump(`the index ${printable(begins.name)} comes before its table`);
+      throw badDump(`${printable(begins.name)} comes before its table`);
     if (known === undefined) this.#unknown ??= fault.atLine(line);
     this.#names.add(name);
     this.#definitions.add(sql);
@@ -56,10 +58,10 @@ export class SchemaSeen {
     const foreign = [...this.#definitions].find((sql) => !expected.has(sql));
     if (foreign !== undefined)
       throw badDump(
-        `schema version ${version} does not have this table or index: ${printable(foreign.slice(0, 60))}`,
+        `schema version ${version} does not have this table, index or trigger: ${printable(foreign.slice(0, 60))}`,
       );
     const missing = [...expected].find((sql) => !this.#definitions.has(sql));
     if (missing !== undefined)
-      throw badDump(`a table or index of its schema is missing: ${printable(missing.slice(0, 60))}`);
+      throw badDump(`a table, index or trigger of its schema is missing: ${printable(missing.slice(0, 60))}`);
   }
 }

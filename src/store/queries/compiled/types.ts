@@ -107,6 +107,7 @@ export interface Queries {
   'session.clientsOfUser': { slots: Pick<Tables['user_session'], 'user_id' | 'offline'>; row: Pick<Tables['token_family'], 'client_uuid'> };
   'session.ofClient': { slots: Pick<Tables['token_family'], 'client_uuid'> & { offline: Tables['user_session']['offline'] & Tables['token_family']['offline']; after: Tables['token_family']['session_id']; max: number; first: number }; row: Tables['user_session'] & Pick<Tables['account'], 'realm_id' | 'username'> & { last_refresh_at: Tables['token_family']['last_refresh_at'] | null; client_uuids: string } };
   'session.clients': { slots: Pick<Tables['token_family'], 'offline'> & { id: Tables['token_family']['session_id'] }; row: Pick<Tables['token_family'], 'client_uuid'> };
+  'session.countOfClient': { slots: Pick<Tables['token_family'], 'client_uuid'>; row: Pick<Tables['token_family'], 'offline'> & { sessions: number } };
   'session.countByClient': { slots: Pick<Tables['client'], 'realm_id'>; row: Pick<Tables['token_family'], 'client_uuid' | 'offline'> & { sessions: number } };
   'session.delete': { slots: Pick<Tables['user_session'], 'id' | 'offline'>; row: never };
   'session.deleteOfUser': { slots: Pick<Tables['user_session'], 'user_id' | 'offline'>; row: never };
@@ -174,6 +175,22 @@ export interface Queries {
   'credential.reseal': { slots: Pick<Tables['credential'], 'sealed' | 'id'> & { previous: NonNullable<Tables['credential']['sealed']> }; row: never };
   'meta.add': { slots: Tables['meta']; row: never };
   'meta.deleteOthers': { slots: Pick<Tables['meta'], 'name'> & { pattern: Tables['meta']['name'] }; row: never };
+  'count.checks': { slots: Record<never, never>; row: Tables['count_check'] };
+  'count.ofOwner': { slots: { kind: string; owner: string }; row: { amount: number } };
+  'count.totals': { slots: Record<never, never>; row: Pick<Tables['record_count'], 'kind'> & { amount: number } };
+  'count.totalsAndUnmoved': { slots: Record<never, never>; row: { kind: string; amount: number } };
+  'count.realms': { slots: Record<never, never>; row: { realms: number } };
+  'count.ofClient': { slots: { client_uuid: Tables['token_family']['client_uuid'] }; row: Pick<Tables['record_count'], 'kind'> & { amount: number } };
+  'count.ofClientAndUnmoved': { slots: { client_uuid: Tables['token_family']['client_uuid']; client: string }; row: { kind: string; amount: number } };
+  'count.ofClients': { slots: { realm_id: Tables['client']['realm_id'] }; row: Pick<Tables['record_count'], 'kind' | 'owner'> & { amount: number } };
+  'count.ofClientsAndUnmoved': { slots: { realm_id: Tables['client']['realm_id'] }; row: { kind: string; owner: string; amount: number } };
+  'count.driftOfUsers': { slots: Record<never, never>; row: Pick<Tables['record_count'], 'kind' | 'owner'> & { drift: number } };
+  'count.driftOfSessions': { slots: Record<never, never>; row: Pick<Tables['record_count'], 'kind' | 'owner'> & { drift: number } };
+  'count.driftOfFamilies': { slots: Record<never, never>; row: Pick<Tables['record_count'], 'kind' | 'owner'> & { drift: number } };
+  'count.driftOfLogins': { slots: Record<never, never>; row: Pick<Tables['record_count'], 'kind' | 'owner'> & { drift: number } };
+  'count.claim': { slots: Pick<Tables['count_check'], 'kind' | 'generation'> & { now: Tables['count_check']['checked_at']; drift: Tables['count_check']['drift'] }; row: never };
+  'count.correct': { slots: { kind: string; owner: string; amount: number }; row: never };
+  'count.removeZeros': { slots: Record<never, never>; row: never };
   'background.all': { slots: Record<never, never>; row: Tables['background_migration'] };
   'background.begin': { slots: Pick<Tables['background_migration'], 'name'>; row: never };
   'background.claim': { slots: Pick<Tables['background_migration'], 'name'>; row: Tables['background_migration'] };
@@ -195,6 +212,8 @@ export interface PostgresQueries {
   'family.rotateAll': { slots: { session_ids: readonly Tables['token_family']['session_id'][]; ids: readonly Tables['token_family']['id'][]; presented: readonly Tables['token_family']['current_hash'][]; next: readonly Tables['token_family']['current_hash'][]; now: readonly Tables['token_family']['last_refresh_at'][]; single_use: readonly boolean[] }; row: { id: Tables['token_family']['id'] } };
   'family.held': { slots: { session_ids: readonly Tables['token_family']['session_id'][]; ids: readonly Tables['token_family']['id'][] }; row: { id: Tables['token_family']['id'] } };
   'family.takeBackAll': { slots: { session_ids: readonly Tables['token_family']['session_id'][]; ids: readonly Tables['token_family']['id'][]; presented: readonly Tables['token_family']['current_hash'][]; next: readonly Tables['token_family']['current_hash'][] }; row: { next: Tables['token_family']['current_hash'] } };
+  'count.fold': { slots: { limit: number }; row: { folded: number } };
+  'count.foldSessions': { slots: { limit: number }; row: { folded: number } };
 }
 
 export type QueryName = keyof Queries;

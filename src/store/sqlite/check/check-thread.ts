@@ -38,7 +38,7 @@ function check() {
   return summarize(database);
 }
 
-/** Checks that the database has exactly the tables and indexes of its schema version. A dump must not add others. */
+/** Checks that the database has exactly the tables, indexes and triggers of its schema version. A dump must not add others. */
 function checkSchema(): void {
   const expected = new Set(definitionsOf(schemaVersion(database)).map(({ sql }) => sql));
   const entries = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
@@ -48,7 +48,7 @@ function checkSchema(): void {
     throw damaged(
       `its schema contains an object that idkit does not create: ${JSON.stringify(Object.values(foreign)).slice(0, 80)}`,
     );
-  if (own.length !== expected.size) throw damaged('its schema lacks a table or an index');
+  if (own.length !== expected.size) throw damaged('its schema lacks a table, an index or a trigger');
 }
 
 /** Reports whether SQLite itself created the index for a key of the table. */

@@ -5,9 +5,15 @@ import { writeRows } from './write-rows.ts';
 export const END_LINE = '-- idkit dump complete';
 
 /**
- * Tables whose data is needed for minutes only: unfinished logins and codes. A dump contains these tables without rows.
+ * Tables that a dump contains without rows: unfinished logins and codes, which are needed for minutes only, and the kept
+ * counts, which the service counts again after the restore.
  */
-const SHORT_LIVED: ReadonlySet<string> = new Set(['authentication_session', 'authorization_code']);
+const WITHOUT_ROWS: ReadonlySet<string> = new Set([
+  'authentication_session',
+  'authorization_code',
+  'record_count',
+  'count_check',
+]);
 
 /**
  * Writes a database as plain SQL, which the program `sqlite3` can load. The caller holds the read transaction. Tables
@@ -28,7 +34,7 @@ export function writeDump(database: DatabaseSync, write: (bytes: Uint8Array) => 
   for (const { name, sql } of own.filter(({ type }) => type === 'table')) {
     if (/^CREATE\s+VIRTUAL\s/i.test(sql)) throw new Error(`table ${name} is virtual and cannot be dumped`);
     text(`${sql};\n`);
-    if (!SHORT_LIVED.has(name)) writeRows(database, name, write);
+    if (!WITHOUT_ROWS.has(name)) writeRows(database, name, write);
   }
   for (const kind of ['index', 'trigger', 'view'])
     for (const { sql } of own.filter(({ type }) => type === kind)) text(`${sql};\n`);

@@ -1,4 +1,4 @@
-import { isPlainDefinition } from '../../../backupset/index.ts';
+import { findDefinition, isPlainDefinition } from '../../../backupset/index.ts';
 import { endOfLiteral } from '../literals.ts';
 
 const NAME = `(?:"(?:[^"]|"")+"|[A-Za-z_][A-Za-z0-9_]*)`;
@@ -22,7 +22,9 @@ export function statementKind(statement: Buffer): StatementKind | undefined {
   if (/^BEGIN(?:\s+TRANSACTION)?\s*$/i.test(head)) return 'begin';
   if (/^COMMIT\s*$/i.test(head)) return 'commit';
   if (PRAGMA.test(head)) return 'pragma';
-  if (isPlainDefinition(statement.toString('latin1'))) return 'create';
+  const text = statement.toString('latin1');
+  // A trigger runs statements, so only the triggers that idkit itself creates are loaded.
+  if (isPlainDefinition(text) || findDefinition(text.trimEnd()) !== undefined) return 'create';
   return undefined;
 }
 

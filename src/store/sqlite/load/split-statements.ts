@@ -1,3 +1,4 @@
+import { isInsideTrigger } from '../../../backupset/index.ts';
 import { endOfLiteral } from '../literals.ts';
 
 /** Maximum length of a statement in bytes. Dumps of idkit contain only shorter ones. */
@@ -11,7 +12,7 @@ const SEMICOLON = 0x3b;
 
 /**
  * Splits SQL text into statements, without their semicolons. A semicolon inside a literal, a quoted name or a `--`
- * comment does not end a statement.
+ * comment does not end a statement. A trigger ends with `END;`.
  */
 export class StatementSplitter {
   #rest: Buffer = Buffer.alloc(0);
@@ -36,6 +37,7 @@ export class StatementSplitter {
       }
       const statement = withoutComments(bytes.subarray(start, next.at));
       at = next.at + 1;
+      if (isInsideTrigger(statement)) continue;
       statements.push(statement);
       start = at;
     }

@@ -1,5 +1,6 @@
 import { alterSequence, alterTable } from './alter.ts';
 import { isOwnDefinition } from './own-definitions.ts';
+import { ownFunction } from './own-functions.ts';
 import { type Relation, StatementReader } from './reader.ts';
 import { grant, ownRights } from './rights.ts';
 import { createIndex, createSequence, createTable } from './schema.ts';
@@ -25,6 +26,11 @@ const STATEMENTS: Readonly<Record<string, (read: StatementReader) => void>> = {
   'CREATE SCHEMA': (read) => void read.name(),
   'ALTER TABLE': alterTable,
   'ALTER SEQUENCE': alterSequence,
+  'ALTER FUNCTION': (read) => {
+    ownFunction(read);
+    read.must('OWNER TO');
+    read.name();
+  },
   'ALTER SCHEMA': (read) => {
     read.name();
     read.must('OWNER TO');

@@ -1,3 +1,4 @@
+import { FUNCTION_DEFINITIONS } from './own-functions.ts';
 import { SYSTEM_SCHEMA } from './reader.ts';
 import { type Token, tokenize } from './tokens.ts';
 
@@ -19,7 +20,9 @@ const DEFINITIONS = [
   `CREATE INDEX idx_client_att_by_name_value ON public.client_attributes USING btree (name, substr(value, 1, 255))`,
 ];
 
-const KNOWN: ReadonlySet<string> = new Set(DEFINITIONS.map((text) => keyOf(tokenize(text))));
+const KNOWN: ReadonlySet<string> = new Set(
+  [...DEFINITIONS, ...FUNCTION_DEFINITIONS].map((text) => keyOf(tokenize(text))),
+);
 
 /** True if the statement is one of these definitions, in any schema except those of the server. */
 export function isOwnDefinition(tokens: readonly Token[]): boolean {
@@ -32,12 +35,12 @@ function schemaPlace(tokens: readonly Token[]): number {
   return tokens.findIndex(({ text, kind }) => kind === 'sign' && text === '.') - 1;
 }
 
-/** Joins the tokens without the schema. */
+/** Joins the tokens without the schema, which a trigger names twice. */
 function keyOf(tokens: readonly Token[]): string {
-  const schema = schemaPlace(tokens);
+  const schema = tokens[schemaPlace(tokens)]?.text;
   return (
     tokens
-      .filter((_token, index) => index !== schema)
+      .filter(({ text }, index) => text !== schema || tokens[index + 1]?.text !== '.')
       .map(({ kind, text }) => (kind === 'name' ? JSON.stringify(text) : text))
       .join(' ')
       // Depending on its version, pg_dump writes these two in either order.

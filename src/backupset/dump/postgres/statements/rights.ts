@@ -1,3 +1,4 @@
+import { ownFunction } from './own-functions.ts';
 import type { StatementReader } from './reader.ts';
 
 const RIGHTS = [
@@ -14,14 +15,15 @@ const RIGHTS = [
 ];
 
 /**
- * Accepts `GRANT` and `REVOKE` of privileges on tables, sequences and schemas, but not of roles, which belong to the
- * server.
+ * Accepts `GRANT` and `REVOKE` of privileges on tables, sequences, functions and schemas, but not of roles, which belong
+ * to the server.
  */
 export function grant(read: StatementReader): void {
   read.take('GRANT OPTION FOR');
   rights(read);
   read.must('ON');
   if (read.take('SCHEMA')) read.name();
+  else if (read.take('FUNCTION')) ownFunction(read);
   else {
     read.mustOne(['TABLE', 'SEQUENCE']);
     read.relation();

@@ -1,7 +1,7 @@
 /** A token of a statement as the scanner of Postgres reads it. */
 export interface Token {
-  /** A `word` is unquoted, a `name` is in double quotes. */
-  kind: 'word' | 'name' | 'string' | 'number' | 'sign' | 'end';
+  /** A `word` is unquoted, a `name` is in double quotes, and a `body` is the source of a function between `$$`. */
+  kind: 'word' | 'name' | 'string' | 'body' | 'number' | 'sign' | 'end';
   /** The text as written in the dump. For a `name`, the text between the quotes. */
   text: string;
   /** The offset in the statement. */
@@ -19,7 +19,7 @@ export class NotAllowed extends Error {
 }
 
 const PLAIN =
-  /(?<space>[ \t\n]+)|(?<word>[A-Za-z_][A-Za-z0-9_]*)|(?<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(?<sign>::|<>|<=|>=|[(),.=<>+*[\]-])/y;
+  /(?<space>[ \t\n]+)|(?<body>\$\$[^$]*\$\$(?![\w$]))|(?<word>[A-Za-z_][A-Za-z0-9_]*)|(?<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(?<sign>::|<>|<=|>=|[(),.=<>+*[\]-])/y;
 const SPACE = /[ \t\n]/;
 /**
  * Control characters are rejected, because a line break in a name can smuggle commands into psql (CVE-2025-8715).
@@ -31,8 +31,8 @@ const CONTROL = /\p{Cc}/u;
 const MOST_TOKENS = 500_000;
 
 /**
- * Splits one statement without its semicolon. Comments, dollar quotes and literals with a prefix (`E''`, `U&''`, `B''`)
- * are rejected, because pg_dump does not write them.
+ * Splits one statement without its semicolon. Comments, dollar quotes with a tag and literals with a prefix (`E''`,
+ * `U&''`, `B''`) are rejected, because pg_dump does not write them for idkit or Keycloak.
  *
  * @throws NotAllowed
  */
@@ -52,9 +52,12 @@ export function tokenize(statement: string): Token[] {
     PLAIN.lastIndex = at;
     const groups = PLAIN.exec(statement)?.groups;
     if (groups === undefined) throw new NotAllowed(at);
-    const { space, word, number, sign: single } = groups;
-    const text = space ?? word ?? number ?? single!;
-    if (word !== undefined) tokens.push({ kind: 'word', text, at });
+    const { space, body, word, number, sign: single } = groups;
+    const text = space ?? body ?? word ?? number ?? single!;
+    if (body !== undefined) {
+      if (statement[at - 1] !== ' ') throw new NotAllowed(at);
+      tokens.push({ kind: 'body', text, at });
+    } else if (word !== undefined) tokens.push({ kind: 'word', text, at });
     else if (number !== undefined) {
       // If a word directly follows a number, versions of psql disagree about where the number ends.
       if (/[A-Za-z0-9_.]/.test(statement[at + text.length] ?? '')) throw new NotAllowed(at);

@@ -1,0 +1,76 @@
+import type { StatementReader } from './reader.ts';
+
+/**
+ * Every function and trigger that the migrations of idkit create in Postgres, as pg_dump writes it. For a migration that
+ * creates or changes one, add a row here and keep the rows of older versions. A dump with any other one is rejected.
+ */
+export const FUNCTION_DEFINITIONS: readonly string[] = [
+  `CREATE FUNCTION public.count_logins() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  INSERT INTO count_change (kind, owner, amount)
+    SELECT 'logins', '', CASE TG_OP WHEN 'INSERT' THEN count(*) ELSE - count(*) END
+    FROM changed HAVING count(*) > 0;
+  RETURN NULL;
+END
+$$`,
+  `CREATE FUNCTION public.count_service_accounts() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  INSERT INTO count_change (kind, owner, amount)
+    VALUES ('users', NEW.realm_id, CASE WHEN NEW.service_account_client IS NULL THEN 1 ELSE -1 END);
+  RETURN NULL;
+END
+$$`,
+  `CREATE FUNCTION public.count_sessions() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  INSERT INTO count_change (kind, owner, amount)
+    SELECT CASE offline WHEN 0 THEN 'sessions' ELSE 'offlineSessions' END, '',
+      CASE TG_OP WHEN 'INSERT' THEN count(*) ELSE - count(*) END
+    FROM changed GROUP BY offline;
+  RETURN NULL;
+END
+$$`,
+  `CREATE FUNCTION public.count_token_families() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  INSERT INTO session_client_change (client_uuid, offline, session_id, amount)
+    SELECT client_uuid, offline, session_id, CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END FROM changed;
+  RETURN NULL;
+END
+$$`,
+  `CREATE FUNCTION public.count_users() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  INSERT INTO count_change (kind, owner, amount)
+    SELECT 'users', realm_id, CASE TG_OP WHEN 'INSERT' THEN count(*) ELSE - count(*) END
+    FROM changed WHERE service_account_client IS NULL GROUP BY realm_id;
+  RETURN NULL;
+END
+$$`,
+  `CREATE TRIGGER account_added AFTER INSERT ON public.account REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_users()`,
+  `CREATE TRIGGER account_removed AFTER DELETE ON public.account REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_users()`,
+  `CREATE TRIGGER account_updated AFTER UPDATE OF service_account_client ON public.account FOR EACH ROW WHEN (((old.service_account_client IS NULL) <> (new.service_account_client IS NULL))) EXECUTE FUNCTION public.count_service_accounts()`,
+  `CREATE TRIGGER authentication_session_added AFTER INSERT ON public.authentication_session REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_logins()`,
+  `CREATE TRIGGER authentication_session_removed AFTER DELETE ON public.authentication_session REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_logins()`,
+  `CREATE TRIGGER token_family_added AFTER INSERT ON public.token_family REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_token_families()`,
+  `CREATE TRIGGER token_family_removed AFTER DELETE ON public.token_family REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_token_families()`,
+  `CREATE TRIGGER user_session_added AFTER INSERT ON public.user_session REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_sessions()`,
+  `CREATE TRIGGER user_session_removed AFTER DELETE ON public.user_session REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_sessions()`,
+];
+
+const OWN_FUNCTIONS: ReadonlySet<string> = new Set(
+  FUNCTION_DEFINITIONS.flatMap((text) => /^CREATE FUNCTION public\.(\w+)\(\)/.exec(text)?.[1] ?? []),
+);
+
+/** Accepts the name of one of these functions. A dump may contain its owner and the rights on it. */
+export function ownFunction(read: StatementReader): void {
+  if (!OWN_FUNCTIONS.has(read.relation().name)) read.refuse();
+  read.must('( )');
+}

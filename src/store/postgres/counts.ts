@@ -1,0 +1,116 @@
+import type { Connections } from '../../postgres/driver.ts';
+import { ADVISORY, endInTime, mapFault, oneRow } from '../../postgres/index.ts';
+import type { CountDrift } from '../contract/index.ts';
+import type { DriftQuery } from '../sql/counts.ts';
+import { prepared, rowsOf } from './prepared.ts';
+
+/** Timeout in milliseconds for counting all records of a check. */
+const CHECK_MS = 3_600_000;
+
+/** Pause in milliseconds between two folds. It limits the number of changes that a read adds up. */
+const PAUSE_MS = 1_000;
+/** Maximum number of changes in one transaction. */
+const MOST = 20_000;
+
+/**
+ * Counts the records of a check on a separate connection, and returns the differences from the kept counts.
+ *
+ * @param stopping closes the connection
+ * @returns undefined if another store is counting
+ * @throws the catalogue's errors
+ */
+export async function readDrift(
+  connections: Connections,
+  query: DriftQuery,
+  stopping: AbortSignal,
+): Promise<readonly CountDrift[] | undefined> {
+  const client = await connections.open();
+  // The query that is running reports the loss of the connection.
+  client.on('error', () => {});
+  const stop = () => client.connection.stream.destroy();
+  stopping.addEventListener('abort', stop, { once: true });
+  try {
+    if (stopping.aborted) return undefined;
+    // One process of the server counts, so that the others have the remaining cores. `jit` does not pay off here.
+    await client.query(
+      `SET statement_timeout = ${CHECK_MS}; SET max_parallel_workers_per_gather = 0; SET jit = off`,
+    );
+    const sql = 'SELECT pg_try_advisory_lock($1, $2) AS taken';
+    const { taken } = oneRow(await client.query<{ taken: boolean }>(sql, [...ADVISORY.countCheck]));
+    return taken
+      ? await rowsOf(client, { ...prepared<DriftQuery>(query, {}), query_timeout: CHECK_MS })
+      : undefined;
+  } catch (error) {
+    throw mapFault(error, connections.place);
+  } finally {
+    stopping.removeEventListener('abort', stop);
+    await endInTime(client).catch(() => {});
+  }
+}
+
+/**
+ * Adds the changes of counts to the kept counts, one store at a time. Readers add the remaining changes themselves, so
+ * this only keeps their number small.
+ */
+export class CountFolds {
+  readonly #connections: Connections;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+    this.#plan();
+  }
+
+  /**
+   * Adds all changes that are stored now. Does nothing while another store does the same.
+   *
+   * @throws the catalogue's errors
+   */
+  async fold(): Promise<void> {
+    try {
+      while (!this.#closed && (await this.#foldSome()));
+    } catch (error) {
+      throw mapFault(error, this.#connections.place);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #plan(): void {
+    if (this.#closed) return;
+    this.#timer = setTimeout(() => {
+      // The sweep repeats the fold and reports its errors.
+      this.#running = this.fold().then(
+        () => this.#plan(),
+        () => this.#plan(),
+      );
+    }, PAUSE_MS).unref();
+  }
+
+  /** Runs one transaction. Returns true if more changes may be left. */
+  #foldSome(): Promise<boolean> {
+    return this.#connections.use(async (client) => {
+      client.query('BEGIN; SET LOCAL enable_nestloop = off; SET LOCAL enable_seqscan = off').catch(() => {});
+      try {
+        // The lock is taken by an earlier statement than the fold, whose snapshot then contains the previous fold.
+        const sql = 'SELECT pg_try_advisory_xact_lock($1, $2) AS taken';
+        const { taken } = oneRow(await client.query<{ taken: boolean }>(sql, [...ADVISORY.countFold]));
+        let more = false;
+        if (taken)
+          for (const query of ['count.fold', 'count.foldSessions'] as const) {
+            const { folded } = oneRow({ rows: await rowsOf(client, prepared(query, { limit: MOST })) });
+            more ||= folded === MOST;
+          }
+        return more;
+      } finally {
+        await client.query('COMMIT');
+      }
+    });
+  }
+}

@@ -1,0 +1,243 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { idBytesSql } from '../records/id-bytes.ts';
+import type { Tables } from '../schema.ts';
+import { type Compilable, slot } from './define.ts';
+
+/** The kinds of counts that one check compares, by the name of the check. */
+export const KINDS_OF_CHECK = {
+  users: ['users'],
+  sessions: ['sessions', 'offlineSessions'],
+  families: ['families', 'clientSessions', 'clientOfflineSessions'],
+  logins: ['logins'],
+} as const;
+
+/** The kinds that the figures add up over all realms. */
+const TOTALS = ['users', 'sessions', 'offlineSessions', 'families', 'logins'];
+
+type Sql = RawBuilder<unknown>;
+
+/**
+ * Queries of the kept counts (migrations/0006-counts.ts). On Postgres, a count is the sum of its row in `record_count`
+ * and of the changes that have not been added to it. Each query reads all of them in one snapshot, so that the sum is
+ * correct at any time.
+ */
+export function countQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Record<string, Compilable> {
+  const query = (text: Sql): Compilable => ({ compile: () => text.compile(db) });
+  const sum = dialect === 'sqlite' ? sql`sum(amount)` : sql`sum(amount)::bigint`;
+  const kept = (where: Sql, clientsToo = false) => keptRows(dialect, where, clientsToo);
+  const totals = (more: Sql) =>
+    query(sql`
+select kind, ${sum} as amount from (${kept(sql`kind in (${sql.join(TOTALS.map((kind) => sql.lit(kind)))})`)}${familyChanges(dialect)}${more}) as kept group by kind`);
+  const ofClient = (more: Sql) =>
+    query(sql`
+select kind, ${sum} as amount from (${kept(ofClients(sql`owner = ${hex(dialect, oneClient())}`))}${sessionChanges(dialect, sql`client_uuid = ${oneClient()}`)}${more}) as kept group by kind`);
+  const ofRealm = (more: Sql) =>
+    query(sql`
+select kind, owner, ${sum} as amount from (${kept(ofClients(sql`owner in (${clientsOfRealm(dialect, 'text')})`))}${sessionChanges(dialect, sql`client_uuid in (${clientsOfRealm(dialect, 'bytes')})`)}${more}) as kept group by kind, owner`);
+  return {
+    'count.checks': db.selectFrom('count_check').selectAll(),
+    'count.ofOwner': query(sql`
+select coalesce(${sum}, 0) as amount from (${kept(sql`kind = ${slot('kind', 'string')} and owner = ${slot('owner', 'string')}`)}) as kept`),
+    'count.totals': totals(sql``),
+    'count.totalsAndUnmoved': totals(unmovedSessions()),
+    'count.realms': db.selectFrom('realm').select((eb) => eb.fn.countAll<number>().as('realms')),
+    'count.ofClient': ofClient(sql``),
+    'count.ofClientAndUnmoved': ofClient(
+      unmovedSessionsOf(dialect, sql`client_uuid = ${slot('client', 'string')}`),
+    ),
+    'count.ofClients': ofRealm(sql``),
+    'count.ofClientsAndUnmoved': ofRealm(
+      unmovedSessionsOf(dialect, sql`client_uuid in (${clientsOfRealm(dialect, 'id')})`),
+    ),
+    'count.driftOfUsers': query(drift(dialect, 'users', countedUsers())),
+    'count.driftOfSessions': query(
+      drift(
+        dialect,
+        'sessions',
+        sql`
+select case offline when 0 then 'sessions' else 'offlineSessions' end as kind, '' as owner, count(*) as amount
+from user_session group by offline`,
+      ),
+    ),
+    'count.driftOfFamilies': query(drift(dialect, 'families', countedFamilies(dialect))),
+    'count.driftOfLogins': query(
+      drift(
+        dialect,
+        'logins',
+        sql`
+select 'logins' as kind, '' as owner, count(*) as amount from authentication_session`,
+      ),
+    ),
+    /** Fails to store a row if another check of the kind has ended since `generation` was read. */
+    'count.claim': db
+      .insertInto('count_check')
+      .values({
+        kind: slot('kind'),
+        generation: 1,
+        checked_at: slot('now', 'count_check.checked_at'),
+        drift: 0,
+      })
+      .onConflict((conflict) =>
+        conflict
+          .column('kind')
+          .doUpdateSet({
+            generation: sql<number>`count_check.generation + 1`,
+            checked_at: slot('now', 'count_check.checked_at'),
+            drift: sql<number>`count_check.drift + ${slot('drift', 'count_check.drift')}`,
+          })
+          .where('count_check.generation', '=', slot('generation')),
+      ),
+    'count.correct': query(
+      dialect === 'sqlite'
+        ? sql`
+insert into record_count (kind, owner, amount) values (${slot('kind', 'string')}, ${slot('owner', 'string')}, ${slot('amount', 'number')})
+on conflict (kind, owner) do update set amount = amount + excluded.amount`
+        : sql`
+insert into count_change (kind, owner, amount) values (${slot('kind', 'string')}, ${slot('owner', 'string')}, ${slot('amount', 'number')})`,
+    ),
+    'count.removeZeros': db.deleteFrom('record_count').where('amount', '=', 0),
+  };
+}
+
+/** The Postgres statements that add the changes to `record_count`. The caller holds the lock `counts`. */
+export function countPostgresQueries(db: Kysely<Tables>): Record<string, Compilable> {
+  const query = (text: Sql): Compilable => ({ compile: () => text.compile(db) });
+  return {
+    'count.fold': query(sql`
+with taken as (
+  delete from count_change where ctid = any(array(select ctid from count_change limit ${slot('limit', 'number')}))
+  returning kind, owner, amount
+), change as (
+  select kind, owner, sum(amount)::bigint as amount from taken group by kind, owner having sum(amount) <> 0
+), added as (${addChanges()})
+select count(*) as folded from taken`),
+    // The number of token families that a pair of session and client had before and after the taken changes follows from
+    // their present number and from the changes: before all changes, it was `now - pending`.
+    'count.foldSessions': query(sql`
+with taken as (
+  delete from session_client_change
+  where ctid = any(array(select ctid from session_client_change limit ${slot('limit', 'number')}))
+  returning client_uuid, offline, session_id, amount
+), part as (
+  select client_uuid, offline, session_id, sum(amount) as taken from taken group by client_uuid, offline, session_id
+), waiting as (
+  select client_uuid, offline, session_id, sum(amount) as pending from session_client_change
+  group by client_uuid, offline, session_id
+), pair as (
+  select client_uuid, offline, pending, taken,
+    ${presentFamilies(sql`greatest(pending, pending - taken, 0)`)} as now
+  from (select * from part join waiting using (client_uuid, offline, session_id)) as pair
+), change as (
+  select ${clientKind()} as kind, ${hex('postgres', sql`client_uuid`)} as owner,
+    sum((now > pending - taken)::int - (now > pending)::int) as amount
+  from pair group by client_uuid, offline having sum((now > pending - taken)::int - (now > pending)::int) <> 0
+  union all select 'families', '', sum(amount) from taken having sum(amount) <> 0
+), added as (${addChanges()})
+select count(*) as folded from taken`),
+  };
+}
+
+function addChanges(): Sql {
+  return sql`
+  insert into record_count (kind, owner, amount) select kind, owner, amount from change
+  on conflict (kind, owner) do update set amount = record_count.amount + excluded.amount returning 1
+`;
+}
+
+/** Selects the rows of the kept counts. */
+function keptRows(dialect: 'sqlite' | 'postgres', where: Sql, clientsToo = false): Sql {
+  const own = sql`select kind, owner, amount from record_count where ${where}`;
+  if (dialect === 'sqlite') return own;
+  const changes = sql`${own} union all select kind, owner, amount from count_change where ${where}`;
+  return clientsToo ? sql`${changes}${familyChanges(dialect)}${sessionChanges(dialect, sql`true`)}` : changes;
+}
+
+/** Selects the token families that were added or removed and are not part of `record_count`. */
+function familyChanges(dialect: 'sqlite' | 'postgres'): Sql {
+  if (dialect === 'sqlite') return sql``;
+  return sql` union all select 'families', '', sum(amount) from session_client_change having count(*) > 0`;
+}
+
+/** Selects the sessions that a client gained or lost through the changes that are not part of `record_count`. */
+function sessionChanges(dialect: 'sqlite' | 'postgres', where: Sql): Sql {
+  if (dialect === 'sqlite') return sql``;
+  return sql` union all select ${clientKind()}, ${hex(dialect, sql`client_uuid`)}, (now > 0)::int - (now > pending)::int from (
+  select client_uuid, offline, pending, ${presentFamilies(sql`greatest(pending, 0)`)} as now from (
+    select client_uuid, offline, session_id, sum(amount) as pending from session_client_change
+    where ${where} group by client_uuid, offline, session_id
+  ) as pair
+) as pair`;
+}
+
+/** Counts the sessions and token families that the background migration `session rows` has not moved yet. */
+function unmovedSessions(): Sql {
+  return sql` union all select case offline when 0 then 'sessions' else 'offlineSessions' end, '', count(*)
+from user_session_0 group by offline
+union all select 'families', '', count(*) from token_family_0`;
+}
+
+function unmovedSessionsOf(dialect: 'sqlite' | 'postgres', where: Sql): Sql {
+  const owner = hex(dialect, sql.raw(idBytesSql('client_uuid', dialect)));
+  return sql` union all select ${clientKind()}, ${owner}, count(distinct session_id)
+from token_family_0 where ${where} group by client_uuid, offline`;
+}
+
+/** Counts the token families of a pair of session and client, at most one more than `most`. */
+function presentFamilies(most: Sql): Sql {
+  return sql`(select count(*) from (
+      select 1 from token_family as family where family.client_uuid = pair.client_uuid
+        and family.offline = pair.offline and family.session_id = pair.session_id limit ${most} + 1) as present)`;
+}
+
+function clientKind(): Sql {
+  return sql`case offline when 0 then 'clientSessions' else 'clientOfflineSessions' end`;
+}
+
+function ofClients(owner: Sql): Sql {
+  return sql`kind in ('clientSessions', 'clientOfflineSessions') and ${owner}`;
+}
+
+/** The owner of a client's counts, which are the bytes of its id in hex. */
+function hex(dialect: 'sqlite' | 'postgres', bytes: Sql): Sql {
+  return dialect === 'sqlite' ? sql`lower(hex(${bytes}))` : sql`encode(${bytes}, 'hex')`;
+}
+
+function oneClient(): Sql {
+  return sql`${slot('client_uuid', 'token_family.client_uuid')}`;
+}
+
+function clientsOfRealm(dialect: 'sqlite' | 'postgres', form: 'id' | 'text' | 'bytes'): Sql {
+  const bytes = sql.raw(idBytesSql('client.id', dialect));
+  const id = { id: sql`id`, text: hex(dialect, bytes), bytes }[form];
+  return sql`select ${id} from client where realm_id = ${slot('realm_id', 'client.realm_id')}`;
+}
+
+/** Counts the users. Subtracts the service accounts, because both counts are read from indexes. */
+function countedUsers(): Sql {
+  return sql`
+select 'users' as kind, realm_id as owner, count(*) as amount from account group by realm_id
+union all
+select 'users', coalesce(realm_id, ''), -count(*) from account where service_account_client is not null
+group by coalesce(realm_id, '')`;
+}
+
+function countedFamilies(dialect: 'sqlite' | 'postgres'): Sql {
+  return sql`
+select 'families' as kind, '' as owner, count(*) as amount from token_family
+union all
+select ${clientKind()}, ${hex(dialect, sql`client_uuid`)}, count(*) from (
+  select distinct client_uuid, offline, session_id from token_family
+) as pair group by client_uuid, offline`;
+}
+
+/** Selects the difference between the counted rows and the kept counts, for each count that differs. */
+function drift(dialect: 'sqlite' | 'postgres', check: keyof typeof KINDS_OF_CHECK, counted: Sql): Sql {
+  const kinds = sql.join(KINDS_OF_CHECK[check].map((kind) => sql.lit(kind)));
+  const kept = keptRows(dialect, sql`kind in (${kinds})`, check === 'families');
+  const amount = dialect === 'sqlite' ? sql`sum(amount)` : sql`sum(amount)::bigint`;
+  return sql`
+select kind, owner, ${amount} as drift from (
+  select kind, owner, amount from (${counted}) as counted
+  union all select kind, owner, -amount from (${kept}) as kept
+) as difference group by kind, owner having sum(amount) <> 0`;
+}
