@@ -1,5 +1,5 @@
 import { inTurn } from '../../core/index.ts';
-import { groupPath, type Realm, type Role, recordKey } from '../../model/index.ts';
+import { type Realm, type Role, recordKey } from '../../model/index.ts';
 import type { Change, RealmConfiguration } from '../../store/index.ts';
 import type { AdminContext } from '../call/context.ts';
 import { buildClient } from '../client/build-client.ts';
@@ -26,7 +26,12 @@ export function grantMasterAccess(
   creatorId?: string,
 ): Change[] {
   const clientId = managementClientId(realm.name, MASTER);
-  const names = Names.of(master, [], (group) => groupPath(master, group));
+  // The client and its roles refer to no other records of master but client scopes.
+  const names = Names.of(
+    { roles: new Map(), clientScopes: master.clientScopes, groups: new Map() },
+    [],
+    () => '',
+  );
   const place = { context, realmId: master.realm.id, names, path: '$' };
   const client = buildClient(managementClient(clientId, `${realm.name} Realm`), place);
   names.clients.set(clientId, client.id);
@@ -54,9 +59,17 @@ export function grantMasterAccess(
   ];
 }
 
+/** The id of the role `admin` that was found last. The object of a realm is the same while only its roles change. */
+const adminRoleIds = new WeakMap<Realm, string>();
+
 /** Returns the role of master that includes every administrative role. */
 export function findAdminRole(master: RealmConfiguration): Role | undefined {
-  return master.roles.values().find((role) => role.name === 'admin' && role.clientUuid === undefined);
+  const isAdmin = (role: Role | undefined) => role?.name === 'admin' && role.clientUuid === undefined;
+  const known = master.roles.get(adminRoleIds.get(master.realm) ?? '');
+  if (isAdmin(known)) return known;
+  const found = master.roles.values().find(isAdmin);
+  if (found !== undefined) adminRoleIds.set(master.realm, found.id);
+  return found;
 }
 
 /**

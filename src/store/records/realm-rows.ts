@@ -17,9 +17,11 @@ export type ChangedRows = Partial<RealmRows>;
 
 /** Number of records that are converted before other work can run. Converting them takes a few milliseconds. */
 const SLICE = 250;
+/** Number of records that are added to a map before other work can run. */
+const MAP_SLICE = 5_000;
 
 /**
- * Converts the rows of a realm to frozen records, sorted by id. If there are many, it lets other work run in between.
+ * Converts the rows of a realm to frozen records. If there are many, it lets other work run in between.
  */
 export function toRealm(rows: RealmRows, keyring: Keyring): Answer<ReadRealm> {
   const count = PARTS.reduce((sum, table) => sum + rows[table].length, 0);
@@ -45,15 +47,19 @@ function drive<T>(work: Generator<void, T>): T {
 function* steps(rows: RealmRows, keyring: Keyring): Generator<void, ReadRealm> {
   const realm = freezeDeeply(readRealm(rows.realm, keyring));
   const components = yield* records(rows.component, (row) => readComponent(row, keyring));
-  const roles = yield* records(rows.role, readRole);
-  const groups = yield* records(rows.realm_group, readGroup);
-  const clientScopes = yield* records(rows.client_scope, readClientScope);
-  const characters = sizeOf([rows.realm, ...PARTS.flatMap((table): readonly Row[] => rows[table])]);
+  const roles = yield* byId(yield* records(rows.role, readRole));
+  const groups = yield* byId(yield* records(rows.realm_group, readGroup));
+  const clientScopes = yield* byId(yield* records(rows.client_scope, readClientScope));
+  let characters = sizeOf([rows.realm]);
+  for (const table of PARTS) {
+    characters += sizeOf(rows[table]);
+    yield;
+  }
   const configuration: RealmConfiguration = Object.freeze({
     realm,
-    roles: byId(roles),
-    groups: byId(groups),
-    clientScopes: byId(clientScopes),
+    roles,
+    groups,
+    clientScopes,
     components: Object.freeze(components),
   });
   return { configuration, characters };
@@ -68,6 +74,8 @@ function* records<R, T extends { id: string }>(
     if (index % SLICE === SLICE - 1) yield;
     all.push(freezeDeeply(read(row)));
   }
+  yield;
+  // The databases return the rows in the order of an index.
   return all.sort(byOrder);
 }
 
@@ -135,7 +143,7 @@ function replaced<R, T extends Revised & { id: string }>(
   return isSame ? known : Object.freeze(records);
 }
 
-/** Returns the records with those of `ids` replaced by the rows, removed or added, still sorted by id. */
+/** Returns the records with those of `ids` replaced by the rows, removed or added. */
 function patched<R, T extends Revised & { id: string }>(
   known: ReadonlyMap<string, T>,
   ids: ReadonlySet<string> | undefined,
@@ -143,26 +151,26 @@ function patched<R, T extends Revised & { id: string }>(
   read: (row: R) => T,
 ): ReadonlyMap<string, T> {
   if (ids === undefined || rows === undefined) return known;
-  const changed = rows
-    .map(read)
-    .map((record) => sameOr(known.get(record.id), record))
-    .sort(byOrder);
-  const kept = changed.every((record) => record === known.get(record.id));
-  const there = changedOf(known, ids).length;
-  if (kept && there === changed.length) return known;
-  const merged = new Map<string, T>();
-  let next = 0;
-  for (const [id, record] of known) {
-    for (; next < changed.length && changed[next]!.id <= id; next++)
-      merged.set(changed[next]!.id, changed[next]!);
-    if (!ids.has(id)) merged.set(id, record);
+  const changed = rows.map(read).map((record) => sameOr(known.get(record.id), record));
+  const isKept = changed.every((record) => record === known.get(record.id));
+  if (isKept && changedOf(known, ids).length === changed.length) return known;
+  const merged = new Map(known);
+  const gone = new Set(ids);
+  for (const record of changed) {
+    merged.set(record.id, record);
+    gone.delete(record.id);
   }
-  for (const record of changed.slice(next)) merged.set(record.id, record);
+  for (const id of gone) merged.delete(id);
   return Object.freeze(merged);
 }
 
-function byId<T extends { id: string }>(records: readonly T[]): ReadonlyMap<string, T> {
-  return Object.freeze(new Map(records.map((record) => [record.id, record])));
+function* byId<T extends { id: string }>(records: readonly T[]): Generator<void, ReadonlyMap<string, T>> {
+  const all = new Map<string, T>();
+  for (const record of records) {
+    if (all.size % MAP_SLICE === MAP_SLICE - 1) yield;
+    all.set(record.id, record);
+  }
+  return Object.freeze(all);
 }
 
 function byOrder(one: { id: string }, other: { id: string }): number {
