@@ -18,9 +18,9 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
-/** Starts a program on one core. */
+/** Starts a program on one core, or on several, written as for `taskset -c`. */
 export function startPinned(
-  core: number,
+  core: number | string,
   command: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},

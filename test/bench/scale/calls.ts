@@ -13,11 +13,12 @@ export interface Timed {
 /** Calls of an administrator over HTTP. */
 export class AdminCalls {
   readonly port: number;
-  readonly #token: string;
+  /** The administrator's access token, which is valid for a day. */
+  readonly token: string;
 
   constructor(port: number, token: string) {
     this.port = port;
-    this.#token = token;
+    this.token = token;
   }
 
   static async logIn(port: number): Promise<AdminCalls> {
@@ -34,7 +35,7 @@ export class AdminCalls {
     const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
       method,
       headers: {
-        authorization: `Bearer ${this.#token}`,
+        authorization: `Bearer ${this.token}`,
         ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),

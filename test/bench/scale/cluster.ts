@@ -51,8 +51,12 @@ export const FILLING = {
   work_mem: '256MB',
 };
 
-/** Opens the cluster in `dir`, and creates it first if it does not exist. The server does not run yet. */
-export function openCluster(dir: string): Cluster {
+/**
+ * Opens the cluster in `dir`, and creates it first if it does not exist. The server does not run yet.
+ *
+ * @param cores the processor cores of the server, as for `taskset -c`
+ */
+export function openCluster(dir: string, cores = String(SERVER_CORE)): Cluster {
   const programs = findPrograms();
   const owner = ownerOfClusters();
   const data = join(dir, 'cluster');
@@ -94,7 +98,7 @@ export function openCluster(dir: string): Cluster {
         '/bin/sh',
         [
           '-c',
-          `${enter}exec ${drop}taskset -c ${SERVER_CORE} "$0" -D "$1" >>"$2" 2>&1`,
+          `${enter}exec ${drop}taskset -c ${cores} "$0" -D "$1" >>"$2" 2>&1`,
           join(programs, 'postgres'),
           data,
           log,

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
 import { SERVER_CORE, startPinned, stop } from '../measure.ts';
 import { databaseFile } from '../seed.ts';
 import { ADMINISTRATOR, BASE_URL, type Entry, freePort, logIn, makeRealms, untilReady } from '../service.ts';
@@ -21,6 +23,9 @@ export interface Program {
   checkout: string;
 }
 
+/** Timeout in milliseconds for all background migrations of a seeded database. */
+const MIGRATION_MS = 3_600_000;
+
 export type DatabaseKind = 'sqlite' | 'postgres';
 
 /** A service on the server's core that runs on a seeded database. */
@@ -30,6 +35,8 @@ export interface RunningSide {
   pid: number;
   calls: AdminCalls;
   stop(): Promise<void>;
+  /** Ends the service with SIGKILL. */
+  kill(): Promise<void>;
 }
 
 /** What the seed of a database left for later runs. */
@@ -101,7 +108,42 @@ export class Side {
     });
     writeFileSync(join(this.dir, 'seeded.json'), JSON.stringify({ plan: this.plan, token, clients }));
     await this.addSessions({ from: 0, count: sessions, users, fresh: true }, this.tokens);
+    await this.#migrateAgain();
     if (this.cluster) await this.cluster.sql('VACUUM ANALYZE', this.database);
+  }
+
+  /**
+   * Runs the background migrations on the seeded rows. The seed writes rows in SQL, so it does not maintain what the
+   * service derives from them.
+   */
+  async #migrateAgain(): Promise<void> {
+    const query = async (sql: string): Promise<Record<string, unknown>[]> => {
+      if (this.cluster) return this.cluster.sql(sql, this.database);
+      const database = this.#openFile();
+      try {
+        return database.prepare(sql).all();
+      } finally {
+        database.close();
+      }
+    };
+    const table = this.cluster
+      ? `SELECT relname AS name FROM pg_class WHERE relname = 'background_migration'`
+      : `SELECT name FROM sqlite_schema WHERE name = 'background_migration'`;
+    if ((await query(table)).length === 0) return;
+    const known = await query('SELECT name FROM background_migration');
+    if (known.length === 0) return;
+    await query('DELETE FROM background_migration');
+    const service = await this.start();
+    try {
+      const until = performance.now() + MIGRATION_MS;
+      const finished = 'SELECT name FROM background_migration WHERE finished = 1';
+      while ((await query(finished)).length < known.length) {
+        if (performance.now() > until) throw new Error('the background migrations do not finish');
+        await pause(500);
+      }
+    } finally {
+      await service.stop();
+    }
   }
 
   /** Adds sessions. On SQLite, the service must be stopped. */
@@ -144,14 +186,20 @@ export class Side {
     }
   }
 
-  /** Starts the service. `limit` is the control group in which it runs. */
-  async start(limit?: MemoryLimit, env: NodeJS.ProcessEnv = {}): Promise<RunningSide> {
+  /**
+   * Starts the service.
+   *
+   * @param options.limit the control group in which it runs
+   * @param options.cores the processor cores on which it runs, as for `taskset -c`. Default: the server's core
+   */
+  async start(options: { limit?: MemoryLimit; cores?: string } = {}): Promise<RunningSide> {
+    const { limit, cores = SERVER_CORE } = options;
     const [port, managementPort] = [await freePort(), await freePort()];
     const { command, args } = this.program.entry;
     const flags = ['--dir', this.dir, '--port', String(port), '--management-port', String(managementPort)];
     const serve = [command, ...args, 'serve', ...flags, '--base-url', BASE_URL];
     const enter = limit === undefined ? '' : `${limit.enter}; `;
-    const child = startPinned(SERVER_CORE, '/bin/sh', ['-c', `${enter}exec "$@"`, 'sh', ...serve], {
+    const child = startPinned(cores, '/bin/sh', ['-c', `${enter}exec "$@"`, 'sh', ...serve], {
       IDKIT_ADMIN_USERNAME: ADMINISTRATOR.username,
       IDKIT_ADMIN_PASSWORD: ADMINISTRATOR.password,
       ...(this.cluster
@@ -160,7 +208,6 @@ export class Side {
             IDKIT_DATABASE_PASSWORD: this.cluster.password,
           }
         : {}),
-      ...env,
     });
     const errors: string[] = [];
     child.stdout?.resume();
@@ -172,6 +219,11 @@ export class Side {
       pid: child.pid as number,
       calls: await AdminCalls.logIn(port),
       stop: () => stop(child),
+      kill: async () => {
+        const ended = once(child, 'exit');
+        child.kill('SIGKILL');
+        await ended;
+      },
     };
   }
 
@@ -198,9 +250,10 @@ export async function openSides(
   kind: DatabaseKind,
   data: string,
   plans: readonly Plan[],
+  cores?: string,
 ): Promise<{ sides: Side[]; cluster: Cluster | undefined }> {
   const dir = join(data, `${program.name}-${kind}`);
-  const cluster = kind === 'postgres' ? openCluster(dir) : undefined;
+  const cluster = kind === 'postgres' ? openCluster(dir, cores) : undefined;
   const sides = plans.map(
     (plan) => new Side(program, kind, join(dir, `platform-${plan.sessions}`), plan, cluster),
   );

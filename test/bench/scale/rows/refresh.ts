@@ -72,7 +72,7 @@ async function measureLimited(bench: Bench, sides: Sides): Promise<Lines> {
     } else for (const side of [small, large]) dropPages(side.dir);
     const start = async (side: Side): Promise<RunningSide> => {
       const limit = cluster ? undefined : limited(side.database, quarter + OWN_MEMORY.sqlite);
-      const service = await side.start(limit);
+      const service = await side.start(limit === undefined ? {} : { limit });
       services.push(service);
       return service;
     };
