@@ -8,8 +8,10 @@
  * Default: this checkout, both databases, 1,000,000 sessions, 2 kills.
  */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { CHECKOUT } from '../bench/package.ts';
 import { type DatabaseKind, openSides, type Program, type RunningSide, Side } from '../bench/scale/side.ts';
@@ -172,14 +174,33 @@ function watchGaps(tally: Tally): { begin(): void; longest(): string; stop(): vo
 
 /** Returns the unfinished background migrations with their number of handled records, or an empty text. */
 async function readState(side: Side): Promise<string> {
-  const sql = 'SELECT name, handled FROM background_migration WHERE finished = 0';
-  const rows = await query(side, sql);
-  return rows.map(({ name, handled }) => `${name} ${handled}`).join(', ');
+  const { BACKGROUND_MIGRATIONS } = await import(
+    pathToFileURL(join(side.program.checkout, 'src/store/migrations/background.ts')).href
+  );
+  const names = (BACKGROUND_MIGRATIONS as { name: string }[]).map(({ name }) => name);
+  const rows = await query(side, 'SELECT name, handled, finished FROM background_migration');
+  return names
+    .map((name) => ({ name, row: rows.find((row) => row['name'] === name) }))
+    .filter(({ row }) => Number(row?.['finished'] ?? 0) === 0)
+    .map(({ name, row }) => `${name} ${row?.['handled'] ?? 0}`)
+    .join(', ');
 }
 
+/** Counts sessions and token families, including those in the tables of the older version. */
 async function countRows(side: Side): Promise<{ user_session: number; token_family: number }> {
-  const count = async (table: string) =>
-    Number((await query(side, `SELECT count(*) AS n FROM ${table}`))[0]!['n']);
+  const tables = await query(
+    side,
+    side.cluster
+      ? `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace`
+      : `SELECT name FROM sqlite_schema WHERE type = 'table'`,
+  );
+  const count = async (prefix: string) => {
+    let total = 0;
+    for (const name of [prefix, `${prefix}_0`])
+      if (tables.some((table) => table['name'] === name))
+        total += Number((await query(side, `SELECT count(*) AS n FROM ${name}`))[0]!['n']);
+    return total;
+  };
   return { user_session: await count('user_session'), token_family: await count('token_family') };
 }
 
