@@ -13,6 +13,7 @@ export {
 export { errorMessage, IdkitError, systemErrorCode } from './errors.ts';
 export { decodeJsonObject, isJsonObject, type JsonObject, jsonFields, parseJsonObject } from './json.ts';
 export { nearestName } from './nearest-name.ts';
+export { parseJsonInSlices } from './parse-json.ts';
 export {
   type Branded,
   type Clock,
@@ -27,6 +28,7 @@ export {
 } from './ports.ts';
 export { renderCount } from './render-count.ts';
 export { Secret } from './secret.ts';
+export { mapInSlices, Slices } from './slices.ts';
 export { threadModule } from './thread-module.ts';
 export { inTurn, inTurns, inTurnWithin } from './turns.ts';
 export { untilApplied } from './until-applied.ts';

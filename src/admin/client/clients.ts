@@ -1,3 +1,4 @@
+import { Slices } from '../../core/index.ts';
 import { type Client, type ClientScope, groupPath, REVISION } from '../../model/index.ts';
 import type { Change } from '../../store/index.ts';
 import { holdsAdminRoles } from '../access/admin-roles.ts';
@@ -44,7 +45,13 @@ export async function listClients(
 ): Promise<readonly Json[]> {
   if (!call.rights.has('viewClients')) return [];
   const clients = await call.context.store.listClients({ ...query, realmId: call.configuration.realm.id });
-  return await Promise.all(clients.map((client) => showClient(call, client)));
+  const slices = new Slices();
+  const shown: Json[] = [];
+  for (const client of clients) {
+    if (slices.isOver) await slices.pause();
+    shown.push(await showClient(call, client));
+  }
+  return shown;
 }
 
 function namesOf({ configuration }: RealmCall): Names {

@@ -12,7 +12,7 @@ import { MASTER } from '../defaults/built-in-clients.ts';
 import { grantMasterAccess, inMasterAdminTurn } from '../master/master-access.ts';
 import { type BuiltRealm, buildRealm } from '../realm/build-realm.ts';
 import { checkRealmName, checkSettings } from '../realm/realm-settings.ts';
-import { checkRepresentation } from '../representation/check.ts';
+import { checkRealm } from '../representation/check-realm.ts';
 import { RepresentationFault } from '../representation/fault.ts';
 import { type Json, objects } from '../representation/json.ts';
 import {
@@ -76,7 +76,7 @@ export async function importRealm(
   { source, newSecrets = false, progress }: ImportOptions,
 ): Promise<ImportedFile> {
   try {
-    const checked = await checkInParts(representation, progress);
+    const checked = await checkRealm(representation, progress);
     const { rest, taken } = newSecrets ? takeOutMissingSecrets(checked) : { rest: checked, taken: [] };
     const imported = await createRealm(context, rest, undefined, progress);
     const bare = objects(rest['clients']).length === 0 && objects(rest['users']).length === 0;
@@ -94,25 +94,6 @@ export async function importRealm(
         : ['correct the file, or remove it from import/, and start again'];
     throw new IdkitError('IDKIT_IMPORT', `${file}: ${error.message}`, { hints });
   }
-}
-
-/** Number of users that are checked before other work can run. Checking them takes a few milliseconds. */
-const TURN = 500;
-
-/** Works like `checkRepresentation`, but lets other work run while it checks many users. */
-async function checkInParts(representation: unknown, progress: Progress | undefined): Promise<Json> {
-  const users = (representation as { users?: unknown } | null)?.users;
-  if (!Array.isArray(users) || users.length <= TURN)
-    return checkRepresentation('RealmRepresentation', representation);
-  const { users: _, ...rest } = representation as Json;
-  const realm = checkRepresentation('RealmRepresentation', rest);
-  const checked: Json[] = [];
-  for (const [index, user] of users.entries()) {
-    checked.push(checkRepresentation('UserRepresentation', user, `$.users[${index}]`));
-    if (checked.length % TURN === 0)
-      await progress?.({ phase: 'checked', done: checked.length, total: users.length });
-  }
-  return { ...realm, users: checked };
 }
 
 /**

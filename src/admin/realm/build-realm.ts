@@ -1,4 +1,4 @@
-import { uuid } from '../../core/index.ts';
+import { Slices, uuid } from '../../core/index.ts';
 import { ensureNamedKeys } from '../../crypto/index.ts';
 import type {
   Client,
@@ -74,7 +74,7 @@ export async function buildRealm(
   const id = text(given['id']) || uuid(context.random);
   const names = new Names();
   const ownScopes = buildScopes(representation, id, names, context);
-  const clientPlaces = buildClients(representation, id, names, context);
+  const clientPlaces = await buildClients(representation, id, names, context);
   const roles = buildRoles(representation['roles'] as Json, id, names, context);
   const { clients, scopes } = addScopeMappings(representation, names, clientPlaces, ownScopes);
   const groups = buildGroups(representation['groups'], id, names, context, representation['defaultGroups']);
@@ -118,10 +118,18 @@ export async function buildRealm(
   };
 }
 
-function buildClients(representation: Json, realmId: string, names: Names, context: AdminContext): Client[] {
+async function buildClients(
+  representation: Json,
+  realmId: string,
+  names: Names,
+  context: AdminContext,
+): Promise<Client[]> {
   const clientIds = new Unique('clientId');
   const uuids = new Unique('client id');
-  return objects(representation['clients']).map((given, index) => {
+  const slices = new Slices();
+  const clients: Client[] = [];
+  for (const [index, given] of objects(representation['clients']).entries()) {
+    if (slices.isOver) await slices.pause();
     const path = `$.clients[${index}]`;
     if (given['clientId'] === undefined || given['clientId'] === '')
       throw new RepresentationFault(`${path}.clientId`, 'a client needs a clientId');
@@ -129,8 +137,9 @@ function buildClients(representation: Json, realmId: string, names: Names, conte
     clientIds.add(client.clientId, `${path}.clientId`);
     uuids.add(client.id, `${path}.id`);
     names.clients.set(client.clientId, client.id);
-    return client;
-  });
+    clients.push(client);
+  }
+  return clients;
 }
 
 /** Builds the settings of a realm from its complete representation. */

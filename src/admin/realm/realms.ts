@@ -8,7 +8,7 @@ import { type Pages, shown } from '../call/pages.ts';
 import { badInput, badRequest, conflict, forbidden } from '../call/refusal.ts';
 import { MASTER, managementClientId } from '../defaults/built-in-clients.ts';
 import { createRealm, RealmConflict } from '../import/import-realm.ts';
-import { checkRepresentation } from '../representation/check.ts';
+import { checkRealm } from '../representation/check-realm.ts';
 import { RepresentationFault } from '../representation/fault.ts';
 import type { Json } from '../representation/json.ts';
 import { MASK } from '../representation/secrets.ts';
@@ -60,7 +60,7 @@ export function showRealm({ rights, configuration }: RealmCall): Json {
 
 /** Creates a realm from its representation and returns its name. @throws AdminRefusal */
 export async function addRealm(context: AdminContext, caller: Caller, body: () => unknown): Promise<string> {
-  const given = readRealm(body);
+  const given = await readRealm(body);
   const name = given['realm'];
   if (name === undefined || name === '') throw badRequest('Realm name cannot be empty');
   try {
@@ -84,9 +84,9 @@ export async function addRealm(context: AdminContext, caller: Caller, body: () =
 }
 
 /** Parses the body. Like Keycloak 26, refuses every invalid body with the same message. @throws AdminRefusal 400 */
-function readRealm(body: () => unknown): Json {
+async function readRealm(body: () => unknown): Promise<Json> {
   try {
-    return checkRepresentation('RealmRepresentation', body());
+    return await checkRealm(body());
   } catch {
     throw badRequest('unable to read contents from stream');
   }

@@ -1,3 +1,4 @@
+import { Slices } from '../../core/index.ts';
 import type { Client, Consent, Credential, RealmSettings, User } from '../../model/index.ts';
 import type { AdminContext, Progress } from '../call/context.ts';
 import { RepresentationFault } from '../representation/fault.ts';
@@ -5,7 +6,7 @@ import { type Json, objects, strings, text } from '../representation/json.ts';
 import { found, type Names, Unique } from '../representation/names.ts';
 import { buildCredentials, buildUser } from './build-user.ts';
 
-/** Number of users that are built before other work can run. Building them takes a few milliseconds. */
+/** Number of users between two reports of the progress. */
 const TURN = 500;
 
 export interface UsersPlace {
@@ -39,7 +40,9 @@ export async function buildUsers(
   const credentials: Credential[] = [];
   const consents: Consent[] = [];
   const all = objects(representation['users']);
+  const slices = new Slices();
   for (const [index, given] of all.entries()) {
+    if (slices.isOver) await slices.pause();
     if (index > 0 && index % TURN === 0)
       await place.progress?.({ phase: 'prepared', done: index, total: all.length });
     const path = `$.users[${index}]`;

@@ -1,4 +1,4 @@
-import { uuid } from '../../core/index.ts';
+import { Slices, uuid } from '../../core/index.ts';
 import { type Group, groupPath } from '../../model/index.ts';
 import type { Range } from '../../store/index.ts';
 import { checkGroupGrants } from '../access/admin-roles.ts';
@@ -9,6 +9,7 @@ import { badRequest, conflict, notFound } from '../call/refusal.ts';
 import { defined, type Json, text } from '../representation/json.ts';
 import { byName } from '../representation/names.ts';
 import { getUser } from './get-user.ts';
+import { type GroupTree, groupTree, matchingWithParents } from './group-tree.ts';
 import { briefUserRepresentation } from './user-representation.ts';
 
 /** @throws AdminRefusal 404 */
@@ -16,12 +17,6 @@ export function getGroup({ configuration }: RealmCall, id: string): Group {
   const group = configuration.groups.get(id);
   if (group === undefined) throw notFound('Could not find group by id');
   return group;
-}
-
-function childrenOf({ configuration }: RealmCall, parentId: string | undefined): Group[] {
-  return [...configuration.groups.values().filter((group) => group.parentId === parentId)].sort(
-    (one, other) => (one.name < other.name ? -1 : 1),
-  );
 }
 
 function briefGroup(call: RealmCall, group: Group): Json {
@@ -42,10 +37,14 @@ function accessOf({ rights }: RealmCall): Json {
   return { view, viewMembers: view, manageMembers: manage, manage, manageMembership: manage };
 }
 
-async function rolesByName(call: RealmCall, group: Group): Promise<Json> {
-  const clients = await call.context.store.listClients({ realmId: call.configuration.realm.id });
-  const clientIds = new Map(clients.map((client) => [client.id, client.clientId]));
-  return byName({ configuration: call.configuration, clientIds }, group.roleIds);
+async function rolesByName({ context, configuration }: RealmCall, group: Group): Promise<Json> {
+  const uuids = new Set(group.roleIds.flatMap((id) => configuration.roles.get(id)?.clientUuid ?? []));
+  const clientIds = new Map<string, string>();
+  for (const uuid of uuids) {
+    const client = await context.store.findClientByUuid(configuration.realm.id, uuid);
+    if (client !== undefined) clientIds.set(uuid, client.clientId);
+  }
+  return byName({ configuration, clientIds }, group.roleIds);
 }
 
 /** Shows a group with its attributes and roles. */
@@ -56,7 +55,7 @@ export async function showGroup(
 ): Promise<Json> {
   return {
     ...briefGroup(call, group),
-    subGroupCount: childrenOf(call, group.id).length,
+    subGroupCount: ((await groupTree(call.configuration)).get(group.id) ?? []).length,
     subGroups: [],
     attributes: group.attributes,
     ...(await rolesByName(call, group)),
@@ -80,29 +79,35 @@ export interface GroupQuery {
 export async function listGroups(call: RealmCall, query: GroupQuery, parentId?: string): Promise<Json[]> {
   if (!call.rights.has('viewUsers')) return [];
   const { search = '', exact, first = 0, max } = query;
-  const matches = ({ name }: Group) =>
-    exact ? name === search : name.toLowerCase().includes(search.toLowerCase());
-  const found = (group: Group): boolean =>
-    search === '' || matches(group) || childrenOf(call, group.id).some(found);
-  const page = childrenOf(call, parentId)
-    .filter(found)
+  const wanted = search.toLowerCase();
+  const matches = ({ name }: Group) => (exact ? name === search : name.toLowerCase().includes(wanted));
+  const tree = await groupTree(call.configuration);
+  const found = search === '' ? undefined : await matchingWithParents(call.configuration, matches);
+  const page = (tree.get(parentId) ?? [])
+    .filter(({ id }) => found?.has(id) ?? true)
     .slice(first, max === undefined ? undefined : first + max);
+  const list: GroupList = { tree, found, brief: query.brief, slices: new Slices() };
   const listed: Json[] = [];
-  for (const group of page)
-    listed.push(await listedGroup(call, group, query.brief, search === '' ? undefined : found));
+  for (const group of page) listed.push(await listedGroup(call, group, list));
   return listed;
 }
 
-async function listedGroup(
-  call: RealmCall,
-  group: Group,
-  brief: boolean,
-  found?: (group: Group) => boolean,
-): Promise<Json> {
-  const children = childrenOf(call, group.id);
+/** `found`: the ids of the groups to show below others. If absent, the list shows no subgroups. */
+interface GroupList {
+  tree: GroupTree;
+  found: ReadonlySet<string> | undefined;
+  brief: boolean;
+  slices: Slices;
+}
+
+async function listedGroup(call: RealmCall, group: Group, list: GroupList): Promise<Json> {
+  const { tree, found, brief, slices } = list;
+  if (slices.isOver) await slices.pause();
+  const children = tree.get(group.id) ?? [];
   const subGroups: Json[] = [];
   if (found !== undefined)
-    for (const child of children.filter(found)) subGroups.push(await listedGroup(call, child, brief, found));
+    for (const child of children)
+      if (found.has(child.id)) subGroups.push(await listedGroup(call, child, list));
   if (!brief) return { ...(await showGroup(call, group, 'with access')), subGroups };
   return { ...briefGroup(call, group), subGroupCount: children.length, subGroups, access: accessOf(call) };
 }

@@ -14,7 +14,7 @@ import type { Services } from '../url-table/route.ts';
 import { pathParameter } from '../url-table/url-table.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
 import { type Query, readQuery } from './query.ts';
-import { sendPages } from './send-pages.ts';
+import { sendJson, sendPages } from './send-pages.ts';
 
 /** A request of an administrator below `/admin/realms/{realm}`. */
 export interface AdminCall extends RealmCall {
@@ -94,11 +94,4 @@ export function sendResult(call: AdminCall, value: unknown): FastifyReply | Prom
   if (value === undefined) return reply.code(STATUS.noContent).send();
   if (value instanceof Pages) return sendPages(reply, value, call.services.log);
   return sendJson(reply, value);
-}
-
-/** Sends any JSON value, including a bare number. */
-export function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
-  if (!reply.hasHeader('content-type')) reply.header('content-type', 'application/json');
-  if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-cache');
-  return reply.send(JSON.stringify(value));
 }

@@ -8,6 +8,7 @@ import {
   RepresentationFault,
   type RepresentationName,
 } from '../../admin/index.ts';
+import { parseJsonInSlices } from '../../core/index.ts';
 
 /** Returns the body as text. @throws AdminRefusal 400 for a body that is not UTF-8 */
 export function readText(request: FastifyRequest): string {
@@ -20,7 +21,22 @@ export function readText(request: FastifyRequest): string {
   }
 }
 
-const bodies = new WeakMap<FastifyRequest, { value: unknown }>();
+/** The parsed bodies. Undefined for a body that is not JSON. */
+const bodies = new WeakMap<FastifyRequest, { value: unknown } | undefined>();
+
+/** A body with more bytes is parsed in slices. Parsing so many takes a few milliseconds. */
+const BYTES_AT_ONCE = 128 * 1024;
+
+/** Parses a large body in slices, so that other work runs in between. `readJson` then returns its value. */
+export async function parseLargeBody(request: FastifyRequest): Promise<void> {
+  const { body } = request;
+  if (!Buffer.isBuffer(body) || body.length <= BYTES_AT_ONCE || !hasJsonType(request)) return;
+  const value = await parseJsonInSlices(body).then(
+    (parsed) => ({ value: parsed }),
+    () => undefined,
+  );
+  bodies.set(request, value);
+}
 
 /**
  * Returns the value of a JSON body, which is parsed once per request.
@@ -28,21 +44,27 @@ const bodies = new WeakMap<FastifyRequest, { value: unknown }>();
  * @throws AdminRefusal 415 for another content type, 400 for broken JSON
  */
 export function readJson(request: FastifyRequest): unknown {
-  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (type !== 'application/json' && !/^application\/[\w.+-]+\+json$/.test(type))
+  if (!hasJsonType(request))
     throw new AdminRefusal('unsupported-media', {
       error: 'The content-type header value did not match the value in @Consumes',
     });
-  let cached = bodies.get(request);
-  if (cached === undefined) {
-    try {
-      cached = { value: JSON.parse(readText(request)) };
-    } catch {
-      throw badInput('invalid_request', 'Cannot parse the JSON');
-    }
-    bodies.set(request, cached);
+  if (!bodies.has(request)) bodies.set(request, parse(request));
+  const parsed = bodies.get(request);
+  if (parsed === undefined) throw badInput('invalid_request', 'Cannot parse the JSON');
+  return parsed.value;
+}
+
+function hasJsonType(request: FastifyRequest): boolean {
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return type === 'application/json' || /^application\/[\w.+-]+\+json$/.test(type);
+}
+
+function parse(request: FastifyRequest): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(readText(request)) };
+  } catch {
+    return undefined;
   }
-  return cached.value;
 }
 
 /** Returns the body as a representation. @throws AdminRefusal with the name of the invalid field */

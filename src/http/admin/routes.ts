@@ -4,16 +4,17 @@ import type { Route } from '../url-table/route.ts';
 import { pathParameter } from '../url-table/url-table.ts';
 import type { AdminRow } from './admin-row.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
-import { sendJson } from './call.ts';
 import { clientRows } from './client-routes.ts';
 import { componentRows } from './component-routes.ts';
 import { eventRows } from './event-routes.ts';
 import { groupRows } from './group-routes.ts';
 import { restRoutes, restRows } from './not-implemented.ts';
 import { readQuery } from './query.ts';
+import { parseLargeBody } from './read-json.ts';
 import { realmRows, realmsRows } from './realm-routes.ts';
 import { roleRows } from './role-routes.ts';
 import { adminRoute, realmsRoute } from './run-row.ts';
+import { sendJson } from './send-pages.ts';
 import { userRows } from './user-routes.ts';
 
 /**
@@ -59,7 +60,7 @@ export const adminRoutes: readonly Route[] = rows.map(forAdministrator);
 
 /**
  * Marks the work of a route as administrative. If the caller of a read disconnects before the response, its database
- * queries are cancelled. A write continues.
+ * queries are cancelled. A write continues. A large body is parsed before the route runs.
  */
 function forAdministrator(route: Route): Route {
   return {
@@ -72,7 +73,10 @@ function forAdministrator(route: Route): Route {
             new IdkitError('IDKIT_UNREACHABLE', 'the caller of the administrative API has disconnected'),
           );
       });
-      const handle = () => route.handle(services, request, reply);
+      const handle = async () => {
+        await parseLargeBody(request);
+        return route.handle(services, request, reply);
+      };
       return forCaller(aborted.signal, handle, { stops: route.method === 'GET' });
     },
   };

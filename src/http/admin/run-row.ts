@@ -5,8 +5,8 @@ import { recordKey } from '../../model/index.ts';
 import type { Route, Services } from '../url-table/route.ts';
 import type { AdminRow, RealmsRow, WritingRow } from './admin-row.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
-import { type AdminCall, authorizeInRealm, openCall, sendJson, sendResult } from './call.ts';
-import { sendPages } from './send-pages.ts';
+import { type AdminCall, authorizeInRealm, openCall, sendResult } from './call.ts';
+import { sendJson, sendPages } from './send-pages.ts';
 
 /** Creates the route of one row of the administrative API's table. */
 export function adminRoute(row: AdminRow): Route {

@@ -7,6 +7,10 @@ import type { TlsFiles } from './tls.ts';
 
 /** Timeouts in milliseconds: for a whole request, for its headers, and for an idle connection. */
 const TIMES = { request: 120_000, headers: 30_000, idle: 75_000 } as const;
+/** If a caller reads nothing of a large response for this many milliseconds, its connection is closed. */
+const STOPPED_MS = 60_000;
+/** A response with fewer bytes fits into the buffers of a connection. */
+const LARGE_BYTES = 64 * 1024;
 /** Maximum size in bytes of all header lines of a request. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
@@ -41,7 +45,20 @@ export function newApp(options: {
   const own = options.tls ? { https: { ...server, ...options.tls } } : { http: server };
   const app = Fastify({ ...common, ...own } as FastifyServerOptions);
   app.decorateRequest('served', null);
+  cutStoppedReaders(app);
   return app;
+}
+
+/**
+ * Closes the connection of a caller that stops reading a large response, because the response is held in memory. A slow
+ * caller may continue.
+ */
+export function cutStoppedReaders(app: FastifyInstance, milliseconds = STOPPED_MS): void {
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    const isSmall = (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length < LARGE_BYTES;
+    if (payload && !isSmall) reply.raw.setTimeout(milliseconds, () => reply.raw.destroy());
+    done(null, payload);
+  });
 }
 
 function noSchemas(): never {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
-import type { Seconds } from '../../core/index.ts';
+import { mapInSlices, type Seconds, Slices } from '../../core/index.ts';
 import type {
   AdminEvent,
   Client,
@@ -44,10 +43,10 @@ import { possiblyTouched } from '../verbs/apply.ts';
 import type { RowChange, Verbs } from '../verbs/verbs.ts';
 import { SqlCleaning } from './cleaning.ts';
 
-/** Number of changes to convert into rows before other work can run. Converting them takes a few milliseconds. */
-const ROWS_IN_A_TURN = 500;
+/** Maximum number of changes that are converted into rows at once. Converting them takes a few milliseconds. */
+const ROWS_IN_A_TURN = 100;
 /** Number of clients that are read before other work can run. Reading them takes a few milliseconds. */
-const CLIENTS_IN_A_TURN = 50;
+const CLIENTS_IN_A_TURN = 25;
 /** Maximum length of a key of `claimOnce` in characters. A longer key is hashed. */
 const LONGEST_KEY = 500;
 
@@ -99,8 +98,9 @@ export abstract class SqlStore extends SqlCleaning implements Store {
     const found = new Map<ClientUuid, Client | undefined>();
     for (const id of ids) found.set(id, this.cache.cachedClient(realmId, id));
     const missing = ids.filter((id) => found.get(id) === undefined);
+    const slices = new Slices();
     for (let from = 0; from < missing.length; from += CLIENTS_IN_A_TURN) {
-      if (from > 0) await setImmediate();
+      await slices.pause();
       const part = missing.slice(from, from + CLIENTS_IN_A_TURN);
       const clients = await Promise.all(part.map((id) => this.cache.clientByUuid(realmId, id)));
       for (const [index, client] of clients.entries()) found.set(part[index]!, client);
@@ -116,7 +116,7 @@ export abstract class SqlStore extends SqlCleaning implements Store {
   async listClients(query: Parameters<Store['listClients']>[0]): Promise<readonly Client[]> {
     const search = query.search?.toLowerCase();
     const first = query.first ?? 0;
-    const ids = (await this.all('client.ids', { realm_id: query.realmId }))
+    const ids = (await this.administrative('client.ids', { realm_id: query.realmId }))
       .filter(({ client_id: name }) => query.clientId === undefined || name === query.clientId)
       .filter(({ client_id: name }) => search === undefined || name.toLowerCase().includes(search))
       .slice(first, query.max === undefined ? undefined : first + query.max);
@@ -196,23 +196,12 @@ export abstract class SqlStore extends SqlCleaning implements Store {
     return undefined;
   }
 
-  /** Converts a long list of changes, such as an import, and lets other work run in between. */
-  async #toRows(changes: readonly Change[]): Promise<RowChange[]> {
-    const rows: RowChange[] = [];
-    for (let from = 0; from < changes.length; from += ROWS_IN_A_TURN) {
-      if (from > 0) await setImmediate();
-      const part = changes.slice(from, from + ROWS_IN_A_TURN);
-      rows.push(...part.map((change) => toRowChange(change, this.sealing)));
-    }
-    return rows;
-  }
-
   async apply(changes: readonly Change[]): Promise<Applied> {
     // A short list is sent immediately, so that it is finished even if the caller closes the store next.
     const rows =
       changes.length <= ROWS_IN_A_TURN
         ? changes.map((change) => toRowChange(change, this.sealing))
-        : await this.#toRows(changes);
+        : await mapInSlices(changes, (change) => toRowChange(change, this.sealing));
     const applied = await this.write('apply', { changes: rows }).catch((error: unknown) => {
       // The changes may have been applied even though their confirmation was lost.
       this.cache.forget(possiblyTouched(rows));

@@ -93,14 +93,15 @@ export class WaitingRoom {
   #hasPlace(kind: string): boolean {
     const { atOnce, slowAtOnce } = this.#limits;
     if (this.#running.size >= atOnce) return false;
-    if (!this.#isSlow(kind)) return true;
+    if (!this.isSlow(kind)) return true;
     const now = performance.now();
     let slow = 0;
-    for (const one of this.#running) if (this.#isSlow(one.kind) || now - one.since > SLOW_MS) slow++;
+    for (const one of this.#running) if (this.isSlow(one.kind) || now - one.since > SLOW_MS) slow++;
     return slow < slowAtOnce;
   }
 
-  #isSlow(kind: string): boolean {
+  /** Whether operations of this kind took long recently. */
+  isSlow(kind: string): boolean {
     return (this.#times.get(kind) ?? 0) > SLOW_MS;
   }
 
@@ -170,6 +171,14 @@ export function kindOfWrite<V extends Verb>(verb: V, input: Verbs[V]['in']): str
   if (changes.length >= MANY_CHANGES) return 'import';
   const removed = changes.flatMap((change) => (change.do === 'remove' ? [change.table] : []));
   return [verb, ...new Set(removed)].join(' ');
+}
+
+/** Kinds of writes that take long if many records depend on the removed one. */
+const LONG = /^import$|^apply .*\b(realm|client|role|realm_group)\b|deleteOfRealm|clear/;
+
+/** Whether a write may take long, from its kind. */
+export function isLongWrite(kind: string): boolean {
+  return LONG.test(kind);
 }
 
 function refusal(): IdkitError {

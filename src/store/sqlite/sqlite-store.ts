@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Compilable } from 'kysely';
-import { type Clock, callerSignal, IdkitError } from '../../core/index.ts';
+import { type Clock, callerSignal, IdkitError, isAdministrative } from '../../core/index.ts';
 import type { CountDrift, StoreFigures } from '../contract/index.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import { COMPILED_QUERIES } from '../queries/compiled/sqlite.ts';
@@ -13,7 +13,7 @@ import type { Answer, Arguments, Row } from '../schema.ts';
 import { ConfigurationCache } from '../sql/configuration-cache.ts';
 import type { DriftQuery } from '../sql/counts.ts';
 import { SqlStore } from '../sql/store.ts';
-import { WaitingRoom } from '../sql/waiting-room.ts';
+import { isLongWrite, kindOfWrite, WaitingRoom } from '../sql/waiting-room.ts';
 import { drive } from '../verbs/steps.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
 import { mapFault } from './faults.ts';
@@ -29,6 +29,9 @@ const PROCESSES = 3;
 
 /** Timeout in milliseconds for counting all records of a check. */
 const COUNT_MS = 3_600_000;
+
+/** Limits of the writes of administrators. Programs that create many users send many of them in parallel. */
+const CHANGES = { atOnce: 64, slowAtOnce: 1, seats: 1_000, patience: 30_000 };
 
 /** The dependencies of the store. A read-only store has no `writer`. */
 export interface SqliteParts {
@@ -58,6 +61,8 @@ export class SqliteStore extends SqlStore {
   readonly #parts: SqliteParts;
   readonly #sql: Statements;
   readonly #room = new WaitingRoom({ atOnce: PROCESSES });
+  /** The writes of administrators. */
+  readonly #changes = new WaitingRoom(CHANGES);
   /** Reads of large realms in progress. */
   readonly #running = new Set<Promise<unknown>>();
   #counting: ReaderProcesses | undefined;
@@ -172,7 +177,10 @@ export class SqliteStore extends SqlStore {
     const { writer } = this.#parts;
     if (writer === undefined)
       return Promise.reject(new IdkitError('IDKIT_FAILED', 'the database is open for reading only'));
-    return writer.call(verb, input);
+    if (!isAdministrative()) return writer.call(verb, input);
+    const kind = kindOfWrite(verb, input);
+    const alone = isLongWrite(kind) || this.#changes.isSlow(kind);
+    return this.#changes.use(() => writer.call(verb, input, alone), { kind });
   }
 
   #realm(find: RealmKey): Answer<RealmRows | undefined> {

@@ -59,6 +59,29 @@ export function configurationRules(rule: Rule): void {
     assert.deepEqual(await store.findSession('session-1', false), aSession({}));
   });
 
+  rule(
+    'reads a realm with thousands of records in parts, as frozen as any other, and sees every change',
+    async (store) => {
+      await begin(store);
+      const groups = Array.from({ length: 1_000 }, (_, i) => aGroup({ id: `many-${i}`, name: `many-${i}` }));
+      const roles = Array.from({ length: 1_000 }, (_, i) => aRole({ id: `many-${i}`, name: `many-${i}` }));
+      await store.apply([
+        ...groups.map((group): Change => ({ do: 'create', group })),
+        ...roles.map((role): Change => ({ do: 'create', role })),
+      ]);
+      const [one, other] = await Promise.all([store.findRealm('acme'), store.findRealmById('realm-1')]);
+      assert.equal(one!.groups.size, 1_001);
+      assert.equal(other!.roles.size, one!.roles.size);
+      assert.deepEqual(unread(one!.groups.get('many-7')), groups[7]);
+      assert.ok(Object.isFrozen(one!.groups.get('many-7')!.attributes));
+      assert.ok(Object.isFrozen(one!.groups));
+      const reading = store.findRealm('acme');
+      await store.apply([{ do: 'remove', what: 'group', id: 'many-7' }]);
+      await reading;
+      assert.equal((await store.findRealm('acme'))!.groups.size, 1_000);
+    },
+  );
+
   rule('returns the same frozen realm and client until they change', async (store) => {
     await begin(store);
     const before = (await store.findRealm('acme'))!;

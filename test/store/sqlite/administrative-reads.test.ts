@@ -24,7 +24,7 @@ async function newReaders(t: TestContext, milliseconds?: number): Promise<Reader
 async function manyUsers(t: TestContext) {
   const { store } = await newStore(t);
   await begin(store);
-  const users = Array.from({ length: 3_000 }, (_, i) => ({
+  const users = Array.from({ length: 1_000 }, (_, i) => ({
     do: 'create' as const,
     user: aUser({ id: `u${i}`, username: `user-${i}`, attributes: { place: ['x'.repeat(2_000)] } }),
   }));
@@ -101,7 +101,7 @@ test('reports a faulty statement, and runs the next one', async (t) => {
 test('removes a waiting search from the queue if its caller disconnects', async (t) => {
   const store = await manyUsers(t);
   const slow = () => store.countUsers({ realmId: 'realm-1', attributes: { place: 'y' } });
-  const running = Array.from({ length: 6 }, slow);
+  const running = Array.from({ length: 4 }, slow);
   const gone = new AbortController();
   const queued = forCaller(gone.signal, slow);
   gone.abort(new IdkitError('IDKIT_UNREACHABLE', 'gone'));

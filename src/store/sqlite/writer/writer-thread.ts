@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { Refused } from '../../verbs/apply.ts';
 import { drive } from '../../verbs/steps.ts';
-import { stepsOf, TOGETHER, type Verb, type Verbs } from '../../verbs/verbs.ts';
+import { type RowChange, stepsOf, TOGETHER, type Verb, type Verbs } from '../../verbs/verbs.ts';
 import { type Fault, isStorageFault, toFault } from '../faults.ts';
 import { prepareForWriting } from '../schema-state.ts';
 import { Statements } from '../statements.ts';
@@ -35,10 +35,23 @@ if (database?.isOpen) serve(database);
 function serve(connection: DatabaseSync): void {
   const sql = new Statements(connection);
   const waiting: Call[] = [];
+  /** Calls that take long. They run one at a time, when no other call waits. */
+  const long: Call[] = [];
+  const parts = new Map<number, RowChange[]>();
   let closing = false;
   const take = (message: ToWriter) => {
     if ('close' in message) closing = true;
-    else waiting.push(...message.calls);
+    else if ('part' in message) {
+      const { id, changes } = message.part;
+      const known = parts.get(id);
+      if (known === undefined) parts.set(id, [...changes]);
+      else known.push(...changes);
+    } else for (const call of message.calls) (call.alone ? long : waiting).push(complete(call));
+  };
+  const complete = (call: Call): Call => {
+    const changes = parts.get(call.id);
+    parts.delete(call.id);
+    return changes === undefined ? call : { ...call, input: { changes } };
   };
 
   port.on('message', (message: ToWriter) => {
@@ -50,8 +63,9 @@ function serve(connection: DatabaseSync): void {
         take(more.message as ToWriter);
         more = receiveMessageOnPort(port);
       }
-      if (waiting.length === 0) break;
-      send({ answers: commitBatch(sql, waiting.splice(0, LARGEST_BATCH)) });
+      const batch = waiting.length > 0 ? waiting.splice(0, LARGEST_BATCH) : long.splice(0, 1);
+      if (batch.length === 0) break;
+      send({ answers: commitBatch(sql, batch) });
       Atomics.add(shared, 0, 1);
       Atomics.notify(shared, 0);
       if (Atomics.exchange(shared, 1, 0) === 1) checkpoint(connection, 'PASSIVE');

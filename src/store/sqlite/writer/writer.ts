@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { IdkitError, threadModule } from '../../../core/index.ts';
-import type { Verb, Verbs } from '../../verbs/verbs.ts';
+import type { RowChange, Verb, Verbs } from '../../verbs/verbs.ts';
 import { type Fault, fromFault } from '../faults.ts';
 
 interface Waiting {
@@ -14,6 +14,9 @@ interface Waiting {
  */
 const CHECKPOINTS_AFTER = 1_000;
 
+/** Number of changes in one message. Copying them takes a few milliseconds. */
+const CHANGES_AT_ONCE = 200;
+
 /** Controls the writer thread and the checkpoint thread of one database from the main thread. */
 export class Writer {
   readonly #workerData: { file: string; progress: SharedArrayBuffer };
@@ -23,6 +26,7 @@ export class Writer {
   #planned: NodeJS.Timeout | undefined;
   readonly #waiting = new Map<number, Waiting>();
   #outgoing: Call[] = [];
+  readonly #sending = new Set<Promise<void>>();
   #nextId = 1;
   #closing: Promise<void> | undefined;
   #dead: Error | undefined;
@@ -60,9 +64,11 @@ export class Writer {
 
   /**
    * Runs a verb. Resolves when its transaction is durable. Calls of one event loop iteration share a message, because a
-   * message to a thread costs as much as several signatures.
+   * message to a thread costs as much as several signatures. A long list of changes is sent in several messages.
+   *
+   * @param alone whether the call takes long. It then has its own transaction, and all other calls come first.
    */
-  call<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
+  call<V extends Verb>(verb: V, input: Verbs[V]['in'], alone = false): Promise<Verbs[V]['out']> {
     if (this.#dead !== undefined) return Promise.reject(this.#dead);
     if (this.#closing !== undefined)
       return Promise.reject(new IdkitError('IDKIT_FAILED', 'the database is closed'));
@@ -71,8 +77,12 @@ export class Writer {
       const id = this.#nextId++;
       this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
       if (this.#waiting.size === 1) this.#worker.ref();
-      this.#outgoing.push({ id, verb, input });
-      if (this.#outgoing.length === 1) setImmediate(() => this.#send());
+      const call: Call = { id, verb, input, alone };
+      const { changes = [] }: { changes?: readonly RowChange[] } = Object(input);
+      if (changes.length > CHANGES_AT_ONCE) {
+        const sent = this.#sendParts(call, changes).finally(() => this.#sending.delete(sent));
+        this.#sending.add(sent);
+      } else this.#queue(call);
     });
   }
 
@@ -88,6 +98,7 @@ export class Writer {
       await this.#checkpoints?.worker.terminate();
       return;
     }
+    await Promise.all(this.#sending);
     this.#send();
     this.#worker.ref();
     await this.#endCheckpoints();
@@ -95,6 +106,21 @@ export class Writer {
     const ended = new Promise((resolve) => this.#worker.once('exit', resolve));
     this.#worker.postMessage({ close: true } satisfies ToWriter);
     await ended;
+  }
+
+  #queue(call: Call): void {
+    this.#outgoing.push(call);
+    if (this.#outgoing.length === 1) setImmediate(() => this.#send());
+  }
+
+  /** Sends a list of changes in parts, and lets other work run in between. The call itself follows without changes. */
+  async #sendParts({ id, ...call }: Call, changes: readonly RowChange[]): Promise<void> {
+    for (let from = 0; from < changes.length; from += CHANGES_AT_ONCE) {
+      const part = { id, changes: changes.slice(from, from + CHANGES_AT_ONCE) };
+      this.#worker.postMessage({ part } satisfies ToWriter);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#queue({ ...call, id, input: { changes: [] } });
   }
 
   #startCheckpoints(): void {
@@ -148,12 +174,17 @@ export interface Call {
   id: number;
   verb: Verb;
   input: Verbs[Verb]['in'];
+  alone: boolean;
 }
 
 export type Answer = { id: number; value: unknown } | { id: number; fault: Fault };
 
 /** A message from the main thread. */
-export type ToWriter = { calls: readonly Call[] } | { close: true };
+export type ToWriter =
+  | { calls: readonly Call[] }
+  /** A part of the changes of a call that follows. */
+  | { part: { id: number; changes: readonly RowChange[] } }
+  | { close: true };
 
 /** A message to the main thread. */
 export type FromWriter =
