@@ -1,5 +1,6 @@
 // Core: the basic types and functions that every room uses.
-// Owns: the error catalogue and exit codes, Secret, the clock, randomness, counts in messages, named locks.
+// Owns: the error catalogue and exit codes, Secret, the clock, randomness, counts in messages, named locks,
+// slices of long work.
 // Must not know: any I/O.
 // Start at errors.ts.
 export { callerSignal, forCaller, isAdministrative } from './caller.ts';
@@ -28,6 +29,7 @@ export {
 } from './ports.ts';
 export { renderCount } from './render-count.ts';
 export { Secret } from './secret.ts';
+export { SliceSize } from './slice-size.ts';
 export { mapInSlices, Slices } from './slices.ts';
 export { threadModule } from './thread-module.ts';
 export { inTurn, inTurns, inTurnWithin } from './turns.ts';

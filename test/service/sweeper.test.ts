@@ -66,27 +66,3 @@ for (const [name, open] of Object.entries(openers))
     assert.ok(slices.length > 3, 'in small slices');
     assert.deepEqual(await store.sweep(LATER, 100), { removed: 0, handled: 0 });
   });
-
-test('a slow slice makes the next one smaller, and a fast one makes it larger', async () => {
-  const limits: number[] = [];
-  const { promise: done, resolve } = Promise.withResolvers<void>();
-  const sweeper = startSweeper(
-    {
-      clock,
-      // Every slice takes longer than nothing, and less than forever.
-      get sliceMilliseconds() {
-        return limits.length <= 4 ? 1e-9 : 1e9;
-      },
-      sweep: async (_, limit) => {
-        limits.push(limit);
-        if (limits.length === 8) resolve();
-        return { removed: 0, handled: limits.length < 8 ? limit : 0 };
-      },
-    },
-    { error: (fault: unknown) => assert.fail(String(fault)) } as never,
-    () => (limits.length > 0 ? 600_000 : 1),
-  );
-  await done;
-  await sweeper.stop();
-  assert.deepEqual(limits, [100, 50, 25, 20, 20, 40, 80, 160]);
-});

@@ -59,7 +59,7 @@ test('adding a migration takes one file and one entry in the list, and the gener
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   const next = String(SCHEMA_VERSION + 1).padStart(4, '0');
   const folder = join(copy, 'src/store/migrations');
-  const row = /(export const MIGRATIONS: readonly Migration\[\] = \[[^\]]*)\]/;
+  const row = /(export const MIGRATIONS: readonly Migration\[\] = \[[^\]]*?),?\s*\]/;
   const index = readFileSync(join(folder, 'index.ts'), 'utf8');
   assert.match(index, row);
   writeFileSync(join(folder, `${next}-dummy.ts`), MIGRATION);

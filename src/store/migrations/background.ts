@@ -1,5 +1,6 @@
 import { moveNextSessions, SESSION_ROWS } from '../verbs/move-sessions.ts';
 import type { Steps } from '../verbs/steps.ts';
+import { INDEX_EVENTS } from './event-indexes.ts';
 
 /** An index that Postgres builds while the service runs. */
 export interface BackgroundIndex {
@@ -40,4 +41,5 @@ export interface BackgroundMigration {
 /** All background migrations, in the order in which they run. */
 export const BACKGROUND_MIGRATIONS: readonly BackgroundMigration[] = [
   { name: SESSION_ROWS, title: 'move sessions to smaller rows', slice: moveNextSessions },
+  INDEX_EVENTS,
 ];

@@ -8,6 +8,7 @@ import { USERS_OF_REALM } from './0003-users-of-realm.ts';
 import { BACKGROUND } from './0004-background-migrations.ts';
 import { SESSION_ROWS } from './0005-session-rows.ts';
 import { COUNTS } from './0006-counts.ts';
+import { EVENT_INDEXES } from './0007-event-indexes.ts';
 
 /**
  * The SQL that raises the schema by one version, in one transaction. On Postgres, replicas of the previous version are
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   BACKGROUND,
   SESSION_ROWS,
   COUNTS,
+  EVENT_INDEXES,
 ];
 
 /**

@@ -66,6 +66,7 @@ export function configurationQueries(
     ]),
     'realm.idByName': db.selectFrom('realm').select('id').where('name', '=', slot('name')),
     'realm.byName': db.selectFrom('realm').selectAll().where('name', '=', slot('name')),
+    'realm.exists': db.selectFrom('realm').select('id').where('id', '=', slot('id')),
     /** How long each realm keeps its events, in seconds. */
     'realm.retention': db
       .selectFrom('realm')

@@ -1,11 +1,10 @@
-import { type Expression, type Kysely, type Compilable as Query, type RawBuilder, sql } from 'kysely';
-import type { AdminEventQuery, EventQuery } from '../contract/index.ts';
+import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot, slots } from './define.ts';
 
-const EVENT = ['realm_id', 'time', 'type', 'client_id', 'user_id', 'ip_address', 'doc'] as const;
+export const EVENT = ['realm_id', 'time', 'type', 'client_id', 'user_id', 'ip_address', 'doc'] as const;
 
-const ADMIN_EVENT = [
+export const ADMIN_EVENT = [
   'realm_id',
   'time',
   'operation_type',
@@ -21,9 +20,9 @@ const ADMIN_EVENT = [
 export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
   return {
     'event.insert': db.insertInto('event').values(slots(EVENT)),
-    'event.clear': db.deleteFrom('event').where('realm_id', '=', slot('realm_id')),
+    ...oldest(db, 'event', EVENT),
     'admin_event.insert': db.insertInto('admin_event').values(slots(ADMIN_EVENT)),
-    'admin_event.clear': db.deleteFrom('admin_event').where('realm_id', '=', slot('realm_id')),
+    ...oldest(db, 'admin_event', ADMIN_EVENT),
     figures: db.selectNoFrom((eb) => [
       eb.selectFrom('realm').select(eb.fn.countAll().as('n')).as('realms'),
       withoutServiceAccounts(
@@ -72,6 +71,47 @@ export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
   };
 }
 
+/** What `seq` of a moved event is reduced by, so that it is lower than that of every event in the new table. */
+export const MOVED = 1_000_000_000_000;
+
+/** Queries that remove the oldest events of a realm, and those that move events: see `INDEX_EVENTS`. */
+function oldest(
+  db: Kysely<Tables>,
+  table: 'event' | 'admin_event',
+  columns: readonly string[],
+): Record<string, Compilable> {
+  const ofRealm = db.deleteFrom(table).where('realm_id', '=', slot('realm_id'));
+  const before = sql.ref(`${table}_0`);
+  const names = sql.raw(columns.join(', '));
+  const newest = sql`from ${before} order by seq desc limit ${slot('limit', 'number')}`;
+  const raw = (text: RawBuilder<unknown>): Compilable => ({ compile: () => text.compile(db) });
+  return {
+    /** Returns the event that follows the `limit` oldest ones. */
+    [`${table}.after`]: db
+      .selectFrom(table)
+      .select(['time', 'seq'])
+      .where('realm_id', '=', slot('realm_id'))
+      .where('time', '<', slot('before'))
+      .orderBy('time')
+      .orderBy('seq')
+      .limit(1)
+      .offset(slot('limit')),
+    /** Removes the events that precede this one. */
+    [`${table}.deleteBefore`]: ofRealm.where(
+      sql<boolean>`(time, seq) < (${slot('time', 'number')}, ${slot('seq', 'number')})`,
+    ),
+    [`${table}.deleteOlder`]: ofRealm.where('time', '<', slot('before')),
+    // Only SQLite runs these.
+    [`${table}.move`]: raw(
+      sql`insert into ${sql.ref(table)} (seq, ${names}) select seq - ${sql.lit(MOVED)}, ${names} ${newest}`,
+    ),
+    [`${table}.moved`]: raw(sql`delete from ${before} where seq in (select seq ${newest})`),
+    [`${table}.clearUnmoved`]: raw(
+      sql`delete from ${before} where seq in (select seq from ${before} where realm_id = ${slot('realm_id', 'event.realm_id')} limit ${slot('limit', 'number')})`,
+    ),
+  };
+}
+
 /**
  * Returns an expression for the number of users without service accounts. It subtracts two counts that the database
  * reads from indexes, because reading every account would take seconds in a large realm.
@@ -81,90 +121,4 @@ export function withoutServiceAccounts(
   service: Expression<unknown>,
 ): RawBuilder<number> {
   return sql<number>`${all} - ${service}`;
-}
-
-/** Selects a page of the user events that match a query, newest first. */
-export function eventSearch(
-  db: Kysely<Tables>,
-  query: EventQuery,
-): Query<Pick<Tables['event'], 'doc' | 'time' | 'seq'>> {
-  return db
-    .selectFrom('event')
-    .select(['doc', 'time', 'seq'])
-    .where(
-      all([
-        equals('realm_id', query.realmId),
-        within('type', query.types),
-        equals('client_id', query.clientId),
-        equals('user_id', query.userId),
-        equals('ip_address', query.ipAddress),
-        between(query),
-        before(query),
-      ]),
-    )
-    .orderBy('time', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(query.max)
-    .offset(query.first);
-}
-
-/**
- * Selects a page of the events of administrators that match a query, newest first. `*` in `resourcePath` matches any
- * text.
- */
-export function adminEventSearch(
-  db: Kysely<Tables>,
-  query: AdminEventQuery,
-): Query<Pick<Tables['admin_event'], 'doc' | 'time' | 'seq'>> {
-  const path = query.resourcePath?.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%');
-  return db
-    .selectFrom('admin_event')
-    .select(['doc', 'time', 'seq'])
-    .where(
-      all([
-        equals('realm_id', query.realmId),
-        within('operation_type', query.operationTypes),
-        within('resource_type', query.resourceTypes),
-        path === undefined ? undefined : sql`resource_path like ${path} escape '\\'`,
-        equals('auth_realm_id', query.authRealmId),
-        equals('auth_client_id', query.authClientId),
-        equals('auth_user_id', query.authUserId),
-        equals('auth_ip_address', query.authIpAddress),
-        between(query),
-        before(query),
-      ]),
-    )
-    .orderBy('time', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(query.max)
-    .offset(query.first);
-}
-
-type Condition = RawBuilder<unknown> | undefined;
-
-function all(conditions: readonly Condition[]): RawBuilder<boolean> {
-  return sql<boolean>`${sql.join(
-    conditions.filter((condition) => condition !== undefined),
-    sql` and `,
-  )}`;
-}
-
-function equals(column: string, value: string | undefined): Condition {
-  return value === undefined ? undefined : sql`${sql.ref(column)} = ${value}`;
-}
-
-function within(column: string, values: readonly string[] | undefined): Condition {
-  if (values === undefined || values.length === 0) return undefined;
-  return sql`${sql.ref(column)} in (${sql.join(values)})`;
-}
-
-function between(query: { from?: number; to?: number }): Condition {
-  const from = query.from === undefined ? sql`1 = 1` : sql`time >= ${query.from}`;
-  return query.to === undefined ? from : sql`${from} and time <= ${query.to}`;
-}
-
-/** Returns a condition for the rows that follow the last row of the previous page. */
-function before({ before: last }: { before?: { time: number; seq: number } }): Condition {
-  if (last === undefined) return undefined;
-  return sql`time <= ${last.time} and (time < ${last.time} or seq < ${last.seq})`;
 }

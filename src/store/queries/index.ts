@@ -16,7 +16,7 @@ import { userQueries } from './users.ts';
 
 export { realmsNamed, rowsById } from './configuration.ts';
 export { compiler } from './define.ts';
-export { adminEventSearch, eventSearch } from './events.ts';
+export { adminEventFilters, EventSearch, eventFilters, usableIndexes } from './event-search.ts';
 export { selectsAll, userCount, userSearch } from './user-search.ts';
 export { credentialsOf } from './users.ts';
 

@@ -20,7 +20,6 @@ delete from ${sql.ref(table)} where ${sql.ref(key)} ${among(sql`
   select ${sql.ref(key)} from ${sql.ref(table)} where ${before}
   limit ${slot('limit', 'number')} ${skipLocked(table)}`)}`);
   const at = (name: string) => sql`expires_at <= ${slot(name, 'number')} order by expires_at`;
-  const ofRealm = sql`realm_id = ${slot('realm_id', 'event.realm_id')} and time < ${slot('before', 'number')} order by time`;
 
   const session = {
     ids: isPostgres
@@ -65,7 +64,5 @@ where user_session.id = kept.id and user_session.offline = ${session.offline} an
     'sweep.codes': expired('authorization_code', 'hash', at('before')),
     'sweep.claims': expired('claim', 'name', at('now')),
     'sweep.revoked': expired('revoked_token', 'jti', at('now')),
-    'sweep.events': expired('event', 'seq', ofRealm),
-    'sweep.adminEvents': expired('admin_event', 'seq', ofRealm),
   };
 }

@@ -3,10 +3,10 @@ import type { RealmId, RealmSettings } from '../../model/index.ts';
 import type { Store, Swept } from '../contract/index.ts';
 import { type SessionLifetimes, sessionLifetimes } from '../records/session-lifetimes.ts';
 import type { ConfigurationCache } from './configuration-cache.ts';
-import { SqlLists } from './lists.ts';
+import { SqlEvents } from './events.ts';
 
 /** Removes expired records, and ends many sessions at once. */
-export abstract class SqlCleaning extends SqlLists implements Pick<Store, 'sweep'> {
+export abstract class SqlCleaning extends SqlEvents implements Pick<Store, 'sweep'> {
   protected abstract readonly cache: ConfigurationCache;
   /** Session lifetimes by realm, as of `version` of the configuration cache. */
   readonly #lifetimes = { version: -1, ofRealm: new Map<RealmId, SessionLifetimes>() };
@@ -67,14 +67,12 @@ export abstract class SqlCleaning extends SqlLists implements Pick<Store, 'sweep
   async #sweepEvents(now: Seconds, limit: number): Promise<number> {
     let removed = 0;
     for (const { id, events_kept, admin_events_kept } of await this.long('realm.retention', {})) {
-      const kept = [
-        ['sweep.events', Number(events_kept ?? 0)],
-        ['sweep.adminEvents', Number(admin_events_kept ?? 0)],
-      ] as const;
-      for (const [query, age] of kept) {
+      const kept = { event: Number(events_kept ?? 0), admin_event: Number(admin_events_kept ?? 0) };
+      for (const table of ['event', 'admin_event'] as const) {
+        const age = kept[table];
         if (!(age > 0) || removed >= limit) continue;
         const before = (now - age) * 1000;
-        removed += await this.run(query, { realm_id: id, before, limit: limit - removed });
+        removed += await this.write('removeOldest', { table, realm_id: id, before, limit: limit - removed });
       }
     }
     return removed;

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Compilable } from 'kysely';
-import { type Clock, seconds } from '../../core/index.ts';
+import { type Clock, SliceSize, seconds } from '../../core/index.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import type { Sealing } from '../records/configuration.ts';
 import type { Answer } from '../schema.ts';
@@ -12,6 +13,7 @@ export abstract class SqlDriver {
   protected abstract readonly dialect: 'sqlite' | 'postgres';
   protected abstract readonly sealing: Sealing;
   abstract readonly clock: Clock;
+  abstract readonly sliceMilliseconds: number;
 
   /** @throws IDKIT_FAILED if the store is closed */
   protected abstract checkOpen(): void;
@@ -36,5 +38,23 @@ export abstract class SqlDriver {
   /** Returns the Unix time in seconds of the store's clock. */
   protected now(): number {
     return seconds(this.clock);
+  }
+
+  /**
+   * Handles any number of records in slices, each in its own short transaction.
+   *
+   * @param handle handles at most `limit` records and returns their number; fewer than `limit` end the work
+   * @returns the number of handled records
+   */
+  protected async inSlices(handle: (limit: number) => Promise<number>): Promise<number> {
+    const size = new SliceSize(this.sliceMilliseconds);
+    for (let sum = 0; ; ) {
+      const { limit } = size;
+      const began = performance.now();
+      const handled = await handle(limit);
+      sum += handled;
+      if (handled < limit) return sum;
+      await sleep(size.adapt(performance.now() - began));
+    }
   }
 }

@@ -1,8 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { AdminEvent, ClientUuid, User, UserEvent } from '../../model/index.ts';
+import type { ClientUuid, User } from '../../model/index.ts';
 import type {
-  AdminEventQuery,
-  EventQuery,
   Range,
   RealmConfiguration,
   SessionWithClients,
@@ -14,7 +12,6 @@ import { readRealm, readRole } from '../records/configuration.ts';
 import { readDocument } from '../records/events.ts';
 import { readListedSession } from '../records/sessions.ts';
 import { readUser } from '../records/users.ts';
-import type { Tables } from '../schema.ts';
 import { SqlLogin } from './login.ts';
 
 /** Maximum number of rows in a page. Reading one takes a few milliseconds and little memory. */
@@ -29,7 +26,7 @@ const FAR = 1_000;
 const SESSIONS_OF_USER = { sqlite: PAGE, postgres: 10 * PAGE } as const;
 
 /** The start of a page: it skips `first` rows, or starts after the last row of the previous page. */
-interface Place<R> extends Range {
+export interface Place<R> extends Range {
   after: R | undefined;
 }
 
@@ -170,22 +167,6 @@ export abstract class SqlLists extends SqlLogin {
     for await (const rows of pages) yield rows.map(readListedSession);
   }
 
-  async *eventPages(query: EventQuery): AsyncIterable<readonly UserEvent[]> {
-    const { compiler, eventSearch } = await import('../queries/index.ts');
-    const pages = inPages(query, (place: Place<Pick<Tables['event'], 'doc' | 'time' | 'seq'>>) =>
-      this.search(eventSearch(compiler(this.dialect), { ...query, ...newestFirst(place) })),
-    );
-    for await (const rows of pages) yield rows.map(readDocument<UserEvent>);
-  }
-
-  async *adminEventPages(query: AdminEventQuery): AsyncIterable<readonly AdminEvent[]> {
-    const { adminEventSearch, compiler } = await import('../queries/index.ts');
-    const pages = inPages(query, (place: Place<Pick<Tables['admin_event'], 'doc' | 'time' | 'seq'>>) =>
-      this.search(adminEventSearch(compiler(this.dialect), { ...query, ...newestFirst(place) })),
-    );
-    for await (const rows of pages) yield rows.map(readDocument<AdminEvent>);
-  }
-
   async findOtpOwners(userIds: readonly string[]): Promise<ReadonlySet<string>> {
     if (userIds.length === 0) return new Set();
     const { compiler, credentialsOf } = await import('../queries/index.ts');
@@ -195,11 +176,8 @@ export abstract class SqlLists extends SqlLogin {
   }
 }
 
-function newestFirst({ first, max, after }: Place<{ time: number; seq: number }>) {
-  return { first, max, ...(after === undefined ? {} : { before: { time: after.time, seq: after.seq } }) };
-}
-
-async function* inPages<R>(
+/** Reads a range page by page. `read` returns the rows of one page. */
+export async function* inPages<R>(
   range: Range,
   read: (place: Place<R>) => Promise<R[]>,
   page = PAGE,

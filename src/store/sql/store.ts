@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mapInSlices, type Seconds, Slices } from '../../core/index.ts';
 import type {
-  AdminEvent,
   Client,
   ClientId,
   ClientUuid,
@@ -12,14 +11,11 @@ import type {
   SessionId,
   TokenFamily,
   User,
-  UserEvent,
   UserSession,
 } from '../../model/index.ts';
 import type {
-  AdminEventQuery,
   Applied,
   Change,
-  EventQuery,
   FamilyInSession,
   RealmConfiguration,
   Rotation,
@@ -30,7 +26,6 @@ import type {
   UserQuery,
 } from '../contract/index.ts';
 import { toRowChange } from '../records/changes.ts';
-import { eventRow, readDocument } from '../records/events.ts';
 import {
   familyRow,
   readFamilyInSession,
@@ -52,8 +47,6 @@ const LONGEST_KEY = 500;
 
 /** Implements the store on top of the operations that both drivers provide. */
 export abstract class SqlStore extends SqlCleaning implements Store {
-  abstract readonly sliceMilliseconds: number;
-
   abstract figures(): Promise<StoreFigures>;
   abstract close(): Promise<void>;
 
@@ -337,28 +330,6 @@ export abstract class SqlStore extends SqlCleaning implements Store {
   async removeLoginFailures(realmId: RealmId, userId?: string): Promise<void> {
     if (userId === undefined) await this.run('failures.clear', { realm_id: realmId });
     else await this.run('failures.delete', { realm_id: realmId, user_id: userId });
-  }
-
-  async appendEvents(events: readonly UserEvent[]): Promise<void> {
-    if (events.length > 0) await this.write('appendEvents', { rows: events.map(eventRow) });
-  }
-
-  async listEvents(query: EventQuery): Promise<readonly UserEvent[]> {
-    const { compiler, eventSearch } = await import('../queries/index.ts');
-    return (await this.search(eventSearch(compiler(this.dialect), query))).map(readDocument<UserEvent>);
-  }
-
-  async clearEvents(realmId: RealmId): Promise<void> {
-    await this.run('event.clear', { realm_id: realmId });
-  }
-
-  async listAdminEvents(query: AdminEventQuery): Promise<readonly AdminEvent[]> {
-    const { adminEventSearch, compiler } = await import('../queries/index.ts');
-    return (await this.search(adminEventSearch(compiler(this.dialect), query))).map(readDocument<AdminEvent>);
-  }
-
-  async clearAdminEvents(realmId: RealmId): Promise<void> {
-    await this.run('admin_event.clear', { realm_id: realmId });
   }
 }
 

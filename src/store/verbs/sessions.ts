@@ -52,9 +52,3 @@ export function* putLoginFailures(input: Verbs['putLoginFailures']['in']): Steps
   const written = yield* run(input.revision === 0 ? 'failures.insert' : 'failures.update', input);
   return written === 1 ? 'stored' : 'changed';
 }
-
-/** Stores events. Skips events of realms that no longer exist. */
-export function* appendEvents(input: Verbs['appendEvents']['in']): Steps<undefined> {
-  for (const row of input.rows)
-    if ((yield* get('realm.byId', { id: row.realm_id })) !== undefined) yield* send('event.insert', row);
-}

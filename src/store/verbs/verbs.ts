@@ -15,6 +15,7 @@ import type { CodeRow, ConsentRow, FamilyRow, SessionRow, Tables } from '../sche
 import { applyChanges } from './apply.ts';
 import { runSlice } from './background.ts';
 import { correctCounts } from './counts.ts';
+import { appendEvents, removeOldest } from './events.ts';
 import {
   endUserSessions,
   finishLogin,
@@ -24,7 +25,7 @@ import {
   takeCode,
 } from './login.ts';
 import { moveSession } from './move-sessions.ts';
-import { appendEvents, putLoginFailures, removeFamily, rotate, startSession } from './sessions.ts';
+import { putLoginFailures, removeFamily, rotate, startSession } from './sessions.ts';
 import { run, type Steps } from './steps.ts';
 import { sweep } from './sweep.ts';
 import type { Touched } from './touched.ts';
@@ -73,6 +74,11 @@ export interface Verbs {
   startSession: { in: { session: SessionRow; family: FamilyRow }; out: undefined };
   removeFamily: { in: { session_id: string; id: string }; out: { removed: boolean } };
   appendEvents: { in: { rows: readonly SlotsOf<'event.insert'>[] }; out: undefined };
+  /** `before`: Unix time in milliseconds. */
+  removeOldest: {
+    in: { table: 'event' | 'admin_event'; realm_id: string; before: number; limit: number };
+    out: number;
+  };
   putLoginFailures: {
     in: { realm_id: string; user_id: string; revision: number; next: number; doc: string };
     out: 'stored' | 'changed';
@@ -154,6 +160,7 @@ const STEPS: { readonly [V in Verb]: (input: Verbs[V]['in']) => Steps<Verbs[V]['
   startSession,
   removeFamily,
   appendEvents,
+  removeOldest,
   putLoginFailures,
   putAuthenticationSession,
   finishLogin,

@@ -1,5 +1,6 @@
 import { configurationRules } from './configuration.ts';
 import { countRules } from './counts.ts';
+import { eventRules } from './events.ts';
 import { guaranteesRules } from './guarantees.ts';
 import { guessesRules } from './guesses.ts';
 import { listRules } from './lists.ts';
@@ -21,6 +22,7 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
   revisionRules(rule);
   sessionsRules(rule);
   listRules(rule);
+  eventRules(rule);
   loginRules(rule);
   openLoginRules(rule);
   replicasRules(rule);

@@ -5,7 +5,7 @@ import type { SqliteDefinition } from './known.ts';
 export const SQLITE_APPLICATION = 1768188788;
 
 /** The newest version of the schema that this module knows. */
-export const SQLITE_VERSION = 6;
+export const SQLITE_VERSION = 7;
 
 // biome-ignore format: generated
 export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
@@ -17,7 +17,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "meta",
@@ -35,7 +36,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "realm",
@@ -55,7 +57,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "client",
@@ -76,7 +79,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "client_scope",
@@ -96,7 +100,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "role",
@@ -117,7 +122,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -128,7 +134,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -139,7 +146,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "realm_group",
@@ -160,7 +168,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -171,7 +180,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -182,7 +192,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "component",
@@ -202,7 +213,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -213,7 +225,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "account",
@@ -239,7 +252,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -250,7 +264,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -261,7 +276,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "user_role",
@@ -279,7 +295,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -290,7 +307,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "user_group",
@@ -308,7 +326,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -319,7 +338,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "credential",
@@ -341,7 +361,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -447,7 +468,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "revoked_token",
@@ -465,7 +487,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -476,7 +499,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "claim",
@@ -494,7 +518,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -505,7 +530,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "login_failures",
@@ -525,7 +551,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "event",
@@ -560,7 +587,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "admin_event",
@@ -597,7 +625,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "authentication_session",
@@ -620,7 +649,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -630,7 +660,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -640,7 +671,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -650,7 +682,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "authorization_code",
@@ -675,7 +708,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -685,7 +719,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -695,7 +730,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -705,7 +741,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "user_consent",
@@ -725,7 +762,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -734,7 +772,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    3,
    4,
    5,
-   6
+   6,
+   7
   ]
  },
  {
@@ -742,7 +781,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    4,
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "background_migration",
@@ -758,7 +798,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "sql": "CREATE TABLE \"user_session_0\" (\n  id TEXT NOT NULL,\n  offline INTEGER NOT NULL,\n  realm_id TEXT NOT NULL REFERENCES realm (id) ON DELETE CASCADE,\n  user_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,\n  started_at INTEGER NOT NULL,\n  last_access_at INTEGER NOT NULL,\n  remember_me INTEGER NOT NULL,\n  look_again INTEGER NOT NULL,\n  doc TEXT NOT NULL,\n  PRIMARY KEY (id, offline)\n) WITHOUT ROWID",
   "versions": [
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "user_session_0",
@@ -779,28 +820,32 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "sql": "CREATE INDEX user_session_user ON \"user_session_0\" (user_id)",
   "versions": [
    5,
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE INDEX user_session_realm ON \"user_session_0\" (realm_id, offline)",
   "versions": [
    5,
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE INDEX user_session_look_again ON \"user_session_0\" (look_again)",
   "versions": [
    5,
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE TABLE \"token_family_0\" (\n  id TEXT PRIMARY KEY NOT NULL,\n  session_id TEXT NOT NULL,\n  offline INTEGER NOT NULL,\n  client_uuid TEXT NOT NULL,\n  user_id TEXT NOT NULL,\n  realm_id TEXT NOT NULL,\n  current_hash BLOB NOT NULL,\n  parent_hash BLOB,\n  parent_uses INTEGER NOT NULL,\n  scope TEXT NOT NULL,\n  started_at INTEGER NOT NULL,\n  last_refresh_at INTEGER NOT NULL,\n  notes TEXT NOT NULL,\n  FOREIGN KEY (session_id, offline) REFERENCES \"user_session_0\" (id, offline) ON DELETE CASCADE\n) WITHOUT ROWID",
   "versions": [
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "token_family_0",
@@ -825,21 +870,24 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "sql": "CREATE INDEX token_family_session ON \"token_family_0\" (session_id, offline)",
   "versions": [
    5,
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE INDEX token_family_client ON \"token_family_0\" (client_uuid, offline, session_id)",
   "versions": [
    5,
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE TABLE user_session (\n  id BLOB NOT NULL,\n  offline INTEGER NOT NULL,\n  user_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,\n  started_at INTEGER NOT NULL,\n  last_access_at INTEGER NOT NULL,\n  remember_me INTEGER NOT NULL,\n  look_again INTEGER NOT NULL,\n  doc TEXT NOT NULL,\n  PRIMARY KEY (id, offline)\n) WITHOUT ROWID",
   "versions": [
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "user_session",
@@ -859,21 +907,24 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "sql": "CREATE INDEX user_session_of_user ON user_session (user_id)",
   "versions": [
    5,
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE INDEX user_session_due ON user_session (look_again)",
   "versions": [
    5,
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE TABLE token_family (\n  session_id BLOB NOT NULL,\n  id BLOB NOT NULL,\n  offline INTEGER NOT NULL,\n  client_uuid BLOB NOT NULL,\n  current_hash BLOB NOT NULL,\n  parent_hash BLOB,\n  parent_uses INTEGER NOT NULL,\n  scope TEXT NOT NULL,\n  started_at INTEGER NOT NULL,\n  last_refresh_at INTEGER NOT NULL,\n  notes TEXT NOT NULL,\n  PRIMARY KEY (session_id, id),\n  FOREIGN KEY (session_id, offline) REFERENCES user_session (id, offline) ON DELETE CASCADE\n) WITHOUT ROWID",
   "versions": [
    5,
-   6
+   6,
+   7
   ],
   "table": {
    "name": "token_family",
@@ -896,13 +947,15 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "sql": "CREATE INDEX token_family_of_client ON token_family (client_uuid, offline, session_id)",
   "versions": [
    5,
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE TABLE record_count (\n  kind TEXT NOT NULL,\n  owner TEXT NOT NULL,\n  amount INTEGER NOT NULL,\n  PRIMARY KEY (kind, owner)\n) WITHOUT ROWID",
   "versions": [
-   6
+   6,
+   7
   ],
   "table": {
    "name": "record_count",
@@ -916,7 +969,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
  {
   "sql": "CREATE TABLE count_check (\n  kind TEXT PRIMARY KEY NOT NULL,\n  generation INTEGER NOT NULL,\n  checked_at INTEGER NOT NULL,\n  drift INTEGER NOT NULL\n) WITHOUT ROWID",
   "versions": [
-   6
+   6,
+   7
   ],
   "table": {
    "name": "count_check",
@@ -931,55 +985,183 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
  {
   "sql": "CREATE TRIGGER account_added AFTER INSERT ON account WHEN NEW.service_account_client IS NULL BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'users', NEW.realm_id, 1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE TRIGGER account_removed AFTER DELETE ON account WHEN OLD.service_account_client IS NULL BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'users', OLD.realm_id, -1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE TRIGGER account_updated AFTER UPDATE OF service_account_client ON account WHEN (OLD.service_account_client IS NULL) <> (NEW.service_account_client IS NULL) BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'users', NEW.realm_id, CASE WHEN NEW.service_account_client IS NULL THEN 1 ELSE -1 END WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE TRIGGER user_session_added AFTER INSERT ON user_session BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT CASE NEW.offline WHEN 0 THEN 'sessions' ELSE 'offlineSessions' END, '', 1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE TRIGGER user_session_removed AFTER DELETE ON user_session BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT CASE OLD.offline WHEN 0 THEN 'sessions' ELSE 'offlineSessions' END, '', -1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE TRIGGER token_family_added AFTER INSERT ON token_family BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'families', '', 1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\n  INSERT INTO record_count (kind, owner, amount) SELECT CASE NEW.offline WHEN 0 THEN 'clientSessions' ELSE 'clientOfflineSessions' END, lower(hex(NEW.client_uuid)), 1 WHERE NOT EXISTS (SELECT 1 FROM token_family AS other WHERE other.client_uuid = NEW.client_uuid\n      AND other.offline = NEW.offline AND other.session_id = NEW.session_id AND other.id <> NEW.id)\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE TRIGGER token_family_removed AFTER DELETE ON token_family BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'families', '', -1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\n  INSERT INTO record_count (kind, owner, amount) SELECT CASE OLD.offline WHEN 0 THEN 'clientSessions' ELSE 'clientOfflineSessions' END, lower(hex(OLD.client_uuid)), -1 WHERE NOT EXISTS (SELECT 1 FROM token_family AS other WHERE other.client_uuid = OLD.client_uuid\n      AND other.offline = OLD.offline AND other.session_id = OLD.session_id AND other.id <> OLD.id)\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE TRIGGER authentication_session_added AFTER INSERT ON authentication_session BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'logins', '', 1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
-   6
+   6,
+   7
   ]
  },
  {
   "sql": "CREATE TRIGGER authentication_session_removed AFTER DELETE ON authentication_session BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'logins', '', -1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
-   6
+   6,
+   7
+  ]
+ },
+ {
+  "sql": "CREATE TABLE \"event_0\" (\n  seq INTEGER PRIMARY KEY,\n  realm_id TEXT NOT NULL REFERENCES realm (id) ON DELETE CASCADE,\n  time INTEGER NOT NULL,\n  type TEXT NOT NULL,\n  client_id TEXT,\n  user_id TEXT,\n  ip_address TEXT,\n  doc TEXT NOT NULL\n)",
+  "versions": [
+   7
+  ],
+  "table": {
+   "name": "event_0",
+   "columns": [
+    "seq",
+    "realm_id",
+    "time",
+    "type",
+    "client_id",
+    "user_id",
+    "ip_address",
+    "doc"
+   ]
+  }
+ },
+ {
+  "sql": "CREATE INDEX event_time ON \"event_0\" (realm_id, time)",
+  "versions": [
+   7
+  ]
+ },
+ {
+  "sql": "CREATE TABLE \"admin_event_0\" (\n  seq INTEGER PRIMARY KEY,\n  realm_id TEXT NOT NULL REFERENCES realm (id) ON DELETE CASCADE,\n  time INTEGER NOT NULL,\n  operation_type TEXT NOT NULL,\n  resource_type TEXT NOT NULL,\n  resource_path TEXT NOT NULL,\n  auth_realm_id TEXT NOT NULL,\n  auth_client_id TEXT NOT NULL,\n  auth_user_id TEXT NOT NULL,\n  auth_ip_address TEXT NOT NULL,\n  doc TEXT NOT NULL\n)",
+  "versions": [
+   7
+  ],
+  "table": {
+   "name": "admin_event_0",
+   "columns": [
+    "seq",
+    "realm_id",
+    "time",
+    "operation_type",
+    "resource_type",
+    "resource_path",
+    "auth_realm_id",
+    "auth_client_id",
+    "auth_user_id",
+    "auth_ip_address",
+    "doc"
+   ]
+  }
+ },
+ {
+  "sql": "CREATE INDEX admin_event_time ON \"admin_event_0\" (realm_id, time)",
+  "versions": [
+   7
+  ]
+ },
+ {
+  "sql": "CREATE INDEX event_place ON event (realm_id, time)",
+  "versions": [
+   7
+  ]
+ },
+ {
+  "sql": "CREATE INDEX event_type ON event (realm_id, type, time)",
+  "versions": [
+   7
+  ]
+ },
+ {
+  "sql": "CREATE INDEX event_client ON event (realm_id, client_id, type, time) WHERE client_id IS NOT NULL",
+  "versions": [
+   7
+  ]
+ },
+ {
+  "sql": "CREATE INDEX event_user ON event (user_id, time) WHERE user_id IS NOT NULL",
+  "versions": [
+   7
+  ]
+ },
+ {
+  "sql": "CREATE INDEX event_ip ON event (realm_id, ip_address, time) WHERE ip_address IS NOT NULL",
+  "versions": [
+   7
+  ]
+ },
+ {
+  "sql": "CREATE INDEX admin_event_place ON admin_event (realm_id, time)",
+  "versions": [
+   7
+  ]
+ },
+ {
+  "sql": "CREATE INDEX admin_event_resource ON admin_event (realm_id, resource_type, operation_type, time)",
+  "versions": [
+   7
+  ]
+ },
+ {
+  "sql": "CREATE INDEX admin_event_path ON admin_event (realm_id, resource_path, time)",
+  "versions": [
+   7
+  ]
+ },
+ {
+  "sql": "CREATE INDEX admin_event_client ON admin_event (realm_id, auth_realm_id, auth_client_id, time)",
+  "versions": [
+   7
+  ]
+ },
+ {
+  "sql": "CREATE INDEX admin_event_user ON admin_event (auth_user_id, time)",
+  "versions": [
+   7
+  ]
+ },
+ {
+  "sql": "CREATE INDEX admin_event_ip ON admin_event (realm_id, auth_ip_address, time)",
+  "versions": [
+   7
   ]
  }
 ];

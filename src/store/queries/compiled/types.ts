@@ -45,6 +45,7 @@ export interface Queries {
   'realm.size': { slots: { realm_id: Tables['role']['realm_id'] & Tables['realm_group']['realm_id'] }; row: { roles: number; groups: number } };
   'realm.idByName': { slots: Pick<Tables['realm'], 'name'>; row: Pick<Tables['realm'], 'id'> };
   'realm.byName': { slots: Pick<Tables['realm'], 'name'>; row: Tables['realm'] };
+  'realm.exists': { slots: Pick<Tables['realm'], 'id'>; row: Pick<Tables['realm'], 'id'> };
   'realm.retention': { slots: Record<never, never>; row: Pick<Tables['realm'], 'id'> & { events_kept: number | string | null; admin_events_kept: number | string | null } };
   'client.withLifetimes': { slots: Pick<Tables['client'], 'realm_id'>; row: Pick<Tables['client'], 'doc'> };
   'client.byName': { slots: Pick<Tables['client'], 'realm_id' | 'client_id'>; row: Tables['client'] };
@@ -150,9 +151,19 @@ export interface Queries {
   'session.row': { slots: Pick<Tables['user_session'], 'id' | 'offline'>; row: Tables['user_session'] };
   'session.setDoc': { slots: Pick<Tables['user_session'], 'doc' | 'id' | 'offline'>; row: never };
   'event.insert': { slots: Pick<Tables['event'], 'realm_id' | 'time' | 'type' | 'client_id' | 'user_id' | 'ip_address' | 'doc'>; row: never };
-  'event.clear': { slots: Pick<Tables['event'], 'realm_id'>; row: never };
+  'event.after': { slots: Pick<Tables['event'], 'realm_id'> & { before: Tables['event']['time']; limit: number }; row: Pick<Tables['event'], 'time' | 'seq'> };
+  'event.deleteBefore': { slots: Pick<Tables['event'], 'realm_id'> & { time: number; seq: number }; row: never };
+  'event.deleteOlder': { slots: Pick<Tables['event'], 'realm_id'> & { before: Tables['event']['time'] }; row: never };
+  'event.move': { slots: { limit: number }; row: never };
+  'event.moved': { slots: { limit: number }; row: never };
+  'event.clearUnmoved': { slots: { realm_id: Tables['event']['realm_id']; limit: number }; row: never };
   'admin_event.insert': { slots: Pick<Tables['admin_event'], 'realm_id' | 'time' | 'operation_type' | 'resource_type' | 'resource_path' | 'auth_realm_id' | 'auth_client_id' | 'auth_user_id' | 'auth_ip_address' | 'doc'>; row: never };
-  'admin_event.clear': { slots: Pick<Tables['admin_event'], 'realm_id'>; row: never };
+  'admin_event.after': { slots: Pick<Tables['admin_event'], 'realm_id'> & { before: Tables['admin_event']['time']; limit: number }; row: Pick<Tables['admin_event'], 'time' | 'seq'> };
+  'admin_event.deleteBefore': { slots: Pick<Tables['admin_event'], 'realm_id'> & { time: number; seq: number }; row: never };
+  'admin_event.deleteOlder': { slots: Pick<Tables['admin_event'], 'realm_id'> & { before: Tables['admin_event']['time'] }; row: never };
+  'admin_event.move': { slots: { limit: number }; row: never };
+  'admin_event.moved': { slots: { limit: number }; row: never };
+  'admin_event.clearUnmoved': { slots: { realm_id: Tables['event']['realm_id']; limit: number }; row: never };
   'figures': { slots: Record<never, never>; row: { realms: number; users: number; sessions: number; offlineSessions: number; tokenFamilies: number; openLogins: number } };
   'realm.userCounts': { slots: Record<never, never>; row: { realm: Tables['realm']['name']; users: number } };
   'sweep.due': { slots: { hour: Tables['user_session']['look_again']; limit: number }; row: Pick<Tables['user_session'], 'id' | 'offline' | 'started_at' | 'last_access_at'> & Pick<Tables['account'], 'realm_id'> };
@@ -163,8 +174,6 @@ export interface Queries {
   'sweep.codes': { slots: { before: number; limit: number }; row: never };
   'sweep.claims': { slots: { now: number; limit: number }; row: never };
   'sweep.revoked': { slots: { now: number; limit: number }; row: never };
-  'sweep.events': { slots: { realm_id: Tables['event']['realm_id']; before: number; limit: number }; row: never };
-  'sweep.adminEvents': { slots: { realm_id: Tables['event']['realm_id']; before: number; limit: number }; row: never };
   'realm.sealedAfter': { slots: { after: Tables['realm']['id'] }; row: Pick<Tables['realm'], 'id' | 'sealed'> };
   'realm.reseal': { slots: Pick<Tables['realm'], 'sealed' | 'id'> & { previous: NonNullable<Tables['realm']['sealed']> }; row: never };
   'client.sealedAfter': { slots: { after: Tables['client']['id'] }; row: Pick<Tables['client'], 'id' | 'sealed'> };

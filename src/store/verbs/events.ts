@@ -1,0 +1,29 @@
+import { get, run, type Steps, send } from './steps.ts';
+import type { Verbs } from './verbs.ts';
+
+/** Stores events. Skips events of realms that no longer exist. */
+export function* appendEvents(input: Verbs['appendEvents']['in']): Steps<undefined> {
+  const realms = new Map<string, boolean>();
+  for (const row of input.rows) {
+    const id = row.realm_id;
+    if (!realms.has(id)) realms.set(id, (yield* get('realm.exists', { id })) !== undefined);
+    if (realms.get(id) === true) yield* send('event.insert', row);
+  }
+}
+
+/**
+ * Removes the oldest events of a realm that are older than `before`, at most `limit`. Each statement leaves a
+ * consistent state.
+ *
+ * @returns the number of removed events
+ */
+export function* removeOldest({
+  table,
+  realm_id,
+  before,
+  limit,
+}: Verbs['removeOldest']['in']): Steps<number> {
+  const next = yield* get(`${table}.after`, { realm_id, before, limit });
+  if (next === undefined) return yield* run(`${table}.deleteOlder`, { realm_id, before });
+  return yield* run(`${table}.deleteBefore`, { realm_id, time: next.time, seq: next.seq });
+}
