@@ -1,3 +1,4 @@
+import { IdkitError } from '../../core/index.ts';
 import type { ClientUuid, RealmId } from '../../model/index.ts';
 import type {
   CheckedCounts,
@@ -125,7 +126,11 @@ export abstract class SqlCounts extends SqlBackground implements CountStore {
   protected async readFigures(
     database: Pick<StoreFigures, 'schemaVersion' | 'databaseBytes'>,
   ): Promise<StoreFigures> {
-    const checks = await this.#checks();
+    const [checks, totals, realms] = await Promise.all([
+      this.#checks(),
+      this.#totals(),
+      this.get('count.realms', {}),
+    ]);
     const isKept = Object.keys(CHECKS).every((check) => this.#kept.has(check));
     const figures: CountFigures = {
       countDrift: checks.reduce((sum, { drift }) => sum + drift, 0),
@@ -133,16 +138,13 @@ export abstract class SqlCounts extends SqlBackground implements CountStore {
     };
     if (!isKept) {
       const [counts] = await this.administrative('figures', {});
-      return { ...toFigures(counts!, database), ...figures };
+      if (counts === undefined) throw new IdkitError('IDKIT_BUG', 'the query "figures" returned no row');
+      return { ...toFigures(counts, database), ...figures };
     }
-    const rows = (await this.isMigrated(SESSION_ROWS))
-      ? await this.all('count.totals', {})
-      : await this.administrative('count.totalsAndUnmoved', {});
-    const amounts = new Map(rows.map(({ kind, amount }) => [kind, amount]));
-    const amount = (kind: string) => amounts.get(kind) ?? 0;
+    const amount = (kind: string) => totals.get(kind) ?? 0;
     return {
       ...database,
-      realms: (await this.get('count.realms', {}))?.realms ?? 0,
+      realms: realms?.realms ?? 0,
       users: amount('users'),
       userSessions: amount('sessions'),
       offlineSessions: amount('offlineSessions'),
@@ -150,6 +152,14 @@ export abstract class SqlCounts extends SqlBackground implements CountStore {
       openLogins: amount('logins'),
       ...figures,
     };
+  }
+
+  async #totals(): Promise<ReadonlyMap<string, number>> {
+    if (!this.hasCounts()) return new Map();
+    const rows = (await this.isMigrated(SESSION_ROWS))
+      ? await this.all('count.totals', {})
+      : await this.administrative('count.totalsAndUnmoved', {});
+    return new Map(rows.map(({ kind, amount }) => [kind, amount]));
   }
 }
 
