@@ -26,6 +26,13 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   tcp_keepalives_count: '3',
   tcp_user_timeout: '30000',
 };
+/** Timeout in milliseconds for a query of an administrator. */
+const READ_MS = 15_000;
+/**
+ * Sets up a session for slow reads. Each of them uses one processor of the server, so that logins and tokens find
+ * another one.
+ */
+export const READ_SETTINGS = `SET statement_timeout = ${READ_MS}; SET max_parallel_workers_per_gather = 0`;
 /** A result that has not arrived within this many milliseconds must have been lost in the network. */
 const SILENCE_MS = STATEMENT_MS + 5_000;
 /** Timeout of a connection attempt in milliseconds. */

@@ -7,12 +7,14 @@ import {
   clientConfig,
   connectMilliseconds,
   isWithoutTls,
+  READ_SETTINGS,
   tlsChoices,
 } from './client-settings.ts';
 import { isBusyPool, isConnectionLost, isStalePlan, mapFault, sqlState } from './faults.ts';
 import { findFirst } from './find-first.ts';
 import { type Greeted, greet } from './greeting.ts';
 import { GuardedClient } from './guarded-client.ts';
+import { newLaneUses } from './lane-use.ts';
 import { checkSession } from './pooler.ts';
 import { GivenUp, LANES, type Lane, Primary, type ServerIdentity } from './primary.ts';
 
@@ -42,11 +44,6 @@ const JUST_BACK_MS = 3_000;
  */
 const OLDEST_SECONDS = 600;
 
-/** Timeout in milliseconds for a query of an administrator. */
-const READ_MS = 15_000;
-/** A slow read uses one processor of the server, so that logins and tokens find another one. */
-const READ_SETTINGS = `SET statement_timeout = ${READ_MS}; SET max_parallel_workers_per_gather = 0`;
-
 export interface ConnectionsOptions {
   /**
    * Whether each connection holds the service lock (`SERVICE_LOCK`). A connection that cannot get the lock is closed.
@@ -64,6 +61,7 @@ export class Connections {
   readonly #holdsLock: boolean;
   /** The address of the database without its secrets, for messages. */
   readonly place: string;
+  readonly uses = newLaneUses();
   #sizes: Readonly<Record<Lane, number>> = { requests: 1, reads: 1, changes: 1 };
   readonly #greeted = new WeakMap<object, Greeted>();
   /** Servers that were abandoned. Some of their connections may still be in use. */
@@ -117,7 +115,8 @@ export class Connections {
     work: (client: PoolClient) => Promise<T>,
     { patience = PATIENCE_MS, lane = 'requests' }: { patience?: number; lane?: Lane } = {},
   ): Promise<T> {
-    const { client, primary } = await this.#take(patience, lane);
+    const use = this.uses[lane];
+    const { client, primary } = await use.waitFor(this.#take(patience, lane));
     const answered = primary.wait();
     let fault: unknown;
     const lost = () => {
@@ -137,6 +136,7 @@ export class Connections {
     } finally {
       answered();
       client.off('error', lost);
+      use.end();
       client.release(fault !== undefined);
     }
   }

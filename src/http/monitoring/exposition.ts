@@ -15,7 +15,7 @@ export interface Exposition {
 /** @param siblings the other processes of the service, if there are any. The text includes their metrics. */
 export function openExposition(
   metrics: Metrics,
-  store: Pick<Store, 'figures'>,
+  store: Pick<Store, 'figures' | 'lanes'>,
   siblings?: Siblings,
 ): Exposition {
   let opened: Promise<Scraper> | undefined;

@@ -1,5 +1,5 @@
 import type { Metric, Registry } from 'prom-client';
-import type { StoreFigures } from '../../store/index.ts';
+import type { LaneFigures, StoreFigures } from '../../store/index.ts';
 import { isDatabaseUnavailable } from '../responses/error-responses.ts';
 import { statusClass } from '../responses/statuses.ts';
 import type { MetricFigures } from './exposition.ts';
@@ -68,6 +68,16 @@ export async function openScraper(metrics: Metrics, source: FigureSource): Promi
     type: 'counter',
     values: [{ labels: {}, value: metrics.hashing().refused }],
   }));
+  for (const [name, help, type, field] of LANE_FIGURES)
+    register(registry, () => ({
+      name,
+      help,
+      type,
+      values: Object.entries(source.lanes()).map(([lane, figures]) => ({
+        labels: { lane },
+        value: figures[field],
+      })),
+    }));
   const updateFigures = figureGauges(registry, source);
   return {
     scrape: async () => {
@@ -117,6 +127,28 @@ function requestMetric(series: readonly RequestSeries[]): RenderedMetric {
   }
   return { name, help: 'Duration of HTTP requests', type: 'histogram', values };
 }
+
+const LANE_FIGURES: readonly (readonly [
+  name: string,
+  help: string,
+  type: RenderedMetric['type'],
+  field: keyof LaneFigures,
+])[] = [
+  ['idkit_lane_in_use', 'Operations that run in a lane of the database', 'gauge', 'inUse'],
+  ['idkit_lane_waiting', 'Operations that wait for a lane of the database', 'gauge', 'waiting'],
+  [
+    'idkit_lane_refused_total',
+    'Operations rejected with 503 because a lane of the database was busy',
+    'counter',
+    'refused',
+  ],
+  [
+    'idkit_lane_waited_seconds_total',
+    'Time that operations waited for a lane of the database',
+    'counter',
+    'waitedSeconds',
+  ],
+];
 
 const FIGURES: readonly (readonly [name: string, help: string, field: keyof StoreFigures])[] = [
   ['idkit_database_bytes', 'Size of the database', 'databaseBytes'],

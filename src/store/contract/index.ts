@@ -108,6 +108,8 @@ export interface Store
    */
   sweep(now: Seconds, limit: number): Promise<Swept>;
   figures(): Promise<StoreFigures>;
+  /** Returns the figures of this store's lanes by their names, such as `reads`. */
+  lanes(): Readonly<Record<string, LaneFigures>>;
   /** Finishes running writes, checkpoints and closes. Further calls have no effect. */
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { IdkitError, isAdministrative } from '../../core/index.ts';
 import type { FamilyId, SessionId } from '../../model/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
 import { mapFault, oneRow } from '../../postgres/index.ts';
-import type { CountDrift, FamilyInSession, RotationResult, StoreFigures } from '../contract/index.ts';
+import type { CountDrift, FamilyInSession, RotationResult, Store, StoreFigures } from '../contract/index.ts';
 import type { BackgroundMigration } from '../migrations/background.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
@@ -150,6 +150,14 @@ export class PostgresStore extends SqlStore {
     this.#unanswered.close();
     await this.#feed?.close();
     await this.#connections.close();
+  }
+
+  lanes(): ReturnType<Store['lanes']> {
+    return {
+      requests: this.#connections.uses.requests,
+      reads: this.#reads.room.figures,
+      changes: this.#changes.figures,
+    };
   }
 
   async figures(): Promise<StoreFigures> {

@@ -48,6 +48,7 @@ const LONGEST_KEY = 500;
 /** Implements the store on top of the operations that both drivers provide. */
 export abstract class SqlStore extends SqlCleaning implements Store {
   abstract figures(): Promise<StoreFigures>;
+  abstract lanes(): ReturnType<Store['lanes']>;
   abstract close(): Promise<void>;
 
   /** Returns immediately, because a SQLite database has only one store that writes. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Compilable } from 'kysely';
 import { type Clock, callerSignal, IdkitError, isAdministrative } from '../../core/index.ts';
-import type { CountDrift, StoreFigures } from '../contract/index.ts';
+import type { CountDrift, Store, StoreFigures } from '../contract/index.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import { COMPILED_QUERIES } from '../queries/compiled/sqlite.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
@@ -98,6 +98,10 @@ export class SqliteStore extends SqlStore {
     this.#parts.database.close();
     await this.#parts.writer?.close();
     this.#parts.closed();
+  }
+
+  lanes(): ReturnType<Store['lanes']> {
+    return { reads: this.#room.figures, changes: this.#changes.figures };
   }
 
   async figures(): Promise<StoreFigures> {

@@ -51,6 +51,8 @@ onPostgres(
     const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
     const reads = Array.from({ length: 12 }, () => read(store));
     await untilWaiting(3);
+    const { reads: lane, requests: idle } = store.lanes();
+    assert.deepEqual([lane!.inUse, lane!.waiting, lane!.refused, idle!.inUse], [3, 9, 0, 0]);
     const begun = performance.now();
     assert.deepEqual(await store.rotateRefreshToken(rotation({})), { outcome: 'rotated' });
     assert.ok(await store.findSession('session-1', false));
@@ -68,6 +70,7 @@ onPostgres('rejects a read immediately if too many reads are waiting', async (t,
   const reads = Array.from({ length: 67 }, () => read(store));
   await untilWaiting(3);
   await assert.rejects(read(store), { code: 'IDKIT_UNREACHABLE', message: /busy/ });
+  assert.equal(store.lanes()['reads']!.refused, 1);
   await giveBack();
   await Promise.all(reads);
   assert.deepEqual(await read(store), []);

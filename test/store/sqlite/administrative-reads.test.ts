@@ -53,6 +53,8 @@ test('rejects a search if too many searches are waiting, and counts it', async (
   const refused = outcomes.filter(({ status }) => status === 'rejected');
   assert.equal(refused.length, 1);
   assert.equal((refused[0] as PromiseRejectedResult).reason.code, 'IDKIT_UNREACHABLE');
+  const { inUse, waiting, refused: counted } = store.lanes()['reads']!;
+  assert.deepEqual([inUse, waiting, counted], [0, 0, 1]);
 });
 
 test('ends a running statement if its caller disconnects, and reads again after many of them', async (t) => {
