@@ -22,8 +22,9 @@ export type Tables = {
   realm_group: { id: string; realm_id: RealmId; parent_id: string | null; name: string; doc: string };
   component: { id: string; realm_id: RealmId; doc: string; sealed: Uint8Array | null };
   account: AccountRow;
-  user_role: { user_id: string; role_id: string };
-  user_group: { user_id: string; group_id: string };
+  /** Every link has the username of its user, but those of older versions get it later (see `NAME_MEMBERS`). */
+  user_role: { user_id: string; role_id: string; username: string | null };
+  user_group: { user_id: string; group_id: string; username: string | null };
   credential: {
     id: string;
     user_id: string;

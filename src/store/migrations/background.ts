@@ -1,4 +1,5 @@
 import { moveNextSessions, SESSION_ROWS } from '../verbs/move-sessions.ts';
+import { NAME_MEMBERS, nameNextMembers } from '../verbs/name-members.ts';
 import type { Steps } from '../verbs/steps.ts';
 import { INDEX_EVENTS } from './event-indexes.ts';
 
@@ -42,4 +43,19 @@ export interface BackgroundMigration {
 export const BACKGROUND_MIGRATIONS: readonly BackgroundMigration[] = [
   { name: SESSION_ROWS, title: 'move sessions to smaller rows', slice: moveNextSessions },
   INDEX_EVENTS,
+  {
+    name: NAME_MEMBERS,
+    title: 'sort the members of roles and groups',
+    postgresIndexes: [
+      {
+        name: 'user_role_username',
+        sql: 'CREATE INDEX user_role_username ON user_role (role_id, username)',
+      },
+      {
+        name: 'user_group_username',
+        sql: 'CREATE INDEX user_group_username ON user_group (group_id, username)',
+      },
+    ],
+    slice: nameNextMembers,
+  },
 ];

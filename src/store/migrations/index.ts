@@ -9,6 +9,7 @@ import { BACKGROUND } from './0004-background-migrations.ts';
 import { SESSION_ROWS } from './0005-session-rows.ts';
 import { COUNTS } from './0006-counts.ts';
 import { EVENT_INDEXES } from './0007-event-indexes.ts';
+import { MEMBERS } from './0008-members.ts';
 
 /**
  * The SQL that raises the schema by one version, in one transaction. On Postgres, replicas of the previous version are
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   SESSION_ROWS,
   COUNTS,
   EVENT_INDEXES,
+  MEMBERS,
 ];
 
 /**

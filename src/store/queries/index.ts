@@ -7,6 +7,7 @@ import { countPostgresQueries, countQueries } from './counts.ts';
 import { type Compilable, compiler } from './define.ts';
 import { eventQueries } from './events.ts';
 import { loginQueries } from './login.ts';
+import { memberQueries } from './members.ts';
 import { postgresQueries } from './postgres.ts';
 import { sealingQueries } from './sealing.ts';
 import { sessionQueries } from './sessions.ts';
@@ -26,6 +27,7 @@ export function defineAll(dialect: 'sqlite' | 'postgres'): Record<string, Compil
   return {
     ...configurationQueries(db, dialect),
     ...userQueries(db, dialect),
+    ...memberQueries(db, dialect),
     ...sessionQueries(db, dialect),
     ...loginQueries(db),
     ...eventQueries(db),

@@ -21,6 +21,7 @@ const EXPRESSIONS: Readonly<Record<string, string>> = {
   kind: 'string',
   last_id: 'string | null',
   last_refresh_at: "Tables['token_family']['last_refresh_at'] | null",
+  links: 'number',
   offlineSessions: 'number',
   openLogins: 'number',
   owner: 'string',

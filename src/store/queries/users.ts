@@ -45,13 +45,6 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
       .orderBy('account.id')
       .limit(1),
     'user.ofClient': users.where('account.service_account_client', '=', slot('client_uuid')).limit(1),
-    ...usersOf(db, users, { name: 'user.withRole', table: 'user_role', column: 'role_id', of: 'role' }),
-    ...usersOf(db, users, {
-      name: 'user.inGroup',
-      table: 'user_group',
-      column: 'group_id',
-      of: 'realm_group',
-    }),
     'user.requiredActions': db
       .selectFrom('account')
       .select([requiredActions(dialect).as('actions'), (eb) => eb.fn.countAll<string>().as('users')])
@@ -92,26 +85,6 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
     'account.deleteOfClient': db
       .deleteFrom('account')
       .where('service_account_client', '=', slot('client_uuid')),
-    'user_role.add': db
-      .insertInto('user_role')
-      .values({ user_id: slot('user_id'), role_id: slot('role_id') })
-      .onConflict((conflict) => conflict.doNothing()),
-    'user_role.delete': db
-      .deleteFrom('user_role')
-      .where('user_id', '=', slot('user_id'))
-      .where('role_id', '=', slot('role_id')),
-    'user_role.clear': db.deleteFrom('user_role').where('user_id', '=', slot('user_id')),
-    'user_role.deleteRole': db.deleteFrom('user_role').where('role_id', '=', slot('role_id')),
-    'user_group.add': db
-      .insertInto('user_group')
-      .values({ user_id: slot('user_id'), group_id: slot('group_id') })
-      .onConflict((conflict) => conflict.doNothing()),
-    'user_group.delete': db
-      .deleteFrom('user_group')
-      .where('user_id', '=', slot('user_id'))
-      .where('group_id', '=', slot('group_id')),
-    'user_group.clear': db.deleteFrom('user_group').where('user_id', '=', slot('user_id')),
-    'user_group.deleteGroup': db.deleteFrom('user_group').where('group_id', '=', slot('group_id')),
     'credential.ofUser': db
       .selectFrom('credential')
       .selectAll()
@@ -195,39 +168,6 @@ function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): 
           (join) => join.onTrue(),
         );
   return theirs.selectAll('credential').orderBy('some.part').orderBy('some.id');
-}
-
-/** A role or group with at least this many users counts as common. */
-const COMMON = 10_000;
-
-/**
- * Selects pages of the users who have a role or are in a group. There are two queries: the first one sorts the members,
- * and `inOrder` checks every user in the order of usernames.
- */
-function usersOf(
-  db: Kysely<Tables>,
-  users: ReturnType<typeof selectUsers>,
-  { name, table, column, of }: Record<'name' | 'table' | 'column' | 'of', string>,
-): Record<string, Compilable> {
-  const page = users
-    .where('account.username', '>', slot('after'))
-    .orderBy('account.username')
-    .limit(slot('max'))
-    .offset(slot('first'));
-  const [link, key] = [sql.table(table), sql.ref(column)];
-  const id = () => slot('id', `${of}.id`);
-  return {
-    [name]: page.where(sql<boolean>`account.id in (select user_id from ${link} where ${key} = ${id()})`),
-    [`${name}.inOrder`]: page.where(
-      sql<boolean>`account.realm_id = (select realm_id from ${sql.table(of)} where id = ${id()})
-        and exists (select 1 from ${link} where user_id = account.id and ${key} = ${id()})`,
-    ),
-    [`${name}.isCommon`]: {
-      compile: () =>
-        sql`select case when count(*) >= ${sql.lit(COMMON)} then 1 else 0 end as common
-from (select 1 from ${link} where ${key} = ${id()} limit ${sql.lit(COMMON)}) as some_of_them`.compile(db),
-    },
-  };
 }
 
 /** Selects the credentials of the given users. */

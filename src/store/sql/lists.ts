@@ -12,6 +12,7 @@ import { readRealm, readRole } from '../records/configuration.ts';
 import { readDocument } from '../records/events.ts';
 import { readListedSession } from '../records/sessions.ts';
 import { readUser } from '../records/users.ts';
+import { NAME_MEMBERS } from '../verbs/name-members.ts';
 import { SqlLogin } from './login.ts';
 
 /** Maximum number of rows in a page. Reading one takes a few milliseconds and little memory. */
@@ -99,25 +100,34 @@ export abstract class SqlLists extends SqlLogin {
   }
 
   /**
-   * Lists the users of a role or group. A short list is sorted. For a long one, every user of the realm is checked in
-   * order, which needs no sorting.
+   * Lists the users of a role or group in the order of an index. If the index is not complete yet, a short list is
+   * sorted. For a long one, every user of the realm is checked in order, which needs no sorting.
    */
   async *#usersOf(
-    query: 'user.withRole' | 'user.inGroup',
+    list: 'user.withRole' | 'user.inGroup',
     id: string,
     range: Range,
   ): AsyncIterable<readonly User[]> {
-    let inOrder = false;
-    if (range.max > PAGE) {
-      const [counted] = await this.administrative(`${query}.isCommon`, { id });
-      inOrder = counted?.common === 1;
+    const isNamed = await this.isMigrated(NAME_MEMBERS);
+    let { first } = range;
+    let start = '';
+    if (isNamed && first > FAR) {
+      const [last] = await this.administrative(`${list}.skip`, { id, after: '', first: first - 1 });
+      if (last === undefined || last.passed === null) return;
+      start = last.passed;
+      first = 0;
     }
-    const pages = inPages(range, ({ first, max, after }: Place<RowOf<'user.find'>>) =>
-      this.administrative(inOrder ? `${query}.inOrder` : query, {
+    let query: typeof list | `${typeof list}.sorted` | `${typeof list}.inOrder` = list;
+    if (!isNamed) {
+      const [counted] = range.max > PAGE ? await this.administrative(`${list}.isCommon`, { id }) : [];
+      query = counted?.common === 1 ? `${list}.inOrder` : `${list}.sorted`;
+    }
+    const pages = inPages({ ...range, first }, (place: Place<RowOf<'user.find'>>) =>
+      this.administrative(query, {
         id,
-        first,
-        max,
-        after: after?.username ?? '',
+        first: place.first,
+        max: place.max,
+        after: place.after?.username ?? start,
       }),
     );
     for await (const rows of pages) yield rows.map(readUser);
@@ -150,11 +160,8 @@ export abstract class SqlLists extends SqlLogin {
       }
   }
 
-  async listUserSessions(userId: string, offline: boolean): Promise<readonly SessionWithClients[]> {
-    const all: SessionWithClients[] = [];
-    const pages = this.userSessionPages({ userId, offline, caller: 'user' });
-    for await (const page of pages) all.push(...page);
-    return all;
+  listUserSessions(userId: string, offline: boolean): Promise<readonly SessionWithClients[]> {
+    return collect(this.userSessionPages({ userId, offline, caller: 'user' }));
   }
 
   async *clientSessionPages(
@@ -174,6 +181,13 @@ export abstract class SqlLists extends SqlLogin {
     const owners = rows.filter((row) => readDocument<{ type: string }>(row).type === 'otp');
     return new Set(owners.map((row) => row.user_id));
   }
+}
+
+/** Returns the entries of all pages. */
+export async function collect<T>(pages: AsyncIterable<readonly T[]>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const page of pages) all.push(...page);
+  return all;
 }
 
 /** Reads a range page by page. `read` returns the rows of one page. */

@@ -37,6 +37,7 @@ import { credentialRow, pickPlace, readCredential, readLoginFailures, readUser }
 import { possiblyTouched } from '../verbs/apply.ts';
 import type { RowChange, Verbs } from '../verbs/verbs.ts';
 import { SqlCleaning } from './cleaning.ts';
+import { collect } from './lists.ts';
 
 /** Maximum number of changes that are converted into rows at once. Converting them takes a few milliseconds. */
 const ROWS_IN_A_TURN = 100;
@@ -164,12 +165,12 @@ export abstract class SqlStore extends SqlCleaning implements Store {
     return counts;
   }
 
-  async listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]> {
-    return (await this.administrative('user.withRole', { id: roleId, first, max, after: '' })).map(readUser);
+  listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]> {
+    return collect(this.roleUserPages(roleId, { first, max }));
   }
 
-  async listGroupMembers(groupId: string, first: number, max: number): Promise<readonly User[]> {
-    return (await this.administrative('user.inGroup', { id: groupId, first, max, after: '' })).map(readUser);
+  listGroupMembers(groupId: string, first: number, max: number): Promise<readonly User[]> {
+    return collect(this.memberPages(groupId, { first, max }));
   }
 
   async listCredentials(userId: string): Promise<readonly Credential[]> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Change } from '../../../src/store/index.ts';
+import type { User } from '../../../src/model/index.ts';
+import type { Change, Range } from '../../../src/store/index.ts';
 import { aClient, aFamily, aSession, aUser, START } from './records.ts';
 import { begin, type Rule } from './suite.ts';
 
@@ -95,5 +96,65 @@ export function listRules(rule: Rule): void {
     assert.equal(one!.username, 'alice');
     assert.deepEqual(one!.clientUuids.toSorted(), ['client-1', 'client-2']);
     assert.equal(await store.findListedSession(ids[0]!, false), undefined);
+  });
+
+  rule('lists the members of a role or group by their current usernames', async (store) => {
+    await begin(store);
+    const names = Array.from({ length: 1_303 }, (_, i) => `m-${String((i * 7) % 1_303).padStart(4, '0')}`);
+    await store.apply(
+      names.map(
+        (username, i): Change => ({
+          do: 'create',
+          user: aUser({
+            id: `id-${i}`,
+            username,
+            roleIds: ['role-1'],
+            groupIds: i % 3 === 0 ? ['group-1'] : [],
+            ...(i % 100 === 0 ? { serviceAccountClientUuid: 'client-1' } : {}),
+          }),
+        }),
+      ),
+    );
+    const list = async (pages: AsyncIterable<readonly User[]>) => {
+      const found: string[] = [];
+      for await (const page of pages) found.push(...page.map(({ username }) => username));
+      return found;
+    };
+    const inRole = (range: Partial<Range> = {}) =>
+      list(store.roleUserPages('role-1', { first: 0, max: 2_000_000_000, ...range }));
+    const inGroup = (range: Partial<Range> = {}) =>
+      list(store.memberPages('group-1', { first: 0, max: 2_000_000_000, ...range }));
+    const all = names.toSorted();
+    assert.deepEqual(await inRole(), all);
+    for (const [first, max] of [
+      [0, 10],
+      [150, 300],
+      [1_000, 250],
+      [1_001, 250],
+      [1_302, 10],
+      [1_303, 10],
+      [1_304, 10],
+    ] as const)
+      assert.deepEqual(await inRole({ first, max }), all.slice(first, first + max), `first=${first}`);
+    const some = names.filter((_, i) => i % 3 === 0).toSorted();
+    assert.deepEqual(await inGroup(), some);
+
+    const first = (await store.findUser('realm-1', 'id-0'))!;
+    await store.apply([
+      { do: 'put', user: { ...first, username: 'zoe' } },
+      { do: 'join', userId: 'user-1', groupId: 'group-1' },
+      { do: 'leave', userId: 'id-3', groupId: 'group-1' },
+      { do: 'remove', what: 'user', id: 'id-6' },
+    ]);
+    const left = some.filter((name) => ![names[0], names[3], names[6]].includes(name));
+    assert.deepEqual(await inGroup(), ['alice', ...left, 'zoe']);
+    assert.deepEqual(
+      await inRole(),
+      [...all.filter((name) => ![names[0], names[6]].includes(name)), 'zoe'],
+      'the new name counts everywhere',
+    );
+    await store.apply([{ do: 'remove', what: 'group', id: 'group-1' }]);
+    assert.deepEqual(await inGroup(), []);
+    assert.deepEqual(await list(store.memberPages("no' group", { first: 0, max: 10 })), []);
   });
 }

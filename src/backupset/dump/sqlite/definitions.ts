@@ -5,7 +5,7 @@ import type { SqliteDefinition } from './known.ts';
 export const SQLITE_APPLICATION = 1768188788;
 
 /** The newest version of the schema that this module knows. */
-export const SQLITE_VERSION = 7;
+export const SQLITE_VERSION = 8;
 
 // biome-ignore format: generated
 export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
@@ -18,7 +18,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "meta",
@@ -37,7 +38,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "realm",
@@ -58,7 +60,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "client",
@@ -80,7 +83,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "client_scope",
@@ -101,7 +105,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "role",
@@ -123,7 +128,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -135,7 +141,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -147,7 +154,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "realm_group",
@@ -169,7 +177,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -181,7 +190,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -193,7 +203,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "component",
@@ -214,7 +225,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -226,7 +238,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "account",
@@ -253,7 +266,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -265,7 +279,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -296,7 +311,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -327,7 +343,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -339,7 +356,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "credential",
@@ -362,7 +380,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -469,7 +488,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "revoked_token",
@@ -488,7 +508,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -500,7 +521,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "claim",
@@ -519,7 +541,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -531,7 +554,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "login_failures",
@@ -552,7 +576,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "event",
@@ -588,7 +613,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "admin_event",
@@ -626,7 +652,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "authentication_session",
@@ -650,7 +677,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -661,7 +689,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -672,7 +701,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -683,7 +713,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "authorization_code",
@@ -709,7 +740,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -720,7 +752,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -731,7 +764,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -742,7 +776,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "user_consent",
@@ -763,7 +798,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -773,7 +809,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -782,7 +819,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    4,
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "background_migration",
@@ -799,7 +837,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "user_session_0",
@@ -821,7 +860,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -829,7 +869,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -837,7 +878,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -845,7 +887,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "token_family_0",
@@ -871,7 +914,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -879,7 +923,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -887,7 +932,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "user_session",
@@ -908,7 +954,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -916,7 +963,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
@@ -924,7 +972,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    5,
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "token_family",
@@ -948,14 +997,16 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    5,
    6,
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE TABLE record_count (\n  kind TEXT NOT NULL,\n  owner TEXT NOT NULL,\n  amount INTEGER NOT NULL,\n  PRIMARY KEY (kind, owner)\n) WITHOUT ROWID",
   "versions": [
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "record_count",
@@ -970,7 +1021,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "sql": "CREATE TABLE count_check (\n  kind TEXT PRIMARY KEY NOT NULL,\n  generation INTEGER NOT NULL,\n  checked_at INTEGER NOT NULL,\n  drift INTEGER NOT NULL\n) WITHOUT ROWID",
   "versions": [
    6,
-   7
+   7,
+   8
   ],
   "table": {
    "name": "count_check",
@@ -986,69 +1038,79 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "sql": "CREATE TRIGGER account_added AFTER INSERT ON account WHEN NEW.service_account_client IS NULL BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'users', NEW.realm_id, 1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
    6,
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE TRIGGER account_removed AFTER DELETE ON account WHEN OLD.service_account_client IS NULL BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'users', OLD.realm_id, -1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
    6,
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE TRIGGER account_updated AFTER UPDATE OF service_account_client ON account WHEN (OLD.service_account_client IS NULL) <> (NEW.service_account_client IS NULL) BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'users', NEW.realm_id, CASE WHEN NEW.service_account_client IS NULL THEN 1 ELSE -1 END WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
    6,
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE TRIGGER user_session_added AFTER INSERT ON user_session BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT CASE NEW.offline WHEN 0 THEN 'sessions' ELSE 'offlineSessions' END, '', 1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
    6,
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE TRIGGER user_session_removed AFTER DELETE ON user_session BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT CASE OLD.offline WHEN 0 THEN 'sessions' ELSE 'offlineSessions' END, '', -1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
    6,
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE TRIGGER token_family_added AFTER INSERT ON token_family BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'families', '', 1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\n  INSERT INTO record_count (kind, owner, amount) SELECT CASE NEW.offline WHEN 0 THEN 'clientSessions' ELSE 'clientOfflineSessions' END, lower(hex(NEW.client_uuid)), 1 WHERE NOT EXISTS (SELECT 1 FROM token_family AS other WHERE other.client_uuid = NEW.client_uuid\n      AND other.offline = NEW.offline AND other.session_id = NEW.session_id AND other.id <> NEW.id)\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
    6,
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE TRIGGER token_family_removed AFTER DELETE ON token_family BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'families', '', -1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\n  INSERT INTO record_count (kind, owner, amount) SELECT CASE OLD.offline WHEN 0 THEN 'clientSessions' ELSE 'clientOfflineSessions' END, lower(hex(OLD.client_uuid)), -1 WHERE NOT EXISTS (SELECT 1 FROM token_family AS other WHERE other.client_uuid = OLD.client_uuid\n      AND other.offline = OLD.offline AND other.session_id = OLD.session_id AND other.id <> OLD.id)\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
    6,
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE TRIGGER authentication_session_added AFTER INSERT ON authentication_session BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'logins', '', 1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
    6,
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE TRIGGER authentication_session_removed AFTER DELETE ON authentication_session BEGIN\n  INSERT INTO record_count (kind, owner, amount) SELECT 'logins', '', -1 WHERE true\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
   "versions": [
    6,
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE TABLE \"event_0\" (\n  seq INTEGER PRIMARY KEY,\n  realm_id TEXT NOT NULL REFERENCES realm (id) ON DELETE CASCADE,\n  time INTEGER NOT NULL,\n  type TEXT NOT NULL,\n  client_id TEXT,\n  user_id TEXT,\n  ip_address TEXT,\n  doc TEXT NOT NULL\n)",
   "versions": [
-   7
+   7,
+   8
   ],
   "table": {
    "name": "event_0",
@@ -1067,13 +1129,15 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
  {
   "sql": "CREATE INDEX event_time ON \"event_0\" (realm_id, time)",
   "versions": [
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE TABLE \"admin_event_0\" (\n  seq INTEGER PRIMARY KEY,\n  realm_id TEXT NOT NULL REFERENCES realm (id) ON DELETE CASCADE,\n  time INTEGER NOT NULL,\n  operation_type TEXT NOT NULL,\n  resource_type TEXT NOT NULL,\n  resource_path TEXT NOT NULL,\n  auth_realm_id TEXT NOT NULL,\n  auth_client_id TEXT NOT NULL,\n  auth_user_id TEXT NOT NULL,\n  auth_ip_address TEXT NOT NULL,\n  doc TEXT NOT NULL\n)",
   "versions": [
-   7
+   7,
+   8
   ],
   "table": {
    "name": "admin_event_0",
@@ -1095,73 +1159,125 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
  {
   "sql": "CREATE INDEX admin_event_time ON \"admin_event_0\" (realm_id, time)",
   "versions": [
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE INDEX event_place ON event (realm_id, time)",
   "versions": [
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE INDEX event_type ON event (realm_id, type, time)",
   "versions": [
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE INDEX event_client ON event (realm_id, client_id, type, time) WHERE client_id IS NOT NULL",
   "versions": [
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE INDEX event_user ON event (user_id, time) WHERE user_id IS NOT NULL",
   "versions": [
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE INDEX event_ip ON event (realm_id, ip_address, time) WHERE ip_address IS NOT NULL",
   "versions": [
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE INDEX admin_event_place ON admin_event (realm_id, time)",
   "versions": [
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE INDEX admin_event_resource ON admin_event (realm_id, resource_type, operation_type, time)",
   "versions": [
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE INDEX admin_event_path ON admin_event (realm_id, resource_path, time)",
   "versions": [
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE INDEX admin_event_client ON admin_event (realm_id, auth_realm_id, auth_client_id, time)",
   "versions": [
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE INDEX admin_event_user ON admin_event (auth_user_id, time)",
   "versions": [
-   7
+   7,
+   8
   ]
  },
  {
   "sql": "CREATE INDEX admin_event_ip ON admin_event (realm_id, auth_ip_address, time)",
   "versions": [
-   7
+   7,
+   8
+  ]
+ },
+ {
+  "sql": "CREATE TABLE user_role (\n  user_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,\n  role_id TEXT NOT NULL, username TEXT,\n  PRIMARY KEY (user_id, role_id)\n) WITHOUT ROWID",
+  "versions": [
+   8
+  ],
+  "table": {
+   "name": "user_role",
+   "columns": [
+    "user_id",
+    "role_id",
+    "username"
+   ]
+  }
+ },
+ {
+  "sql": "CREATE TABLE user_group (\n  user_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,\n  group_id TEXT NOT NULL, username TEXT,\n  PRIMARY KEY (user_id, group_id)\n) WITHOUT ROWID",
+  "versions": [
+   8
+  ],
+  "table": {
+   "name": "user_group",
+   "columns": [
+    "user_id",
+    "group_id",
+    "username"
+   ]
+  }
+ },
+ {
+  "sql": "CREATE INDEX user_role_username ON user_role (role_id, username) WHERE username IS NOT NULL",
+  "versions": [
+   8
+  ]
+ },
+ {
+  "sql": "CREATE INDEX user_group_username ON user_group (group_id, username) WHERE username IS NOT NULL",
+  "versions": [
+   8
   ]
  }
 ];

@@ -54,6 +54,14 @@ BEGIN
   RETURN NULL;
 END
 $$`,
+  `CREATE FUNCTION public.name_member() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  NEW.username := (SELECT username FROM account WHERE id = NEW.user_id);
+  RETURN NEW;
+END
+$$`,
   `CREATE TRIGGER account_added AFTER INSERT ON public.account REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_users()`,
   `CREATE TRIGGER account_removed AFTER DELETE ON public.account REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_users()`,
   `CREATE TRIGGER account_updated AFTER UPDATE OF service_account_client ON public.account FOR EACH ROW WHEN (((old.service_account_client IS NULL) <> (new.service_account_client IS NULL))) EXECUTE FUNCTION public.count_service_accounts()`,
@@ -61,6 +69,8 @@ $$`,
   `CREATE TRIGGER authentication_session_removed AFTER DELETE ON public.authentication_session REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_logins()`,
   `CREATE TRIGGER token_family_added AFTER INSERT ON public.token_family REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_token_families()`,
   `CREATE TRIGGER token_family_removed AFTER DELETE ON public.token_family REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_token_families()`,
+  `CREATE TRIGGER user_group_added BEFORE INSERT ON public.user_group FOR EACH ROW WHEN ((new.username IS NULL)) EXECUTE FUNCTION public.name_member()`,
+  `CREATE TRIGGER user_role_added BEFORE INSERT ON public.user_role FOR EACH ROW WHEN ((new.username IS NULL)) EXECUTE FUNCTION public.name_member()`,
   `CREATE TRIGGER user_session_added AFTER INSERT ON public.user_session REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_sessions()`,
   `CREATE TRIGGER user_session_removed AFTER DELETE ON public.user_session REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_sessions()`,
 ];
