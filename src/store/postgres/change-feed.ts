@@ -29,6 +29,8 @@ const LARGEST_PAYLOAD = 7_000;
  * cache.
  */
 const KEPT = '15 minutes';
+/** Maximum number of own changes that the feed recognises. Those before them are reported like those of other stores. */
+const MOST_CONFIRMED = 1_000;
 const CHANNEL = 'idkit_configuration';
 
 /**
@@ -66,6 +68,10 @@ export interface ChangeSubscriber {
 export class ChangeFeed {
   readonly #connections: Connections;
   readonly #origin: string;
+  /** Number of changes that this store has announced. */
+  #announced = 0;
+  /** The names of this store's own changes whose commits were confirmed last. */
+  readonly #confirmed = new Set<string>();
   readonly #clock: SharedClock;
   #subscriber: ChangeSubscriber | undefined;
   #client: Client | undefined;
@@ -107,16 +113,21 @@ export class ChangeFeed {
     this.#subscriber = subscriber;
   }
 
-  /** Announces a change, as part of its transaction. */
-  async announce(client: Pick<Client, 'query'>, applied: AppliedRows): Promise<void> {
-    if (applied.outcome !== 'applied') return;
+  /**
+   * Announces a change, as part of its transaction.
+   *
+   * @returns the name of the change, for `confirm`
+   */
+  async announce(client: Pick<Client, 'query'>, applied: AppliedRows): Promise<string | undefined> {
+    if (applied.outcome !== 'applied') return undefined;
+    const name = `${this.#origin} ${++this.#announced}`;
     const touched = JSON.stringify(applied.touched);
     const payload = Buffer.byteLength(touched) > LARGEST_PAYLOAD ? '' : touched;
     await Promise.all([
       client.query({
         name: 'change.announce',
         text: 'INSERT INTO configuration_change (origin, touched) VALUES ($1, $2)',
-        values: [this.#origin, touched],
+        values: [name, touched],
       }),
       client.query({
         name: 'change.notify',
@@ -124,6 +135,14 @@ export class ChangeFeed {
         values: [`${this.#origin} ${payload}`],
       }),
     ]);
+    return name;
+  }
+
+  /** Notes that this store's own change was committed, so that the subscriber already knows it. */
+  confirm(name: string): void {
+    this.#confirmed.add(name);
+    const [oldest] = this.#confirmed;
+    if (this.#confirmed.size > MOST_CONFIRMED) this.#confirmed.delete(oldest!);
   }
 
   /** The connection that receives notifications, or undefined while the feed reconnects. */
@@ -235,23 +254,23 @@ export class ChangeFeed {
 
   /**
    * Reads the changes of transactions that had not ended at the previous read, and reports them to the subscriber. A
-   * change can be reported twice. This store's own changes are reported too, because the store may have lost the
-   * confirmation of a commit.
+   * change can be reported twice. This store's own changes are reported too, unless their commit was confirmed.
    */
   async read(client: Pick<Client, 'query'>): Promise<void> {
     const order = {
       name: 'change.read',
-      text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, ${SERVER_TIME}, change.touched
+      text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, ${SERVER_TIME}, change.origin, change.touched
         FROM (VALUES (1)) AS one LEFT JOIN configuration_change AS change
         ON change.transaction >= $1::bigint`,
       values: [this.#since],
       query_timeout: SILENT_MS,
     };
     const learn = this.#clock.measure();
-    const result = await client.query<ReadState & { touched: string | null }>(order);
+    const result = await client.query<ReadState & { origin: string; touched: string | null }>(order);
     const { time, oldest } = oneRow(result);
     learn(Number(time));
-    for (const { touched } of result.rows) if (touched !== null) this.#notify(touched);
+    for (const { origin, touched } of result.rows)
+      if (touched !== null && !this.#confirmed.has(origin)) this.#notify(touched);
     this.#since = oldest;
   }
 

@@ -226,13 +226,21 @@ export class PostgresStore extends SqlStore {
   readonly #options: {
     readonly [V in Verb]?: (input: Verbs[V]['in']) => TransactionOptions<Verbs[V]['out']>;
   } = {
-    apply: ({ changes }) => ({
-      isolation: 'serializable',
-      statementMilliseconds: CHANGE_MS,
-      fills: changes.length > MANY_CHANGES,
-      finish: async (client, applied) => this.#feed?.announce(client, applied),
-      refused: (answer) => answer,
-    }),
+    apply: ({ changes }) => {
+      let announced: string | undefined;
+      return {
+        isolation: 'serializable',
+        statementMilliseconds: CHANGE_MS,
+        fills: changes.length > MANY_CHANGES,
+        finish: async (client, applied) => {
+          announced = await this.#feed?.announce(client, applied);
+        },
+        committed: () => {
+          if (announced !== undefined) this.#feed?.confirm(announced);
+        },
+        refused: (answer) => answer,
+      };
+    },
     // Each statement checks again what it removes, after it has locked it (see sweepQueries).
     sweep: () => ({ isolation: 'read committed' }),
     appendEvents: () => ({ isolation: 'read committed' }),

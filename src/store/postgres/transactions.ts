@@ -42,6 +42,8 @@ export interface TransactionOptions<T> {
   finish?(client: PoolClient, value: T): Promise<void>;
   /** The connections that run the verb. Default: `requests`. */
   lane?: Lane;
+  /** Called when the commit is confirmed. */
+  committed?(): void;
   /** Converts a refusal into the verb's result. Default: the refusal is thrown. */
   refused?(answer: Refused['answer']): T;
 }
@@ -162,6 +164,7 @@ async function runOnce<T>(
     progress.mayBeDone = true;
     post(sent, client.query('COMMIT'));
     await Promise.all(sent);
+    options.committed?.();
     return value;
   } catch (error) {
     const first = (await Promise.allSettled(sent)).find((result) => result.status === 'rejected');

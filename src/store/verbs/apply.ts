@@ -1,13 +1,11 @@
 import type { Conflict, Missing, RecordKind, Stale } from '../contract/index.ts';
-import type { QueryName, SlotsOf } from '../queries/compiled/types.ts';
 import type { RecordTable } from '../queries/configuration.ts';
-import { revisionOf } from '../records/revision.ts';
-import type { Tables } from '../schema.ts';
 import { endUserSessions } from './login.ts';
 import { removeRecord } from './remove.ts';
-import { get, getEach, type Steps, send } from './steps.ts';
+import { get, type Steps, send } from './steps.ts';
 import { type Touched, TouchedRecords } from './touched.ts';
-import type { AppliedRows, RecordRow, RowChange, WriteChange } from './verbs.ts';
+import type { AppliedRows, RowChange, WriteChange } from './verbs.ts';
+import { createRecords, putRecord, RealmRowsSeen } from './write-records.ts';
 
 /** The model's name for the records of each table. */
 export const KINDS: Readonly<Record<RecordTable, RecordKind>> = {
@@ -37,17 +35,40 @@ export class Refused extends Error {
  */
 export function* applyChanges(changes: readonly RowChange[]): Steps<AppliedRows> {
   const touched = new TouchedRecords();
-  for (const change of changes) yield* applyChange(change, touched);
+  const realms = new RealmRowsSeen();
+  for (let index = 0; index < changes.length; ) {
+    const creates = leadingCreates(changes, index);
+    if (creates.length > 0) {
+      yield* createRecords(creates, realms);
+      for (const change of creates) touch(touched, change);
+      index += creates.length;
+    } else yield* applyChange(changes[index++]!, touched, realms);
+  }
   return { outcome: 'applied', touched: touched.toTouched() };
 }
 
-function* applyChange(change: RowChange, touched: TouchedRecords): Steps<void> {
+/** Maximum number of records that are checked and created together. */
+const TOGETHER = 100;
+
+/** Returns the records that the list creates from `index` on, without other changes in between. */
+function leadingCreates(changes: readonly RowChange[], index: number): readonly WriteChange[] {
+  const creates: WriteChange[] = [];
+  for (const change of changes.slice(index, index + TOGETHER)) {
+    if (change.do !== 'create') break;
+    creates.push(change);
+  }
+  return creates;
+}
+
+function* applyChange(change: RowChange, touched: TouchedRecords, realms: RealmRowsSeen): Steps<void> {
   switch (change.do) {
     case 'create':
     case 'put':
-      yield* writeRecord(change, touched);
+      yield* putRecord(change, realms);
+      touch(touched, change);
       return;
     case 'remove':
+      realms.forget(change.id);
       yield* removeRecord(change.table, change.id, touched);
       return;
     case 'assign':
@@ -97,50 +118,8 @@ function* touchUser(userId: string, touched: TouchedRecords): Steps<void> {
   touched.user(user.realm_id, userId);
 }
 
-function missing(table: RecordTable, id: string): Refused {
+export function missing(table: RecordTable, id: string): Refused {
   return new Refused({ outcome: 'missing', what: KINDS[table], id });
-}
-
-function* writeRecord(change: WriteChange, touched: TouchedRecords): Steps<void> {
-  const { table, row } = change;
-  const id: string = row.id;
-  const realmId = 'realm_id' in row ? row.realm_id : undefined;
-  const names = namesOf(change);
-  const [previous, realm, user, ...owners] = yield* getEach([
-    // The row of a user includes the assignments, because a `put` also replaces them.
-    change.do === 'put' && change.table === 'account' ? ['user.find', change.row] : [`${table}.byId`, { id }],
-    realmId === undefined ? undefined : ['realm.byId', { id: realmId }],
-    change.table === 'credential' ? ['account.byId', { id: change.row.user_id }] : undefined,
-    ...names.map(({ query }) => query),
-  ]);
-  if (change.do === 'create' && previous !== undefined)
-    throw new Refused({ outcome: 'conflict', on: `${KINDS[table]}.id`, value: row.id });
-  if (change.do === 'put') {
-    if (previous === undefined) throw missing(table, row.id);
-    if (revisionOf(previous) !== change.revision)
-      throw new Refused({ outcome: 'stale', what: KINDS[table], id: row.id });
-  }
-  if (realmId !== undefined && realm === undefined) throw missing('realm', realmId);
-  if (change.table === 'credential' && user === undefined) throw missing('account', change.row.user_id);
-  for (const [index, { on, value }] of names.entries()) {
-    const owner = owners[index];
-    if (owner === undefined || owner.id === row.id) continue;
-    if (on !== 'user.email' || realm === undefined || !duplicateEmailsAllowed(realm))
-      throw new Refused({ outcome: 'conflict', on, value });
-  }
-  yield* send(`${table}.${change.do === 'create' ? 'insert' : 'update'}`, row);
-  if (table === 'account') yield* writeAssignments(change);
-  touch(touched, change);
-}
-
-function* writeAssignments(change: WriteChange): Steps<void> {
-  const user = { user_id: change.row.id };
-  if (change.do === 'put') {
-    yield* send('user_role.clear', user);
-    yield* send('user_group.clear', user);
-  }
-  for (const roleId of change.roleIds ?? []) yield* send('user_role.add', { ...user, role_id: roleId });
-  for (const groupId of change.groupIds ?? []) yield* send('user_group.add', { ...user, group_id: groupId });
 }
 
 /**
@@ -164,51 +143,4 @@ function touch(touched: TouchedRecords, { do: how, table, row }: WriteChange): v
   else if (table !== 'realm') touched.part(row.realm_id, table, row.id);
   else if (how === 'create') touched.realm(row.id);
   else touched.part(row.id, table, row.id);
-}
-
-/** A value that must be unique, and the query that finds the record with that value. */
-interface Name {
-  query: NameQuery;
-  on: Conflict['on'];
-  value: string;
-}
-
-type NameQuery = {
-  [Q in Extract<QueryName, `${string}.byName` | 'account.byUsername' | 'account.byEmail'>]: readonly [
-    query: Q,
-    values: SlotsOf<Q>,
-  ];
-}[Extract<QueryName, `${string}.byName` | 'account.byUsername' | 'account.byEmail'>];
-
-function namesOf({ table, row }: RecordRow): readonly Name[] {
-  switch (table) {
-    case 'realm':
-      return [{ query: ['realm.byName', row], on: 'realm.name', value: row.name }];
-    case 'client':
-      return [{ query: ['client.byName', row], on: 'client.clientId', value: row.client_id }];
-    case 'client_scope':
-      return [{ query: ['client_scope.byName', row], on: 'clientScope.name', value: row.name }];
-    case 'role': {
-      const owner = row.client_uuid ?? '';
-      return [{ query: ['role.byName', { ...row, owner }], on: 'role.name', value: row.name }];
-    }
-    case 'realm_group': {
-      const owner = row.parent_id ?? '';
-      return [{ query: ['realm_group.byName', { ...row, owner }], on: 'group.name', value: row.name }];
-    }
-    case 'account': {
-      const { email, username } = row;
-      const names: Name[] = [{ query: ['account.byUsername', row], on: 'user.username', value: username }];
-      if (email !== null)
-        names.push({ query: ['account.byEmail', { ...row, email }], on: 'user.email', value: email });
-      return names;
-    }
-    default:
-      return [];
-  }
-}
-
-function duplicateEmailsAllowed(realm: Tables['realm']): boolean {
-  const { settings }: { settings: { duplicateEmailsAllowed?: boolean } } = JSON.parse(realm.doc);
-  return settings.duplicateEmailsAllowed === true;
 }
