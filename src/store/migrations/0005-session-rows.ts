@@ -7,6 +7,7 @@ import type { Migration } from './index.ts';
  * background migration `session rows` has moved them.
  */
 export const SESSION_ROWS: Migration = {
+  needsStop: true,
   sqlite: `
 ALTER TABLE user_session RENAME TO user_session_0;
 ALTER TABLE token_family RENAME TO token_family_0;

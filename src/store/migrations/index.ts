@@ -13,11 +13,16 @@ import { MEMBERS } from './0008-members.ts';
 
 /**
  * The SQL that raises the schema by one version, in one transaction. On Postgres, replicas of the previous version are
- * still running at that time, and continue with the new schema.
+ * still running at that time, and continue with the new schema unless `needsStop` is set.
  */
 export interface Migration {
   sqlite: string;
   postgres: string;
+  /**
+   * True if replicas of the previous version cannot continue with the new schema. The migration then waits until all of
+   * them have stopped.
+   */
+  needsStop?: true;
 }
 
 /** All migrations. A released migration never changes: only append to the list. */

@@ -40,7 +40,9 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
         const version = await readSchemaVersion(client, connections.place);
         if (version > 0) await readKeyState(client, keyring);
         if (mode === 'write') {
-          const state = await migrate(client, connections.place, keyring, random);
+          const state = await migrate(client, connections.place, keyring, random, {
+            isService: holdsLock,
+          });
           if (state === 'rotating') await resealAll(client, keyring, random);
         } else if (version < SCHEMA_VERSION) throw unprepared(connections.place, version);
         return readPoolSizes(client);

@@ -1,20 +1,18 @@
 import type { Compilable } from 'kysely';
 import type { Clock } from '../../core/index.ts';
 import { IdkitError, isAdministrative } from '../../core/index.ts';
-import type { FamilyId, SessionId } from '../../model/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
 import { mapFault, oneRow } from '../../postgres/index.ts';
-import type { CountDrift, FamilyInSession, RotationResult, Store, StoreFigures } from '../contract/index.ts';
+import type { CountDrift, RotationResult, Store, StoreFigures } from '../contract/index.ts';
 import type { BackgroundMigration } from '../migrations/background.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import { readClient, type Sealing } from '../records/configuration.ts';
 import { configurationSource, realmSteps } from '../records/configuration-source.ts';
-import { readFamilyInSession } from '../records/sessions.ts';
 import { readUser } from '../records/users.ts';
 import { ConfigurationCache } from '../sql/configuration-cache.ts';
 import type { DriftQuery } from '../sql/counts.ts';
-import { SqlStore } from '../sql/store.ts';
+import { SqlMovingSessions } from '../sql/moving-sessions.ts';
 import { kindOfWrite, WaitingRoom } from '../sql/waiting-room.ts';
 import type { Steps } from '../verbs/steps.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
@@ -50,7 +48,7 @@ export interface PostgresParts {
 }
 
 /** The store on Postgres. A write resolves after its commit. The store reads from the server to which it writes. */
-export class PostgresStore extends SqlStore {
+export class PostgresStore extends SqlMovingSessions {
   protected readonly dialect = 'postgres';
   protected readonly sealing: Sealing;
   readonly clock: Clock;
@@ -109,10 +107,9 @@ export class PostgresStore extends SqlStore {
     });
   }
 
-  override async findFamily(sessionId: SessionId, id: FamilyId): Promise<FamilyInSession | undefined> {
+  protected override readFamily(key: SlotsOf<'family.find'>): Promise<RowOf<'family.find'> | undefined> {
     this.checkOpen();
-    const row = await this.#track(this.#families.call({ session_id: sessionId, id }));
-    return row === undefined ? undefined : readFamilyInSession(row);
+    return this.#track(this.#families.call(key));
   }
 
   override takeTurn(name: string): Promise<() => Promise<void>>;

@@ -33,8 +33,7 @@ export async function readAgain<T>(
 /** Maximum number of keys in one statement. */
 const LARGEST = 256;
 
-/** The key of a token family. */
-export type FamilyKey = SlotsOf<'family.find'>;
+type FamilyKey = SlotsOf<'family.find'>;
 
 /** Combines the reads of many callers into one statement, because a round trip costs more than reading a row. */
 export function openFamilyReads(

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { IdkitError, type Random } from '../../core/index.ts';
 import { ADVISORY, oneRow } from '../../postgres/index.ts';
@@ -11,6 +12,10 @@ const OLDEST_SERVER = 13;
 
 /** Timeout in milliseconds for one migration, and for the wait until another store has migrated. */
 const MIGRATION_MS = 1_800_000;
+
+/** Timeout in milliseconds for replicas of an older version to stop. A stopping replica finishes its requests. */
+const STOPPING_MS = 60_000;
+const BETWEEN_LOOKS_MS = 100;
 
 type Queryable = Pick<Client, 'query'>;
 
@@ -78,19 +83,23 @@ export async function readKeyState(client: Queryable, keyring: Keyring): Promise
  * Applies the missing migrations, checks the master key, and stores its proof in a new database. All of this is one
  * transaction. Replicas that start in parallel wait for each other, and only the first one migrates.
  *
- * @throws as `readSchemaVersion` and `readKeyState`
+ * @param options `isService`: whether the connection holds the service lock
+ * @throws as `readSchemaVersion` and `readKeyState`; IDKIT_LOCKED if replicas of an older version must stop but do not
  */
 export async function migrate(
   client: Queryable,
   place: string,
   keyring: Keyring,
   random: Random,
+  { isService }: { isService: boolean } = { isService: false },
 ): Promise<MasterKeyState> {
   await client.query('BEGIN');
   try {
     await client.query(`SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0`);
     await patiently(client, 'SELECT pg_advisory_xact_lock($1, $2)', [...ADVISORY.migrations]);
     const version = await readSchemaVersion(client, place);
+    const needsStop = MIGRATIONS.slice(version).some((migration) => migration.needsStop);
+    if (isService && version > 0 && needsStop) await untilStopped(client, place);
     for (const { postgres } of MIGRATIONS.slice(version)) await patiently(client, postgres);
     if (version < SCHEMA_VERSION)
       await client.query('UPDATE idkit_schema SET version = $1', [SCHEMA_VERSION]);
@@ -117,6 +126,41 @@ async function finishBackground(client: Queryable): Promise<void> {
       [name],
     );
   }
+}
+
+/**
+ * Waits until no replica of an older version is connected. Replicas of this version wait for the migration, and so for
+ * the lock that the caller holds.
+ *
+ * @throws IDKIT_LOCKED
+ */
+async function untilStopped(client: Queryable, place: string): Promise<void> {
+  const until = performance.now() + STOPPING_MS;
+  for (;;) {
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT DISTINCT coalesce(nullif(application_name, ''), 'process ' || pid) AS name
+       FROM pg_locks AS held JOIN pg_stat_activity USING (pid)
+       WHERE ${holdsAdvisory('held')} AND held.objid = $2 AND held.granted AND pid <> pg_backend_pid()
+         AND NOT EXISTS (SELECT FROM pg_locks AS wanted
+           WHERE wanted.pid = held.pid AND ${holdsAdvisory('wanted')} AND wanted.objid = $3 AND NOT wanted.granted)
+       ORDER BY 1`,
+      [ADVISORY.service[0], ADVISORY.service[1], ADVISORY.migrations[1]],
+    );
+    if (rows.length === 0) return;
+    if (performance.now() > until)
+      throw new IdkitError(
+        'IDKIT_LOCKED',
+        `the database at ${place} is still used by an older version: ${rows.map(({ name }) => name).join(' and ')}`,
+        { hints: ['stop every service of the older version, then start this one: docs/operate/install.md'] },
+      );
+    await sleep(BETWEEN_LOOKS_MS);
+  }
+}
+
+/** Returns an SQL condition for idkit's advisory locks in this database. $1 is their class. */
+function holdsAdvisory(lock: string): string {
+  return `${lock}.locktype = 'advisory' AND ${lock}.classid = $1 AND ${lock}.objsubid = 2
+    AND ${lock}.database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 }
 
 /** Runs a statement with the timeout of a migration. */

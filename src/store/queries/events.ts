@@ -1,4 +1,4 @@
-import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot, slots } from './define.ts';
 
@@ -32,13 +32,12 @@ export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
           .select(eb.fn.countAll().as('n'))
           .where('service_account_client', 'is not', null),
       ).as('users'),
-      eb.selectFrom('user_session').select(eb.fn.countAll().as('n')).as('sessions'),
-      eb
-        .selectFrom('user_session')
-        .select(eb.fn.countAll().as('n'))
-        .where('offline', '=', 1)
-        .as('offlineSessions'),
-      eb.selectFrom('token_family').select(eb.fn.countAll().as('n')).as('tokenFamilies'),
+      withUnmoved(countAll(eb, 'user_session'), countAll(eb, 'user_session_0')).as('sessions'),
+      withUnmoved(
+        countAll(eb, 'user_session').where('offline', '=', 1),
+        countAll(eb, 'user_session_0').where('offline', '=', 1),
+      ).as('offlineSessions'),
+      withUnmoved(countAll(eb, 'token_family'), countAll(eb, 'token_family_0')).as('tokenFamilies'),
       eb.selectFrom('authentication_session').select(eb.fn.countAll().as('n')).as('openLogins'),
     ]),
     'realm.userCounts': db
@@ -110,6 +109,17 @@ function oldest(
       sql`delete from ${before} where seq in (select seq from ${before} where realm_id = ${slot('realm_id', 'event.realm_id')} limit ${slot('limit', 'number')})`,
     ),
   };
+}
+
+type SessionTable = 'user_session' | 'user_session_0' | 'token_family' | 'token_family_0';
+
+function countAll(eb: ExpressionBuilder<Tables, never>, table: SessionTable) {
+  return eb.selectFrom(table).select(eb.fn.countAll<number>().as('n'));
+}
+
+/** Adds the sessions that the background migration `session rows` has not moved yet. */
+function withUnmoved(moved: Expression<unknown>, unmoved: Expression<unknown>): RawBuilder<number> {
+  return sql<number>`${moved} + ${unmoved}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type RawBuilder, sql } from 'kysely';
 import { idBytesSql } from '../records/id-bytes.ts';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot } from './define.ts';
@@ -13,13 +13,18 @@ export function unmovedQueries(
 ): Record<string, Compilable> {
   const bytes = (column: string) => sql.raw(idBytesSql(column, dialect));
   const parts = { address: `'$.ipAddress'`, notes: `'$.notes'` };
+  const clients =
+    dialect === 'sqlite'
+      ? sql<string>`json_group_array(distinct client_uuid)`
+      : sql<string>`coalesce(json_agg(distinct client_uuid), '[]')`;
+  const greatest = sql.raw(dialect === 'sqlite' ? 'max' : 'greatest');
   const doc =
     dialect === 'sqlite'
-      ? sql.raw(
+      ? sql.raw<string>(
           `CASE WHEN json_extract(doc, ${parts.notes}) = '{}' THEN json_array(json_extract(doc, ${parts.address}))
            ELSE json_array(json_extract(doc, ${parts.address}), json(json_extract(doc, ${parts.notes}))) END`,
         )
-      : sql.raw(
+      : sql.raw<string>(
           `CASE WHEN doc::json->>'notes' = '{}' THEN json_build_array(doc::json->'ipAddress')::text
            ELSE json_build_array(doc::json->'ipAddress', doc::json->'notes')::text END`,
         );
@@ -64,6 +69,60 @@ on conflict do nothing`.compile(db),
       compile: () => sql`delete from user_session_0 where ${of('id')}`.compile(db),
     },
     'unmoved.any': db.selectFrom('user_session_0').select('id').limit(1),
+    'unmoved.find': db.selectFrom('user_session_0').select('id').where('id', '=', slot('id')).limit(1),
+    'unmoved.ofUser': db
+      .selectFrom('user_session_0')
+      .select('id')
+      .distinct()
+      .where('user_id', '=', slot('user_id'))
+      .limit(slot('limit')),
+    'unmoved.deleteOfRealm': db
+      .deleteFrom('user_session_0')
+      .where('realm_id', '=', slot('realm_id'))
+      .where('offline', '=', 0),
+    /** Copies the last use of a client's token families to their sessions. */
+    'unmoved.touchOfClient': db
+      .updateTable('user_session_0')
+      .set((eb) => ({
+        last_access_at: sql<number>`${greatest}(last_access_at, ${lastRefresh(eb).where('client_uuid', '=', slot('client_uuid'))})`,
+      }))
+      .where(
+        sql<boolean>`(id, offline) in (select session_id, offline from token_family_0 where client_uuid = ${slot('client_uuid', 'token_family_0.client_uuid')})`,
+      ),
+    'unmoved.deleteOfClient': db.deleteFrom('token_family_0').where('client_uuid', '=', slot('client_uuid')),
+    'unmoved.ofClient': db
+      .selectFrom('user_session_0')
+      .innerJoin('account', 'account.id', 'user_session_0.user_id')
+      .selectAll('user_session_0')
+      .select(['account.username'])
+      .select((eb) => lastRefresh(eb).as('last_refresh_at'))
+      .select((eb) =>
+        eb
+          .selectFrom('token_family_0')
+          .select(clients.as('uuids'))
+          .whereRef('token_family_0.session_id', '=', 'user_session_0.id')
+          .whereRef('token_family_0.offline', '=', 'user_session_0.offline')
+          .as('client_uuids'),
+      )
+      .where('user_session_0.offline', '=', slot('offline'))
+      .where('user_session_0.id', 'in', (eb) =>
+        eb
+          .selectFrom('token_family_0')
+          .select('session_id')
+          .distinct()
+          .where('client_uuid', '=', slot('client_uuid'))
+          .where('offline', '=', slot('offline'))
+          .where('session_id', '>', slot('after'))
+          .orderBy('session_id')
+          .limit(slot('max'))
+          .offset(slot('first')),
+      )
+      .orderBy('user_session_0.id'),
+    'unmoved.countOfClient': db
+      .selectFrom('token_family_0')
+      .select(sql<number>`count(distinct session_id)`.as('sessions'))
+      .where('client_uuid', '=', slot('client_uuid'))
+      .where('offline', '=', slot('offline')),
     /** Gives the disk space of the empty tables back, unless they are locked just now, for example by a dump. */
     'unmoved.truncate': {
       compile: () =>
@@ -78,4 +137,12 @@ end $$`
         ).compile(db),
     },
   };
+}
+
+function lastRefresh(eb: ExpressionBuilder<Tables, 'user_session_0'>) {
+  return eb
+    .selectFrom('token_family_0')
+    .select((inner) => inner.fn.max('last_refresh_at').as('at'))
+    .whereRef('token_family_0.session_id', '=', 'user_session_0.id')
+    .whereRef('token_family_0.offline', '=', 'user_session_0.offline');
 }

@@ -33,6 +33,13 @@ export function readSession(row: RowOf<'session.find'>): UserSession {
   };
 }
 
+/** Reads a session that an older version stored. */
+export function readUnmovedSession(row: RowOf<'unmoved.ofClient'>): SessionWithClients {
+  const { ipAddress, notes }: Pick<UserSession, 'ipAddress' | 'notes'> = JSON.parse(row.doc);
+  const session = readSession({ ...row, doc: JSON.stringify([ipAddress, notes]) });
+  return { session, username: row.username, clientUuids: JSON.parse(row.client_uuids) };
+}
+
 /** Returns the fields of a session that its document contains. */
 export function readSessionDocument(doc: string): Pick<UserSession, 'ipAddress' | 'notes'> {
   const [ipAddress, notes = {}]: [string, Record<string, string>?] = JSON.parse(doc);

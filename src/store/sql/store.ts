@@ -25,6 +25,7 @@ import type {
   StoreFigures,
   UserQuery,
 } from '../contract/index.ts';
+import type { RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import { toRowChange } from '../records/changes.ts';
 import {
   familyRow,
@@ -230,8 +231,12 @@ export abstract class SqlStore extends SqlCleaning implements Store {
   }
 
   async findFamily(sessionId: SessionId, id: FamilyId): Promise<FamilyInSession | undefined> {
-    const row = await this.get('family.find', { session_id: sessionId, id });
+    const row = await this.readFamily({ session_id: sessionId, id });
     return row === undefined ? undefined : readFamilyInSession(row);
+  }
+
+  protected async readFamily(key: SlotsOf<'family.find'>): Promise<RowOf<'family.find'> | undefined> {
+    return this.get('family.find', key);
   }
 
   async hasFamily(

@@ -12,7 +12,7 @@ import type { RealmRows } from '../records/realm-rows.ts';
 import type { Answer, Arguments, Row } from '../schema.ts';
 import { ConfigurationCache } from '../sql/configuration-cache.ts';
 import type { DriftQuery } from '../sql/counts.ts';
-import { SqlStore } from '../sql/store.ts';
+import { SqlMovingSessions } from '../sql/moving-sessions.ts';
 import { isLongWrite, kindOfWrite, WaitingRoom } from '../sql/waiting-room.ts';
 import { drive } from '../verbs/steps.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
@@ -52,7 +52,7 @@ export interface SqliteParts {
  * reader thread. Reads of administrators run in processes of their own. A write resolves after its commit, so every
  * later read sees it.
  */
-export class SqliteStore extends SqlStore {
+export class SqliteStore extends SqlMovingSessions {
   protected readonly dialect = 'sqlite';
   protected readonly sealing: Sealing;
   readonly clock: Clock;

@@ -19,9 +19,9 @@ export function* moveNextSessions(position: string): Steps<Slice> {
   return { position: next.last_id, handled: next.rows, finished: false };
 }
 
-/** Moves one session, online and offline, if an older version stored it and nobody has moved it yet. */
-export function* moveSession({ id }: { id: string }): Steps<undefined> {
-  yield* move(id, id);
+/** Moves sessions, online and offline, if an older version stored them and nobody has moved them yet. */
+export function* moveSessions({ ids }: { ids: readonly string[] }): Steps<undefined> {
+  for (const id of ids) yield* move(id, id);
 }
 
 /**

@@ -66,6 +66,8 @@ function* removeOfClient(
   // Each step is a single statement, because a client may have millions of families.
   yield* send('session.touchOfClient', { client_uuid: id });
   yield* send('family.deleteOfClient', { client_uuid: id });
+  yield* send('unmoved.touchOfClient', { client_uuid: id });
+  yield* send('unmoved.deleteOfClient', { client_uuid: id });
   yield* send('account.deleteOfClient', { client_uuid: id });
 }
 

@@ -24,7 +24,7 @@ import {
   startFamily,
   takeCode,
 } from './login.ts';
-import { moveSession } from './move-sessions.ts';
+import { moveSessions } from './move-sessions.ts';
 import { putLoginFailures, removeFamily, rotate, startSession } from './sessions.ts';
 import { run, type Steps } from './steps.ts';
 import { sweep } from './sweep.ts';
@@ -120,11 +120,11 @@ export interface Verbs {
     /** `unknown`: the realms of due sessions that `lifetimes` lacks. These sessions were not handled. */
     out: Swept & { unknown: readonly string[] };
   };
-  moveSession: { in: { id: string }; out: undefined };
   correctCounts: {
     in: { check: CountCheck; generation: number; now: number; drifts: readonly CountDrift[] };
     out: boolean;
   };
+  moveSessions: { in: { ids: readonly string[] }; out: undefined };
   runSlice: {
     in: { name: string; dialect: 'sqlite' | 'postgres' };
     /** `handled` counts the records of all slices so far. */
@@ -149,8 +149,8 @@ export const TOGETHER: ReadonlySet<Verb> = new Set([
   'endUserSessions',
   'sweep',
   'runSlice',
-  'moveSession',
   'correctCounts',
+  'moveSessions',
 ]);
 
 /** The steps of each verb. */
@@ -170,8 +170,8 @@ const STEPS: { readonly [V in Verb]: (input: Verbs[V]['in']) => Steps<Verbs[V]['
   endUserSessions,
   sweep,
   runSlice,
-  moveSession,
   correctCounts,
+  moveSessions,
   run: ({ query, values }) => run(query, values),
 };
 

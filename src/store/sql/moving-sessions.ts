@@ -1,0 +1,215 @@
+import type {
+  ClientUuid,
+  FamilyId,
+  RealmId,
+  SessionId,
+  TokenFamily,
+  UserSession,
+} from '../../model/index.ts';
+import type {
+  Applied,
+  Change,
+  FamilyInSession,
+  LoginStore,
+  Range,
+  Rotation,
+  RotationResult,
+  SessionWithClients,
+  Store,
+  TakenCode,
+  UserSessionQuery,
+} from '../contract/index.ts';
+import { readUnmovedSession } from '../records/sessions.ts';
+import { SESSION_ROWS } from '../verbs/move-sessions.ts';
+import { SqlStore } from './store.ts';
+
+/** Number of sessions that are moved in one transaction, or listed with one statement. */
+const TOGETHER = 100;
+
+/**
+ * Serves the sessions of an older version while the background migration `session rows` moves them. A call that concerns
+ * one session or one user moves their sessions first. Lists and counts of more sessions read both places.
+ */
+export abstract class SqlMovingSessions extends SqlStore {
+  override async startSession(session: UserSession, family: TokenFamily): Promise<void> {
+    await this.#move(session.id);
+    return super.startSession(session, family);
+  }
+
+  override findSession(id: SessionId, offline: boolean): Promise<UserSession | undefined> {
+    return this.#orMoved(id, () => super.findSession(id, offline), isFound);
+  }
+
+  override findListedSession(id: SessionId, offline: boolean): Promise<SessionWithClients | undefined> {
+    return this.#orMoved(id, () => super.findListedSession(id, offline), isFound);
+  }
+
+  override findFamily(sessionId: SessionId, id: FamilyId): Promise<FamilyInSession | undefined> {
+    return this.#orMoved(sessionId, () => super.findFamily(sessionId, id), isFound);
+  }
+
+  override hasFamily(...key: Parameters<Store['hasFamily']>): Promise<boolean> {
+    return this.#orMoved(
+      key[0],
+      () => super.hasFamily(...key),
+      (has) => has,
+    );
+  }
+
+  override findClientNotes(
+    ...key: Parameters<LoginStore['findClientNotes']>
+  ): Promise<Readonly<Record<string, string>>> {
+    return this.#orMoved(
+      key[0],
+      () => super.findClientNotes(...key),
+      (notes) => Object.keys(notes).length > 0,
+    );
+  }
+
+  override rotateRefreshToken(rotation: Rotation): Promise<RotationResult> {
+    return this.#orMoved(
+      rotation.sessionId,
+      () => super.rotateRefreshToken(rotation),
+      ({ outcome }) => outcome !== 'gone',
+    );
+  }
+
+  override removeFamily(sessionId: SessionId, id: FamilyId): Promise<{ removed: boolean }> {
+    return this.#orMoved(
+      sessionId,
+      () => super.removeFamily(sessionId, id),
+      ({ removed }) => removed,
+    );
+  }
+
+  override endSession(id: SessionId, offline: boolean): Promise<{ ended: boolean }> {
+    return this.#orMoved(
+      id,
+      () => super.endSession(id, offline),
+      ({ ended }) => ended,
+    );
+  }
+
+  override async finishLogin(login: Parameters<LoginStore['finishLogin']>[0]): Promise<'finished' | 'gone'> {
+    await this.#move(login.session.id);
+    return super.finishLogin(login);
+  }
+
+  override async takeCode(hash: Buffer, now: number): Promise<TakenCode> {
+    if (!(await this.isMigrated(SESSION_ROWS))) {
+      const code = await this.get('code.find', { hash });
+      if (code !== undefined) await this.#move(code.session_id);
+    }
+    return super.takeCode(hash, now);
+  }
+
+  override async startFamily(
+    ...input: Parameters<LoginStore['startFamily']>
+  ): Promise<'started' | 'used' | 'gone'> {
+    await this.#move(input[1].sessionId);
+    return super.startFamily(...input);
+  }
+
+  override async removeConsent(userId: string, clientUuid: ClientUuid): Promise<{ removed: boolean }> {
+    await this.#moveOfUser(userId);
+    return super.removeConsent(userId, clientUuid);
+  }
+
+  override async apply(changes: readonly Change[]): Promise<Applied> {
+    for (const change of changes) if (change.do === 'endSessions') await this.#moveOfUser(change.userId);
+    return super.apply(changes);
+  }
+
+  override async endUserSessions(
+    userId: string,
+    options: { offlineToo: boolean },
+  ): Promise<{ ended: number }> {
+    await this.#moveOfUser(userId);
+    return super.endUserSessions(userId, options);
+  }
+
+  override async endRealmSessions(realmId: RealmId): Promise<{ ended: number }> {
+    if (await this.isMigrated(SESSION_ROWS)) return super.endRealmSessions(realmId);
+    const unmoved = await this.run('unmoved.deleteOfRealm', { realm_id: realmId });
+    const { ended } = await super.endRealmSessions(realmId);
+    return { ended: unmoved + ended };
+  }
+
+  override async *userSessionPages(
+    query: UserSessionQuery & Partial<Range>,
+  ): AsyncIterable<readonly SessionWithClients[]> {
+    await this.#moveOfUser(query.userId);
+    yield* super.userSessionPages(query);
+  }
+
+  override async listClientsOfUser(userId: string, offline: boolean): Promise<readonly ClientUuid[]> {
+    await this.#moveOfUser(userId);
+    return super.listClientsOfUser(userId, offline);
+  }
+
+  override async listClientSessions(
+    query: Parameters<Store['listClientSessions']>[0],
+  ): Promise<readonly SessionWithClients[]> {
+    if (await this.isMigrated(SESSION_ROWS)) return super.listClientSessions(query);
+    const all: SessionWithClients[] = [];
+    for await (const page of this.clientSessionPages(query)) all.push(...page);
+    return all;
+  }
+
+  /**
+   * Lists the sessions that are not moved yet before all others. A session that is moved at this moment may be listed
+   * twice, but is never missing.
+   */
+  override async *clientSessionPages(
+    query: { clientUuid: ClientUuid; offline: boolean } & Range,
+  ): AsyncIterable<readonly SessionWithClients[]> {
+    if (await this.isMigrated(SESSION_ROWS)) return yield* super.clientSessionPages(query);
+    const of = { client_uuid: query.clientUuid, offline: Number(query.offline) };
+    let { first, max: left } = query;
+    let after = '';
+    while (left > 0) {
+      const max = Math.min(TOGETHER, left);
+      const rows = await this.administrative('unmoved.ofClient', { ...of, first, max, after });
+      if (rows.length === 0) break;
+      yield rows.map(readUnmovedSession);
+      left -= rows.length;
+      after = rows.at(-1)!.id;
+      first = 0;
+    }
+    if (left === 0) return;
+    if (after === '' && first > 0) {
+      const [unmoved] = await this.administrative('unmoved.countOfClient', of);
+      first = Math.max(0, first - (unmoved?.sessions ?? 0));
+    }
+    yield* super.clientSessionPages({ ...query, first, max: left });
+  }
+
+  /** Calls `act`. If it misses a session that is not moved yet, moves the session and calls `act` again. */
+  async #orMoved<T>(id: SessionId, act: () => Promise<T>, hasFound: (result: T) => boolean): Promise<T> {
+    // This must come first: the session may be moved, and the migration finish, while `act` runs.
+    const isMigrated = await this.isMigrated(SESSION_ROWS);
+    const result = await act();
+    if (isMigrated || hasFound(result)) return result;
+    await this.#move(id);
+    return act();
+  }
+
+  async #move(id: SessionId): Promise<void> {
+    if (await this.isMigrated(SESSION_ROWS)) return;
+    if ((await this.get('unmoved.find', { id })) !== undefined)
+      await this.write('moveSessions', { ids: [id] });
+  }
+
+  async #moveOfUser(userId: string): Promise<void> {
+    if (await this.isMigrated(SESSION_ROWS)) return;
+    for (;;) {
+      const rows = await this.all('unmoved.ofUser', { user_id: userId, limit: TOGETHER });
+      if (rows.length === 0) return;
+      await this.write('moveSessions', { ids: rows.map(({ id }) => id).toSorted() });
+    }
+  }
+}
+
+function isFound(found: unknown): boolean {
+  return found !== undefined;
+}
