@@ -9,8 +9,14 @@ const CHECK_MS = 3_600_000;
 
 /** Pause in milliseconds between two folds. It limits the number of changes that a read adds up. */
 const PAUSE_MS = 1_000;
-/** Maximum number of changes in one transaction. */
-const MOST = 20_000;
+/** Number of changes in one transaction. It grows while more are left, because each transaction reads all of them. */
+const CHANGES = { least: 10_000, most: 200_000, growth: 4 };
+/** Timeout in milliseconds of one statement, and of the server's report about it. */
+const FOLD_MS = 60_000;
+const SILENCE_MS = 5_000;
+/** The server has no statistics about the changes. These settings make it use hashes, without compiling the plan. */
+const PLAN = `SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off;
+  SET LOCAL work_mem = '32MB'`;
 
 /**
  * Counts the records of a check on a separate connection, and returns the differences from the kept counts.
@@ -69,8 +75,10 @@ export class CountFolds {
    * @throws the catalogue's errors
    */
   async fold(): Promise<void> {
+    let limit = CHANGES.least;
     try {
-      while (!this.#closed && (await this.#foldSome()));
+      while (!this.#closed && (await this.#foldSome(limit)))
+        limit = Math.min(CHANGES.most, CHANGES.growth * limit);
     } catch (error) {
       throw mapFault(error, this.#connections.place);
     }
@@ -94,9 +102,9 @@ export class CountFolds {
   }
 
   /** Runs one transaction. Returns true if more changes may be left. */
-  #foldSome(): Promise<boolean> {
+  #foldSome(limit: number): Promise<boolean> {
     return this.#connections.use(async (client) => {
-      client.query('BEGIN; SET LOCAL enable_nestloop = off; SET LOCAL enable_seqscan = off').catch(() => {});
+      client.query(`BEGIN; SET LOCAL statement_timeout = ${FOLD_MS}; ${PLAN}`).catch(() => {});
       try {
         // The lock is taken by an earlier statement than the fold, whose snapshot then contains the previous fold.
         const sql = 'SELECT pg_try_advisory_xact_lock($1, $2) AS taken';
@@ -104,8 +112,9 @@ export class CountFolds {
         let more = false;
         if (taken)
           for (const query of ['count.fold', 'count.foldSessions'] as const) {
-            const { folded } = oneRow({ rows: await rowsOf(client, prepared(query, { limit: MOST })) });
-            more ||= folded === MOST;
+            const order = { ...prepared(query, { limit }), query_timeout: FOLD_MS + SILENCE_MS };
+            const { folded } = oneRow({ rows: await rowsOf(client, order) });
+            more ||= folded === limit;
           }
         return more;
       } finally {

@@ -121,9 +121,10 @@ with taken as (
 ), part as (
   select client_uuid, offline, session_id, sum(amount) as taken from taken group by client_uuid, offline, session_id
 ), waiting as (
-  select client_uuid, offline, session_id, sum(amount) as pending from session_client_change
+  select client_uuid, offline, session_id, sum(amount) as pending
+  from session_client_change join part using (client_uuid, offline, session_id)
   group by client_uuid, offline, session_id
-), pair as (
+), pair as materialized (
   select client_uuid, offline, pending, taken,
     ${presentFamilies(sql`greatest(pending, pending - taken, 0)`)} as now
   from (select * from part join waiting using (client_uuid, offline, session_id)) as pair

@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import { COMPILED_QUERIES } from '../../../../src/store/queries/compiled/postgres.ts';
 import { idBytesSql } from '../../../../src/store/records/id-bytes.ts';
 import { AHEAD, rareEvery, sessionIdOf, usableEvery, userName, uuidOf } from './plan.ts';
 import { type TokenMint, tokenFile } from './tokens.ts';
@@ -55,6 +56,8 @@ export async function seedSessions(
   if (tokens !== undefined) await signTokens(client, mint, sessions, tokens);
   const indexes: string[] = [];
   if (fresh) {
+    // Without triggers, which would store a change of the counts for each row.
+    await client.query('SET LOCAL session_replication_role = replica');
     await client.query('TRUNCATE user_session CASCADE');
     for (const table of ['token_family', 'user_session'])
       indexes.unshift(...(await takeIndexes(client, table)));
@@ -70,9 +73,18 @@ export async function seedSessions(
   await copy(client, 'token_family', FAMILY, `${numbers} LEFT JOIN usable USING (n)`);
   for (const statement of indexes) await client.query(statement);
   await client.query('DROP TABLE template_user_session, template_token_family');
+  if (fresh) await correctCounts(client);
   await client.query('COMMIT');
   await client.query('ANALYZE user_session');
   await client.query('ANALYZE token_family');
+}
+
+/** Corrects the kept counts, if this version has them. */
+async function correctCounts(client: Client): Promise<void> {
+  const { rows } = await client.query(`SELECT to_regclass('count_change') IS NOT NULL AS counts`);
+  if (rows[0].counts !== true) return;
+  for (const query of ['count.driftOfSessions', 'count.driftOfFamilies'] as const)
+    await client.query(`INSERT INTO count_change (kind, owner, amount) ${COMPILED_QUERIES[query].sql}`);
 }
 
 /** Copies the rows of the real login into temporary tables. Without it, any session serves. */
