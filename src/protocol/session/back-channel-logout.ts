@@ -1,4 +1,4 @@
-import { seconds, uuid } from '../../core/index.ts';
+import { isAdministrative, mapInSlices, seconds, uuid } from '../../core/index.ts';
 import { signJws } from '../../crypto/index.ts';
 import type { Client, EndingSessions, SessionEndings, UserSession } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
@@ -66,11 +66,11 @@ export function openLogoutAnnouncer(
     const url = logoutUrl(client, ctx.baseUrl);
     if (url === undefined) return;
     for (const [index, pause] of [...PAUSES, undefined].entries()) {
-      // Each attempt sends a new token, because the previous one may have expired.
-      const token = await makeLogoutToken(ctx, configuration, client, session);
-      const { outcome, ...why } = await inTurn(configuration.realm.id, () =>
-        postForm(url, { logout_token: token }),
-      );
+      const { outcome, ...why } = await inTurn(configuration.realm.id, async () => {
+        // Each attempt sends a new token, because the previous one may have expired.
+        const token = await makeLogoutToken(ctx, configuration, client, session);
+        return postForm(url, { logout_token: token });
+      });
       if (outcome === 'delivered') return;
       const next = outcome === 'refused' || pause === undefined ? 'none' : 'retry';
       if (index === 0 || next === 'none') failed({ ...why, next });
@@ -99,7 +99,9 @@ export function openLogoutAnnouncer(
       const recipients = await listRecipients(ctx, realmId, ending);
       if (recipients.length === 0) return async () => undefined;
       return async () => {
-        const all = Promise.all(recipients.map((one) => announce(configuration, one)));
+        const all = mapInSlices(recipients, (one) => announce(configuration, one)).then((running) =>
+          Promise.all(running),
+        );
         await Promise.race([all, wait(PATIENCE)]);
       };
     },
@@ -108,46 +110,89 @@ export function openLogoutAnnouncer(
 
 type EndedSession = Pick<UserSession, 'id' | 'userId'>;
 
-/** The ended sessions, each with the clients to notify. */
-type Endings = Extract<EndingSessions, { sessions: unknown }>['sessions'];
-
 interface Recipient {
   client: Client;
   session: EndedSession;
 }
 
+type Context = Pick<ProtocolContext, 'store'>;
+
 async function listRecipients(
-  ctx: Pick<ProtocolContext, 'store'>,
+  ctx: Context,
   realmId: string,
   ending: EndingSessions,
 ): Promise<readonly Recipient[]> {
-  const sessions = 'sessions' in ending ? ending.sessions : await listOfUser(ctx, ending);
-  const pairs = (await withOfflineClients(ctx.store, sessions)).flatMap(({ session, clientUuids }) =>
-    clientUuids.map((uuid) => ({ session, uuid })),
-  );
-  // An online and an offline session of one login have the same id. A client that takes part in both is notified once.
-  const once = new Map(pairs.map((pair) => [`${pair.session.id} ${pair.uuid}`, pair]));
-  const wanted = [...once.values()].filter(
-    ({ uuid }) => !('clientUuid' in ending) || uuid === ending.clientUuid,
-  );
-  const found = await Promise.all(
-    wanted.map(async ({ session, uuid }) => ({
-      session,
-      client: await ctx.store.findClientByUuid(realmId, uuid),
-    })),
-  );
-  return found.flatMap(({ session, client }) =>
-    client?.enabled === true && client.attributes['backchannel.logout.url'] ? [{ client, session }] : [],
-  );
+  const recipients = new Recipients();
+  if ('sessions' in ending) {
+    const sessions = await withOfflineClients(ctx.store, ending.sessions);
+    const clients = await findNotified(ctx, realmId, new Set(sessions.flatMap((one) => one.clientUuids)));
+    for (const { session, clientUuids } of sessions) recipients.add(session, clientUuids, clients);
+  } else await addRecipientsOfUser(ctx, realmId, ending, recipients);
+  return recipients.list;
 }
 
-async function listOfUser(
-  { store }: Pick<ProtocolContext, 'store'>,
+/** The recipients of logout tokens. A client that takes part in an online and an offline session of one login is one. */
+class Recipients {
+  readonly #byKey = new Map<string, Recipient>();
+
+  add({ id, userId }: EndedSession, uuids: readonly string[], clients: ReadonlyMap<string, Client>): void {
+    for (const uuid of uuids) {
+      const client = clients.get(uuid);
+      if (client !== undefined) this.#byKey.set(`${id} ${uuid}`, { client, session: { id, userId } });
+    }
+  }
+
+  get list(): readonly Recipient[] {
+    return [...this.#byKey.values()];
+  }
+}
+
+/** Returns those of the clients that want logout tokens. */
+async function findNotified(
+  { store }: Context,
+  realmId: string,
+  uuids: Iterable<string>,
+): Promise<ReadonlyMap<string, Client>> {
+  const clients = new Map<string, Client>();
+  for (const uuid of uuids) {
+    const client = await store.findClientByUuid(realmId, uuid);
+    if (client?.enabled === true && client.attributes['backchannel.logout.url']) clients.set(uuid, client);
+  }
+  return clients;
+}
+
+/**
+ * Adds the recipients of all sessions of a user. The sessions are read page by page, and not at all if no client wants
+ * logout tokens, because a user can have a hundred thousand.
+ */
+async function addRecipientsOfUser(
+  ctx: Context,
+  realmId: string,
   ending: Exclude<EndingSessions, { sessions: unknown }>,
-): Promise<Endings> {
-  const online = await store.listUserSessions(ending.userId, false);
-  if ('clientUuid' in ending || !ending.offlineToo) return online;
-  return [...online, ...(await store.listUserSessions(ending.userId, true))];
+  recipients: Recipients,
+): Promise<void> {
+  const { store } = ctx;
+  const { userId } = ending;
+  const find = async (offline: boolean) => {
+    const uuids = await store.listClientsOfUser(userId, offline);
+    const wanted = 'clientUuid' in ending ? uuids.filter((uuid) => uuid === ending.clientUuid) : uuids;
+    return findNotified(ctx, realmId, wanted);
+  };
+  const [online, offline] = [await find(false), await find(true)];
+  if (online.size === 0 && offline.size === 0) return;
+  const offlineToo = 'offlineToo' in ending && ending.offlineToo;
+  const onlineIds = new Set<string>();
+  const caller = isAdministrative() ? 'administrator' : 'user';
+  for await (const page of store.userSessionPages({ userId, offline: false, caller }))
+    for (const { session, clientUuids } of page) {
+      recipients.add(session, clientUuids, online);
+      if (offline.size > 0 && !offlineToo) onlineIds.add(session.id);
+    }
+  if (offline.size === 0) return;
+  // As in `withOfflineClients`, a client that has only offline tokens of a login takes part in its online session.
+  for await (const page of store.userSessionPages({ userId, offline: true, caller }))
+    for (const { session, clientUuids } of page)
+      if (offlineToo || onlineIds.has(session.id)) recipients.add(session, clientUuids, offline);
 }
 
 function logoutUrl(client: Client, baseUrl: string): string | undefined {

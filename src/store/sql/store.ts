@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mapInSlices, type Seconds, Slices } from '../../core/index.ts';
+import { isAdministrative, mapInSlices, type Seconds, Slices } from '../../core/index.ts';
 import type {
   Client,
   ClientId,
@@ -290,7 +290,10 @@ export abstract class SqlStore extends SqlCleaning implements Store {
 
   async listClientsOfUser(userId: string, offline: boolean): Promise<readonly ClientUuid[]> {
     const of = { user_id: userId, offline: Number(offline) };
-    return (await this.administrative('session.clientsOfUser', of)).map((row) => row.client_uuid);
+    const rows = isAdministrative()
+      ? await this.administrative('session.clientsOfUser', of)
+      : await this.long('session.clientsOfUser', of);
+    return rows.map((row) => row.client_uuid);
   }
 
   async listClientSessions(
