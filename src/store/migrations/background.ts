@@ -2,6 +2,7 @@ import { moveNextSessions, SESSION_ROWS } from '../verbs/move-sessions.ts';
 import { NAME_MEMBERS, nameNextMembers } from '../verbs/name-members.ts';
 import type { Steps } from '../verbs/steps.ts';
 import { INDEX_EVENTS } from './event-indexes.ts';
+import { USER_SEARCH } from './user-search.ts';
 
 /** An index that Postgres builds while the service runs. */
 export interface BackgroundIndex {
@@ -58,4 +59,5 @@ export const BACKGROUND_MIGRATIONS: readonly BackgroundMigration[] = [
     ],
     slice: nameNextMembers,
   },
+  USER_SEARCH,
 ];

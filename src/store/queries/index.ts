@@ -10,6 +10,7 @@ import { loginQueries } from './login.ts';
 import { memberQueries } from './members.ts';
 import { postgresQueries } from './postgres.ts';
 import { sealingQueries } from './sealing.ts';
+import { searchIndexQueries } from './search-index.ts';
 import { sessionQueries } from './sessions.ts';
 import { sweepQueries } from './sweep.ts';
 import { unmovedQueries } from './unmoved.ts';
@@ -18,7 +19,13 @@ import { userQueries } from './users.ts';
 export { realmsNamed, rowsById } from './configuration.ts';
 export { compiler } from './define.ts';
 export { adminEventFilters, EventSearch, eventFilters, usableIndexes } from './event-search.ts';
-export { selectsAll, userCount, userSearch } from './user-search.ts';
+export {
+  planSearch,
+  type SearchWay,
+  userCount,
+  userSample,
+  userSearch,
+} from './user-search.ts';
 export { credentialsOf } from './users.ts';
 
 /** Returns all queries whose SQL does not depend on their arguments. */
@@ -34,6 +41,7 @@ export function defineAll(dialect: 'sqlite' | 'postgres'): Record<string, Compil
     ...sweepQueries(db, dialect),
     ...sealingQueries(db),
     ...countQueries(db, dialect),
+    ...searchIndexQueries(db),
     ...backgroundQueries(db, dialect),
     ...unmovedQueries(db, dialect),
     ...(dialect === 'postgres' ? { ...postgresQueries(db), ...countPostgresQueries(db) } : {}),

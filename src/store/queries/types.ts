@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { ID_COLUMNS } from '../schema.ts';
 import { migrate } from '../sqlite/schema-state.ts';
+import { createSearchIndex } from '../sqlite/search-index.ts';
 import { type Compilable, Slot } from './define.ts';
 
 // Derives the types of a query: those of its slots from the syntax tree, and those of its rows from the columns that
@@ -37,6 +38,7 @@ const EXPRESSIONS: Readonly<Record<string, string>> = {
 
 const database = new DatabaseSync(':memory:');
 migrate(database);
+createSearchIndex(database);
 
 /** The columns of each table, and whether they can be null. */
 const CATALOG: ReadonlyMap<string, ReadonlyMap<string, { nullable: boolean }>> = new Map(

@@ -1,14 +1,50 @@
 import { type Kysely, type Compilable as Query, type RawBuilder, sql } from 'kysely';
 import type { UserQuery } from '../contract/index.ts';
+import {
+  POSTGRES_ATTRIBUTES,
+  POSTGRES_TRIGRAMS,
+  POSTGRES_UNUSUAL,
+  POSTGRES_USUAL,
+  searchKeyOf,
+} from '../migrations/user-search.ts';
 import type { Tables } from '../schema.ts';
 import type { RowOf } from './compiled/types.ts';
 import { withoutServiceAccounts } from './events.ts';
+import { KEY_BITS, PAIR } from './search-index.ts';
+import { type NameFilter, nameFilters, trigramsOf } from './search-words.ts';
 import { selectUsers } from './users.ts';
 
-/** Reports whether a query selects all users of a realm except service accounts. */
-export function selectsAll(dialect: 'sqlite' | 'postgres', query: UserQuery): boolean {
-  return conditions(dialect, query).length === 0;
+/**
+ * How a search finds its users.
+ *
+ * - `all`: compares every user of the realm, in the order of usernames. Needs no search index.
+ * - `order`: as `all`, but ends after a number of users.
+ * - `index`: compares the users that the search index finds, which are few if a word is rare. If no word has three
+ *   characters in a row, it compares all users, but not in order.
+ * - `exact`: finds a whole username or e-mail address. Needs no search index.
+ */
+export type SearchWay = { by: 'all' | 'index' | 'exact' } | { by: 'order'; users: number };
+
+/** The ways that a search can take. */
+export interface SearchPlan {
+  /** True if there is no condition, so that the search finds all users except service accounts. */
+  selectsAll: boolean;
+  /** True if the way `exact` is possible. */
+  isExact: boolean;
+  /** True if the ways `order` and `index` are possible: the search has words or attributes. */
+  usesIndex: boolean;
 }
+
+export function planSearch(query: UserQuery): SearchPlan {
+  const { names, attributes } = filtersOf(query);
+  return {
+    selectsAll: names.length + attributes.length + flags(query).length === 0,
+    isExact: query.exact === true && (query.username !== undefined || query.email !== undefined),
+    usesIndex: names.length + attributes.length > 0,
+  };
+}
+
+type Dialect = 'sqlite' | 'postgres';
 
 /**
  * Selects a page of the users that match a query, sorted by username. It selects their ids first, so that the roles and
@@ -16,32 +52,57 @@ export function selectsAll(dialect: 'sqlite' | 'postgres', query: UserQuery): bo
  */
 export function userSearch(
   db: Kysely<Tables>,
-  dialect: 'sqlite' | 'postgres',
+  dialect: Dialect,
   query: UserQuery,
+  way: SearchWay = { by: 'all' },
 ): Query<RowOf<'user.find'>> {
-  let ids = db
-    .selectFrom('account')
-    .select(['account.id', 'account.username'])
-    .where(matches(dialect, query))
-    .orderBy('account.username');
-  if (query.max !== undefined) ids = ids.limit(query.max);
-  else if (query.first !== undefined && dialect === 'sqlite') ids = ids.limit(-1);
-  if (query.first !== undefined) ids = ids.offset(query.first);
-  if (query.after !== undefined) ids = ids.where('account.username', '>', query.after);
-  return selectUsers(db, dialect).innerJoin(ids.as('page'), 'page.id', 'account.id').orderBy('page.username');
+  const ids = sql<{ id: string; username: string }>`(
+    select account.id, account.username from ${candidates(dialect, query, way)}
+    order by ${orderOf(dialect, way)}${range(dialect, query)})`;
+  return selectUsers(db, dialect)
+    .innerJoin(ids.as('page'), (join) => join.onRef('page.id', '=', 'account.id'))
+    .orderBy('page.username');
 }
 
 /** Counts the users that match a query. Counting a whole realm reads only indexes. */
 export function userCount(
   db: Kysely<Tables>,
-  dialect: 'sqlite' | 'postgres',
+  dialect: Dialect,
   query: UserQuery,
+  way: SearchWay = { by: 'all' },
 ): Query<{ users: number }> {
-  if (selectsAll(dialect, query)) return realmUserCount(db, query.realmId);
-  return db
-    .selectFrom('account')
-    .select((eb) => eb.fn.countAll<number>().as('users'))
-    .where(matches(dialect, query));
+  if (planSearch(query).selectsAll) return realmUserCount(db, query.realmId);
+  const count = sql<{ users: number }>`select count(*) as users from ${candidates(dialect, query, way)}`;
+  return { compile: () => count.compile(db) };
+}
+
+/** Counts the matches among some users, which shows how common the words of a search are. */
+export function userSample(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  query: UserQuery,
+  users: number,
+): Query<{ users: number; matches: number }> {
+  const { names, attributes } = filtersOf(query);
+  const [from, table] =
+    dialect === 'sqlite'
+      ? [
+          sql`(select account.* from search_realm as realm cross join search_user as account
+            where realm.realm_id = ${query.realmId} and ${inRealm('account.key')}
+            order by account.key limit ${users}) as account`,
+          'search_user' as const,
+        ]
+      : [
+          // The ids are random, so that these users are a fair sample.
+          sql`(select * from account where account.realm_id = ${query.realmId}
+            and account.service_account_client is null order by account.id limit ${users}) as account`,
+          'account' as const,
+        ];
+  const all = [...names.map(compare), ...ofAccount(dialect, table, query, attributes)];
+  const matches = sql`sum(case when ${allOf(all)} then 1 else 0 end)`;
+  const sample = sql<{ users: number; matches: number }>`
+    select count(*) as users, coalesce(${matches}, 0) as matches from ${from}`;
+  return { compile: () => sample.compile(db) };
 }
 
 function realmUserCount(db: Kysely<Tables>, realmId: string): Query<{ users: number }> {
@@ -57,68 +118,141 @@ function realmUserCount(db: Kysely<Tables>, realmId: string): Query<{ users: num
   });
 }
 
-const NAMES = ['username', 'email', 'first_name', 'last_name'] as const;
-
-function matches(dialect: 'sqlite' | 'postgres', query: UserQuery): RawBuilder<boolean> {
-  const all = [
-    sql`account.realm_id = ${query.realmId}`,
-    sql`account.service_account_client is null`,
-    ...conditions(dialect, query),
-  ];
-  return sql<boolean>`${sql.join(all, sql` and `)}`;
+type Condition = RawBuilder<unknown>;
+function allOf(conditions: readonly Condition[]): Condition {
+  return conditions.length === 0 ? sql`1 = 1` : sql.join(conditions, sql` and `);
 }
 
-/** Returns a condition for each filter of a query. */
-function conditions(dialect: 'sqlite' | 'postgres', query: UserQuery): readonly RawBuilder<unknown>[] {
-  const all: RawBuilder<unknown>[] = [];
-  for (const word of searchWords(query.search)) {
-    const any = NAMES.map((name) => compare(name, word.pattern, word.exact));
-    all.push(sql`(${sql.join(any, sql` or `)})`);
-  }
-  const fields = {
-    username: query.username,
-    email: query.email,
-    first_name: query.firstName,
-    last_name: query.lastName,
-  };
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === undefined) continue;
-    const text = value.toLowerCase();
-    all.push(compare(name, query.exact ? text : `%${escapeLike(text)}%`, query.exact === true));
-  }
-  if (query.emailVerified !== undefined)
-    all.push(sql`account.email_verified = ${query.emailVerified ? 1 : 0}`);
-  if (query.enabled !== undefined) all.push(sql`account.enabled = ${query.enabled ? 1 : 0}`);
-  for (const [name, value] of Object.entries(query.attributes ?? {}))
-    all.push(hasAttribute(dialect, name, value));
-  return all;
+type Attributes = readonly (readonly [name: string, value: string])[];
+
+function filtersOf(query: UserQuery): { names: readonly NameFilter[]; attributes: Attributes } {
+  return { names: nameFilters(query), attributes: Object.entries(query.attributes ?? {}) };
 }
 
-function compare(column: string, value: string, exact: boolean): RawBuilder<unknown> {
-  const field = sql.ref(`account.${column}`);
-  return exact ? sql`${field} = ${value}` : sql`${field} like ${value} escape '\\'`;
-}
-
-function hasAttribute(dialect: 'sqlite' | 'postgres', name: string, value: string): RawBuilder<unknown> {
-  return dialect === 'sqlite'
-    ? sql`exists (select 1 from json_each(account.doc, '$.attributes') as attribute, json_each(attribute.value) as entry where attribute.key = ${name} and entry.value = ${value})`
-    : sql`case when position('\\u0000' in account.doc) > 0 then false else exists (select 1 from json_array_elements(account.doc::json -> 'attributes' -> ${name}) as entry where entry::text = ${JSON.stringify(value)}) end`;
+/** Returns the condition that a key of the search index of SQLite belongs to the realm in the table `realm`. */
+function inRealm(key: string): Condition {
+  const bits = sql.lit(KEY_BITS);
+  return sql`${sql.ref(key)} > realm.number << ${bits} and ${sql.ref(key)} < (realm.number + 1) << ${bits}`;
 }
 
 /**
- * Splits a search into words. A word is `"exact"`, contains wildcards (`in*fix`) or is a prefix
- * (docs/keycloak/users.md#search).
+ * Returns the users that match, as the table `account`, and the condition: `… where …`. Their order has no index if
+ * they are few, because the database would otherwise read all users in that order.
  */
-function searchWords(search: string | undefined): { pattern: string; exact: boolean }[] {
-  const words = (search ?? '').toLowerCase().match(/"[^"]*"|\S+/g) ?? [];
-  return words.map((word) => {
-    if (word.length >= 2 && word.startsWith('"') && word.endsWith('"'))
-      return { pattern: word.slice(1, -1), exact: true };
-    const pattern = escapeLike(word).replaceAll('*', '%');
-    return { pattern: word.endsWith('*') ? pattern : `${pattern}%`, exact: false };
-  });
+function candidates(dialect: Dialect, query: UserQuery, way: SearchWay): Condition {
+  const { names, attributes } = filtersOf(query);
+  const table =
+    dialect === 'sqlite' && (way.by === 'index' || way.by === 'order') ? 'search_user' : 'account';
+  const few = way.by === 'index' || way.by === 'exact';
+  const username = orderOf(dialect, way);
+  const realm =
+    table === 'account'
+      ? [sql`account.realm_id = ${query.realmId}`, sql`account.service_account_client is null`]
+      : [
+          sql`${few ? sql`+` : sql``}account.realm = (select number from search_realm where realm_id = ${query.realmId})`,
+        ];
+  const place = [...realm, ...(query.after === undefined ? [] : [sql`${username} > ${query.after}`])];
+  const compared = [...names.map(compare), ...ofAccount(dialect, table, query, attributes)];
+  if (dialect === 'sqlite') {
+    const found = way.by === 'index' ? foundBySqlite(query.realmId, names, attributes) : [];
+    const until = way.by === 'order' ? [sql`account.username <= ${lastOf(place, way.users)}`] : [];
+    return sql`${sql.table(table)} as account where ${allOf([...place, ...until, ...found, ...compared])}`;
+  }
+  if (way.by === 'order')
+    return sql`(select * from account where ${allOf(place)} order by account.username limit ${way.users}) as account
+      where ${allOf(compared)}`;
+  if (!few) return sql`account where ${allOf([...place, ...compared])}`;
+  const found = way.by === 'index' ? foundByPostgres(query.realmId, names, attributes) : [];
+  return sql`(select * from account where ${allOf([...place, ...found, ...compared])} offset 0) as account where true`;
 }
 
-function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, '\\$&');
+/** Returns the username of the last of some users on SQLite, or a value that is greater than every text. */
+function lastOf(place: readonly Condition[], users: number): Condition {
+  return sql`coalesce((select account.username from search_user as account where ${allOf(place)}
+    order by account.username limit 1 offset ${users - 1}), x'ff')`;
+}
+
+/** Returns the username as an expression. The sign keeps SQLite from reading an index in this order. */
+function orderOf(dialect: Dialect, way: SearchWay): Condition {
+  const few = way.by === 'index' || way.by === 'exact';
+  return dialect === 'sqlite' && few ? sql`+account.username` : sql`account.username`;
+}
+
+function range(dialect: Dialect, { first, max }: UserQuery): Condition {
+  const limit = max === undefined && dialect === 'postgres' ? sql`` : sql` limit ${max ?? -1}`;
+  return first === undefined ? limit : sql`${limit} offset ${first}`;
+}
+
+/** Returns conditions that the search index of SQLite fulfils for every match, and for some other users. */
+function foundBySqlite(realmId: string, names: readonly NameFilter[], attributes: Attributes): Condition[] {
+  const within = (index: string, words: Condition) =>
+    sql`account.key in (select ${sql.ref(`${index}.rowid`)} from search_realm as realm cross join ${sql.table(index)}
+      where realm.realm_id = ${realmId} and ${sql.table(index)} match ${words} and ${inRealm(`${index}.rowid`)})`;
+  const trigrams = trigramsOf(names, true).map((trigram) => `"${trigram.replaceAll('"', '""')}"`);
+  return [
+    ...(trigrams.length === 0 ? [] : [within('search_trigram', sql`${trigrams.join(' ')}`)]),
+    ...attributes.map(([name, value]) =>
+      within(
+        'search_attribute',
+        sql`(select '"' || ${sql.raw(PAIR('pair.name', 'pair.value'))} || '"' from (select ${name} as name, ${value} as value) as pair)`,
+      ),
+    ),
+  ];
+}
+
+/** Returns conditions that the search indexes of Postgres fulfil for every match, and for some other users. */
+function foundByPostgres(realmId: string, names: readonly NameFilter[], attributes: Attributes): Condition[] {
+  const trigrams = trigramsOf(names, false).map((trigram) => sql`${searchKeyOf(realmId) + trigram}`);
+  const found =
+    trigrams.length === 0 ? [] : [sql`${sql.raw(POSTGRES_TRIGRAMS)} @> array[${sql.join(trigrams)}]::text[]`];
+  if (attributes.length === 0) return found;
+  const usual = attributes.flat().every((text) => text.isWellFormed() && !text.includes('\0'));
+  const document = JSON.stringify({
+    [realmId]: Object.fromEntries(attributes.map(([name, value]) => [name, [value]])),
+  });
+  const unusual = sql`${sql.raw(POSTGRES_UNUSUAL)} and account.realm_id = ${realmId}`;
+  return [
+    ...found,
+    usual
+      ? sql`(${sql.raw(POSTGRES_USUAL)} and ${sql.raw(POSTGRES_ATTRIBUTES)} @> ${document}::jsonb or ${unusual})`
+      : unusual,
+  ];
+}
+
+/** Returns the conditions on columns that only the table `account` has. */
+function ofAccount(
+  dialect: Dialect,
+  table: 'account' | 'search_user',
+  query: UserQuery,
+  attributes: Attributes,
+): Condition[] {
+  const conditions = (name: string) => [
+    ...flags(query).map(([flag, value]) => sql`${sql.ref(`${name}.${flag}`)} = ${value ? 1 : 0}`),
+    ...attributes.map(([key, value]) => hasAttribute(dialect, sql.ref(`${name}.doc`), key, value)),
+  ];
+  if (table === 'account') return conditions('account');
+  const all = conditions('whole');
+  if (all.length === 0) return [];
+  return [sql`exists (select 1 from account as whole where whole.id = account.id and ${allOf(all)})`];
+}
+
+function flags({ emailVerified, enabled }: UserQuery): (readonly [column: string, value: boolean])[] {
+  return [
+    ...(emailVerified === undefined ? [] : [['email_verified', emailVerified] as const]),
+    ...(enabled === undefined ? [] : [['enabled', enabled] as const]),
+  ];
+}
+
+function compare({ columns, pattern, exact }: NameFilter): Condition {
+  const any = columns.map((column) => {
+    const field = sql.ref(`account.${column}`);
+    return exact ? sql`${field} = ${pattern}` : sql`${field} like ${pattern} escape '\\'`;
+  });
+  return sql`(${sql.join(any, sql` or `)})`;
+}
+
+function hasAttribute(dialect: Dialect, doc: Condition, name: string, value: string): Condition {
+  return dialect === 'sqlite'
+    ? sql`exists (select 1 from json_each(${doc}, '$.attributes') as attribute, json_each(attribute.value) as entry where attribute.key = ${name} and entry.value = ${value})`
+    : sql`case when position('\\u0000' in ${doc}) > 0 then false else exists (select 1 from json_array_elements(${doc}::json -> 'attributes' -> ${name}) as entry where entry::text = ${JSON.stringify(value)}) end`;
 }

@@ -13,7 +13,7 @@ import { readDocument } from '../records/events.ts';
 import { readListedSession } from '../records/sessions.ts';
 import { readUser } from '../records/users.ts';
 import { NAME_MEMBERS } from '../verbs/name-members.ts';
-import { SqlLogin } from './login.ts';
+import { SqlUserSearch } from './user-search.ts';
 
 /** Maximum number of rows in a page. Reading one takes a few milliseconds and little memory. */
 const PAGE = 200;
@@ -35,7 +35,7 @@ export interface Place<R> extends Range {
  * Implements the lists that are read page by page. Each page starts after the last sort key of the previous one,
  * because skipping a million rows would take as long as reading them.
  */
-export abstract class SqlLists extends SqlLogin {
+export abstract class SqlLists extends SqlUserSearch {
   async readRealms(
     names: readonly string[],
     without: readonly string[],
@@ -57,8 +57,8 @@ export abstract class SqlLists extends SqlLogin {
   }
 
   async *userPages(query: UserQuery & Range): AsyncIterable<readonly User[]> {
-    const { compiler, selectsAll, userSearch } = await import('../queries/index.ts');
-    const skips = query.first > FAR && selectsAll(this.dialect, query);
+    const { planSearch } = await import('../queries/index.ts');
+    const skips = query.first > FAR && planSearch(query).selectsAll;
     const start = skips ? await this.#skipUsers(query.realmId, query.first) : undefined;
     if (skips && start === undefined) return;
     const range = skips ? { first: 0, max: query.max } : query;
@@ -66,7 +66,7 @@ export abstract class SqlLists extends SqlLogin {
       range,
       ({ first, max, after = start }: Place<Pick<RowOf<'user.find'>, 'username'>>) => {
         const place = after === undefined ? { first } : { first: 0, after: after.username };
-        return this.search(userSearch(compiler(this.dialect), this.dialect, { ...query, ...place, max }));
+        return this.searchUsers({ ...query, ...place, max });
       },
     );
     for await (const rows of pages) yield rows.map(readUser);

@@ -143,16 +143,11 @@ export abstract class SqlStore extends SqlCleaning implements Store {
   }
 
   async listUsers(query: UserQuery): Promise<readonly User[]> {
-    const { compiler, userSearch } = await import('../queries/index.ts');
-    return (await this.search(userSearch(compiler(this.dialect), this.dialect, query))).map(readUser);
+    return (await this.searchUsers(query)).map(readUser);
   }
 
   async countUsers(query: UserQuery): Promise<number> {
-    const { compiler, selectsAll, userCount } = await import('../queries/index.ts');
-    const kept = selectsAll(this.dialect, query) ? await this.keptUsers(query.realmId) : undefined;
-    if (kept !== undefined) return kept;
-    const [row] = await this.search(userCount(compiler(this.dialect), this.dialect, query));
-    return row?.users ?? 0;
+    return this.countMatchingUsers(query);
   }
 
   async countRequiredActions(realmId: RealmId): Promise<ReadonlyMap<string, number>> {

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { IdkitError } from '../../core/index.ts';
 import { BACKGROUND_MIGRATIONS } from '../migrations/background.ts';
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../migrations/index.ts';
+import { createSearchIndex } from './search-index.ts';
 import { Statements } from './statements.ts';
 
 /** Configures a connection for writing and applies the missing migrations, each in its own transaction. */
@@ -14,6 +15,7 @@ export function prepareForWriting(database: DatabaseSync): void {
     PRAGMA temp_store = MEMORY;
   `);
   migrate(database);
+  createSearchIndex(database);
 }
 
 /**

@@ -21,6 +21,7 @@ import type { StatementReader } from './reader/reader.ts';
 import { ReaderProcesses } from './reader/reader-processes.ts';
 import { readLargeRealm, readSmallRealm } from './realm-reads.ts';
 import { databaseBytes, schemaVersion } from './schema-state.ts';
+import { hasSearchIndex } from './search-index.ts';
 import { boundValues, Statements } from './statements.ts';
 import type { Writer } from './writer/writer.ts';
 
@@ -139,6 +140,11 @@ export class SqliteStore extends SqlMovingSessions {
   /** Returns true, because a SQLite database has only one store that writes. */
   protected async leadsSweep(): Promise<boolean> {
     return true;
+  }
+
+  /** A database from a dump has no search index until it is opened for writing. */
+  protected override async hasSearchIndex(): Promise<boolean> {
+    return this.#read(() => hasSearchIndex(this.#parts.database)) && (await super.hasSearchIndex());
   }
 
   protected checkOpen(): void {

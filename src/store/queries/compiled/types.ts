@@ -208,6 +208,9 @@ export interface Queries {
   'count.claim': { slots: Pick<Tables['count_check'], 'kind' | 'generation'> & { now: Tables['count_check']['checked_at']; drift: Tables['count_check']['drift'] }; row: never };
   'count.correct': { slots: { kind: string; owner: string; amount: number }; row: never };
   'count.removeZeros': { slots: Record<never, never>; row: never };
+  'search_user.next': { slots: { after: Tables['account']['id']; limit: number }; row: Pick<Tables['account'], 'id'> };
+  'search_realm.fill': { slots: Record<never, never>; row: never };
+  'search_user.fill': { slots: { after: Tables['account']['id']; last: Tables['account']['id'] }; row: never };
   'background.all': { slots: Record<never, never>; row: Tables['background_migration'] };
   'background.begin': { slots: Pick<Tables['background_migration'], 'name'>; row: never };
   'background.claim': { slots: Pick<Tables['background_migration'], 'name'>; row: Tables['background_migration'] };

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { isOfSearchIndex } from '../search-index.ts';
 import { writeRows } from './write-rows.ts';
 
 /** The last line of every dump. */
@@ -18,7 +19,7 @@ const WITHOUT_ROWS: ReadonlySet<string> = new Set([
 /**
  * Writes a database as plain SQL, which the program `sqlite3` can load. The caller holds the read transaction. Tables
  * and their rows come first, then indexes, triggers and views. So the load runs no trigger and builds each index only
- * once.
+ * once. The search index is left out, because it is derived from the users.
  *
  * @param write must not use the bytes after it has returned
  */
@@ -29,7 +30,7 @@ export function writeDump(database: DatabaseSync, write: (bytes: Uint8Array) => 
     .all();
   const own = schema
     .map(({ type, name, sql }) => ({ type: String(type), name: String(name), sql: String(sql) }))
-    .filter(({ name }) => !name.startsWith('sqlite_'));
+    .filter(({ name }) => !name.startsWith('sqlite_') && !isOfSearchIndex(name));
   text('PRAGMA foreign_keys=OFF;\nBEGIN;\n');
   for (const { name, sql } of own.filter(({ type }) => type === 'table')) {
     if (/^CREATE\s+VIRTUAL\s/i.test(sql)) throw new Error(`table ${name} is virtual and cannot be dumped`);

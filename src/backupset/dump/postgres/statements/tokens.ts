@@ -19,7 +19,7 @@ export class NotAllowed extends Error {
 }
 
 const PLAIN =
-  /(?<space>[ \t\n]+)|(?<body>\$\$[^$]*\$\$(?![\w$]))|(?<word>[A-Za-z_][A-Za-z0-9_]*)|(?<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(?<sign>::|<>|<=|>=|[(),.=<>+*[\]-])/y;
+  /(?<space>[ \t\n]+)|(?<body>\$\$[^$]*\$\$(?![\w$]))|(?<word>[A-Za-z_][A-Za-z0-9_]*)|(?<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(?<sign>::|<>|<=|>=|\|\||[(),.=<>+*[\]-])/y;
 const SPACE = /[ \t\n]/;
 /**
  * Control characters are rejected, because a line break in a name can smuggle commands into psql (CVE-2025-8715).

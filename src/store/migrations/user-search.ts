@@ -1,0 +1,76 @@
+import { all, run } from '../verbs/steps.ts';
+import type { BackgroundMigration } from './background.ts';
+
+// The search index of users. Both databases index trigrams, the sequences of three characters in the names of a user.
+// Two characters 2 come before each value and one character 3 after it, so that the beginning and the end of a value
+// have trigrams of their own. Every value that matches a search contains the trigrams of the search. The reverse is not
+// true, so that a search compares the names of the users that it finds in the index.
+
+/** The names of a user, except the two characters at the beginning. */
+const NAMES = [
+  "username || chr(3) || chr(2) || chr(2) || coalesce(email, '')",
+  "chr(3) || chr(2) || chr(2) || coalesce(first_name, '')",
+  "chr(3) || chr(2) || chr(2) || coalesce(last_name, '') || chr(3)",
+].join(' || ');
+
+/** The end of the realm's id, which begins every trigram, so that a search in one realm reads only its trigrams. */
+const REALM = "right(regexp_replace(realm_id, '[^0-9A-Za-z]', '', 'g'), 8)";
+
+/** Returns the value of `REALM` for a realm. */
+export function searchKeyOf(realmId: string): string {
+  return realmId.replaceAll(/[^0-9A-Za-z]/g, '').slice(-8);
+}
+
+const every3 = (text: string) => `regexp_replace(${text}, '(...)', ${REALM} || '\\1' || chr(1), 'g')`;
+
+/**
+ * The trigrams of a user on Postgres. Only functions of the server are used, because the extension `pg_trgm` needs a
+ * right that the service may not have, depends on the locale, and cannot separate realms.
+ */
+export const POSTGRES_TRIGRAMS = `string_to_array(${[
+  every3(`chr(2) || chr(2) || ${NAMES}`),
+  every3(`chr(2) || ${NAMES}`),
+  every3(NAMES),
+].join(' || chr(1) || ')}, chr(1))`;
+
+/**
+ * Documents that the index of attributes leaves out: long ones, because Postgres may be unable to convert deeply nested
+ * JSON, and those with an escaped character, because Postgres cannot represent NUL and halves of surrogate pairs.
+ */
+export const POSTGRES_UNUSUAL = `(length(doc) >= 10000 OR strpos(doc, '\\u') > 0)`;
+export const POSTGRES_USUAL = `(length(doc) < 10000 AND strpos(doc, '\\u') = 0)`;
+
+/** The attributes of a user on Postgres: `{realmId: {name: [value]}}`. */
+export const POSTGRES_ATTRIBUTES = `jsonb_set('{}', ARRAY[realm_id], jsonb_extract_path(doc::jsonb, 'attributes'))`;
+
+/** Number of users in a slice. */
+const SLICE = 250;
+
+/** Builds the search index of the users of an older database. */
+export const USER_SEARCH: BackgroundMigration = {
+  name: 'user-search',
+  title: 'build the search index of users',
+  postgresIndexes: [
+    {
+      name: 'account_trigrams',
+      sql: `CREATE INDEX account_trigrams ON account USING gin ((${POSTGRES_TRIGRAMS})) WHERE service_account_client IS NULL`,
+    },
+    {
+      name: 'account_attributes',
+      sql: `CREATE INDEX account_attributes ON account USING gin ((${POSTGRES_ATTRIBUTES}) jsonb_path_ops) WHERE service_account_client IS NULL AND ${POSTGRES_USUAL}`,
+    },
+    {
+      name: 'account_unusual',
+      sql: `CREATE INDEX account_unusual ON account (realm_id) WHERE service_account_client IS NULL AND ${POSTGRES_UNUSUAL}`,
+    },
+  ],
+  *slice(position, dialect) {
+    if (dialect === 'postgres') return { position, handled: 0, finished: true };
+    const ids = yield* all('search_user.next', { after: position, limit: SLICE });
+    const last = ids.at(-1)?.id;
+    if (last === undefined) return { position, handled: 0, finished: true };
+    yield* run('search_realm.fill', {});
+    yield* run('search_user.fill', { after: position, last });
+    return { position: last, handled: ids.length, finished: ids.length < SLICE };
+  },
+};

@@ -1,0 +1,52 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../schema.ts';
+import { type Compilable, slot } from './define.ts';
+
+/** The number of a realm is in the upper bits of the keys of its users, so that a search reads only their range. */
+export const KEY_BITS = 40;
+
+/** The greatest key of a realm's users, or the one before the first if it has none. */
+export const FIRST_KEY = `coalesce((
+      SELECT key FROM search_user WHERE key > realm.number << ${KEY_BITS} AND key < (realm.number + 1) << ${KEY_BITS}
+      ORDER BY key DESC LIMIT 1
+    ), realm.number << ${KEY_BITS})`;
+
+/** Number of bytes at the beginning and at the end of a long value that its token contains. */
+const [HEAD, TAIL] = [100, 40];
+
+/** The token of an attribute value in the index on SQLite: the name, and the value or the parts of a long one. */
+export function PAIR(name: string, value: string): string {
+  const bytes = `CAST(${value} AS BLOB)`;
+  return `hex(${name}) || 'x' || CASE WHEN length(${bytes}) <= ${HEAD + TAIL} THEN hex(${bytes})
+      ELSE hex(substr(${bytes}, 1, ${HEAD})) || 'x' || hex(substr(${bytes}, -${TAIL})) || 'x' || length(${bytes}) END`;
+}
+
+/** Queries that fill the search index of SQLite with existing users. Postgres builds its indexes itself. */
+export function searchIndexQueries(db: Kysely<Tables>): Record<string, Compilable> {
+  return {
+    'search_user.next': db
+      .selectFrom('account')
+      .select('id')
+      .where('id', '>', slot('after'))
+      .orderBy('id')
+      .limit(slot('limit')),
+    'search_realm.fill': {
+      compile: () =>
+        sql`insert into search_realm (realm_id) select id from realm
+where not exists (select 1 from search_realm where realm_id = realm.id)`.compile(db),
+    },
+    // A user who was changed meanwhile has been added by the triggers.
+    'search_user.fill': {
+      compile: () =>
+        sql`insert into search_user (key, realm, id, username, email, first_name, last_name)
+select ${sql.raw(FIRST_KEY)} + row_number() over (partition by realm.number order by account.id),
+  realm.number, account.id, account.username, account.email, account.first_name, account.last_name
+from account join search_realm as realm on realm.realm_id = account.realm_id
+where account.id > ${slot('after', 'account.id')} and account.id <= ${slot('last', 'account.id')}
+  and account.service_account_client is null
+  and not exists (select 1 from search_user as other where other.realm = realm.number and other.username = account.username)`.compile(
+          db,
+        ),
+    },
+  };
+}
