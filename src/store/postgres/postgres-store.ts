@@ -36,8 +36,6 @@ const MANY_CHANGES = 200;
 const CHANGE_MS = 600_000;
 /** Limits of the writes of administrators. Programs that create many users send many of them in parallel. */
 const CHANGES = { seats: 1_000, patience: 30_000 };
-/** Statements with a longer timeout, because they remove rows that may have accumulated for years. */
-const LONG: ReadonlySet<QueryName> = new Set<QueryName>(['session.deleteOfRealm']);
 /** The dependencies of the store. */
 export interface PostgresParts {
   connections: Connections;
@@ -244,10 +242,7 @@ export class PostgresStore extends SqlMovingSessions {
     correctCounts: () => ({ isolation: 'read committed' }),
     removeOldest: () => ({ isolation: 'repeatable' }),
     runSlice: () => ({ isolation: 'read committed', statementMilliseconds: CHANGE_MS }),
-    run: ({ query }) => {
-      if (LONG.has(query)) return { isolation: 'read committed', statementMilliseconds: CHANGE_MS };
-      return { isolation: query === 'claim.take' ? 'alone' : 'repeatable' };
-    },
+    run: ({ query }) => ({ isolation: query === 'claim.take' ? 'alone' : 'repeatable' }),
   };
 
   /** @throws IDKIT_FAILED if the store is closed or read-only */

@@ -7,6 +7,7 @@ import { countPostgresQueries, countQueries } from './counts.ts';
 import { type Compilable, compiler } from './define.ts';
 import { eventQueries } from './events.ts';
 import { loginQueries } from './login.ts';
+import { manyQueries } from './many.ts';
 import { memberQueries } from './members.ts';
 import { postgresQueries } from './postgres.ts';
 import { sealingQueries } from './sealing.ts';
@@ -39,6 +40,7 @@ export function defineAll(dialect: 'sqlite' | 'postgres'): Record<string, Compil
     ...loginQueries(db),
     ...eventQueries(db),
     ...sweepQueries(db, dialect),
+    ...manyQueries(db, dialect),
     ...sealingQueries(db),
     ...countQueries(db, dialect),
     ...searchIndexQueries(db),

@@ -147,16 +147,6 @@ export function sessionQueries(
       .deleteFrom('user_session')
       .where('id', '=', slot('id'))
       .where('offline', '=', slot('offline')),
-    'session.deleteOfUser': db
-      .deleteFrom('user_session')
-      .where('user_id', '=', slot('user_id'))
-      .where('offline', '<=', slot('offline')),
-    'session.deleteOfRealm': db
-      .deleteFrom('user_session')
-      .where('user_id', 'in', (eb) =>
-        eb.selectFrom('account').select('account.id').where('realm_id', '=', slot('realm_id')),
-      )
-      .where('offline', '=', 0),
     'session.touch': db
       .updateTable('user_session')
       .set({

@@ -1,12 +1,21 @@
 import type { Seconds } from '../../core/index.ts';
 import type { RealmId, RealmSettings } from '../../model/index.ts';
-import type { Store, Swept } from '../contract/index.ts';
+import type { Applied, Change, Store, Swept } from '../contract/index.ts';
 import { type SessionLifetimes, sessionLifetimes } from '../records/session-lifetimes.ts';
+import type { Many } from '../verbs/verbs.ts';
 import type { ConfigurationCache } from './configuration-cache.ts';
 import { SqlEvents } from './events.ts';
 
+/** Number of users whose sessions are ended together. */
+const USERS = 100;
+/** Maximum number of attempts to disable a realm that others change at the same time. */
+const ATTEMPTS = 10;
+
 /** Removes expired records, and ends many sessions at once. */
-export abstract class SqlCleaning extends SqlEvents implements Pick<Store, 'sweep'> {
+export abstract class SqlCleaning
+  extends SqlEvents
+  implements Pick<Store, 'sweep' | 'endUserSessions' | 'endRealmSessions'>
+{
   protected abstract readonly cache: ConfigurationCache;
   /** Session lifetimes by realm, as of `version` of the configuration cache. */
   readonly #lifetimes = { version: -1, ofRealm: new Map<RealmId, SessionLifetimes>() };
@@ -15,6 +24,66 @@ export abstract class SqlCleaning extends SqlEvents implements Pick<Store, 'swee
    * Reports whether this store does the work that only one store of a database does at a time: it removes old events.
    */
   protected abstract leadsSweep(): Promise<boolean>;
+
+  abstract apply(changes: readonly Change[]): Promise<Applied>;
+
+  async endUserSessions(userId: string, options: { offlineToo: boolean }): Promise<{ ended: number }> {
+    const offline = Number(options.offlineToo);
+    // The first slice also ends unfinished logins and unexchanged codes, so that no session can start from them.
+    const ended = await this.inSlices((limit) =>
+      this.write('endUserSessions', { user_id: userId, offline, limit }),
+    );
+    return { ended };
+  }
+
+  async endRealmSessions(realmId: RealmId): Promise<{ ended: number }> {
+    let ended = 0;
+    for await (const userIds of this.#userIds(realmId)) ended += await this.#endSessions(userIds, 0);
+    return { ended };
+  }
+
+  /**
+   * Removes the records that depend on a record, in slices. A realm is disabled first, so that nobody uses what is left
+   * of it if the removal is interrupted.
+   */
+  protected async removeMany({ of, id, offline }: Many): Promise<void> {
+    if (of === 'account') await this.#endSessions([id], offline);
+    else if (of === 'client')
+      await this.inSlices((limit) => this.write('removeFamiliesOfClient', { client_uuid: id, limit }));
+    else await this.#emptyRealm(id);
+  }
+
+  async #emptyRealm(realmId: RealmId): Promise<void> {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const known = await this.cache.realmById(realmId);
+      if (known === undefined) return;
+      const { realm } = known;
+      if (!realm.settings.enabled) break;
+      const disabled = { ...realm, settings: { ...realm.settings, enabled: false } };
+      const { outcome } = await this.apply([{ do: 'put', realm: disabled }]);
+      if (outcome === 'applied') break;
+    }
+    await this.clearEvents(realmId);
+    await this.clearAdminEvents(realmId);
+    for await (const user_ids of this.#userIds(realmId)) {
+      await this.#endSessions(user_ids, 1);
+      await this.run('slice.deleteUsers', { user_ids });
+    }
+  }
+
+  #endSessions(user_ids: readonly string[], offline: number): Promise<number> {
+    return this.inSlices((limit) => this.run('slice.deleteSessions', { user_ids, offline, limit }));
+  }
+
+  /** Lists the ids of a realm's users page by page. */
+  async *#userIds(realmId: RealmId): AsyncIterable<readonly string[]> {
+    for (let after = ''; ; ) {
+      const rows = await this.all('slice.users', { realm_id: realmId, after, limit: USERS });
+      if (rows.length > 0) yield rows.map(({ id }) => id);
+      if (rows.length < USERS) return;
+      after = rows.at(-1)?.id ?? '';
+    }
+  }
 
   async sweep(now: Seconds, limit: number): Promise<Swept> {
     const { removed, handled } = await this.#sweepRecords(now, limit);

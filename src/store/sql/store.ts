@@ -36,7 +36,7 @@ import {
 } from '../records/sessions.ts';
 import { credentialRow, pickPlace, readCredential, readLoginFailures, readUser } from '../records/users.ts';
 import { possiblyTouched } from '../verbs/apply.ts';
-import type { RowChange, Verbs } from '../verbs/verbs.ts';
+import type { AppliedRows, RowChange, Verbs } from '../verbs/verbs.ts';
 import { SqlCleaning } from './cleaning.ts';
 import { collect } from './lists.ts';
 
@@ -44,6 +44,8 @@ import { collect } from './lists.ts';
 const ROWS_IN_A_TURN = 100;
 /** Number of clients that are read before other work can run. Reading them takes a few milliseconds. */
 const CLIENTS_IN_A_TURN = 25;
+/** How often `apply` removes dependent records in slices before it removes the rest in one transaction. */
+const SLICED = 5;
 /** Maximum length of a key of `claimOnce` in characters. A longer key is hashed. */
 const LONGEST_KEY = 500;
 
@@ -193,17 +195,26 @@ export abstract class SqlStore extends SqlCleaning implements Store {
       changes.length <= ROWS_IN_A_TURN
         ? changes.map((change) => toRowChange(change, this.sealing))
         : await mapInSlices(changes, (change) => toRowChange(change, this.sealing));
-    const applied = await this.write('apply', { changes: rows }).catch((error: unknown) => {
-      // The changes may have been applied even though their confirmation was lost.
-      this.cache.forget(possiblyTouched(rows));
-      throw error;
-    });
+    let applied = await this.#applyRows(rows, true);
+    for (let rounds = 1; applied.outcome === 'many'; rounds++) {
+      await this.removeMany(applied);
+      // Records that arrive faster than slices remove them are removed in the transaction of the change.
+      applied = await this.#applyRows(rows, rounds < SLICED);
+    }
     // A stale revision can come from a cached record that is older than the database.
     if (applied.outcome === 'stale')
       this.cache.forget(possiblyTouched(rows.filter((row) => isPutOf(row, applied.id))));
     if (applied.outcome !== 'applied') return applied;
     this.cache.forget(applied.touched);
     return { outcome: 'applied' };
+  }
+
+  async #applyRows(changes: readonly RowChange[], bounded: boolean): Promise<AppliedRows> {
+    return this.write('apply', { changes, bounded }).catch((error: unknown) => {
+      // The changes may have been applied even though their confirmation was lost.
+      this.cache.forget(possiblyTouched(changes));
+      throw error;
+    });
   }
 
   async rehashPassword(previous: Credential, next: Credential): Promise<'replaced' | 'changed'> {
@@ -267,15 +278,6 @@ export abstract class SqlStore extends SqlCleaning implements Store {
 
   async endSession(id: SessionId, offline: boolean): Promise<{ ended: boolean }> {
     return { ended: (await this.run('session.delete', { id, offline: Number(offline) })) === 1 };
-  }
-
-  async endUserSessions(userId: string, options: { offlineToo: boolean }): Promise<{ ended: number }> {
-    const values = { user_id: userId, offline: Number(options.offlineToo) };
-    return { ended: await this.write('endUserSessions', values) };
-  }
-
-  async endRealmSessions(realmId: RealmId): Promise<{ ended: number }> {
-    return { ended: await this.run('session.deleteOfRealm', { realm_id: realmId }) };
   }
 
   async findListedSession(id: SessionId, offline: boolean): Promise<SessionWithClients | undefined> {

@@ -174,7 +174,7 @@ export function kindOfWrite<V extends Verb>(verb: V, input: Verbs[V]['in']): str
 }
 
 /** Kinds of writes that take long if many records depend on the removed one. */
-const LONG = /^import$|^apply .*\b(realm|client|role|realm_group)\b|deleteOfRealm|clear/;
+const LONG = /^import$|^apply .*\b(realm|client|role|realm_group)\b|clear/;
 
 /** Whether a write may take long, from its kind. */
 export function isLongWrite(kind: string): boolean {

@@ -1,10 +1,11 @@
-import type { Conflict, Missing, RecordKind, Stale } from '../contract/index.ts';
+import type { RecordKind } from '../contract/index.ts';
 import type { RecordTable } from '../queries/configuration.ts';
 import { endUserSessions } from './login.ts';
+import { checkFewDependents, checkFewSessions } from './many.ts';
 import { removeRecord } from './remove.ts';
 import { get, type Steps, send } from './steps.ts';
 import { type Touched, TouchedRecords } from './touched.ts';
-import type { AppliedRows, RowChange, WriteChange } from './verbs.ts';
+import type { AppliedRows, RowChange, Verbs, WriteChange } from './verbs.ts';
 import { createRecords, putRecord, RealmRowsSeen } from './write-records.ts';
 
 /** The model's name for the records of each table. */
@@ -21,8 +22,8 @@ export const KINDS: Readonly<Record<RecordTable, RecordKind>> = {
 
 /** Thrown to roll back the whole list. `answer` is the result of `apply`. */
 export class Refused extends Error {
-  readonly answer: Conflict | Missing | Stale;
-  constructor(answer: Conflict | Missing | Stale) {
+  readonly answer: Exclude<AppliedRows, { outcome: 'applied' }>;
+  constructor(answer: Refused['answer']) {
     super(answer.outcome);
     this.answer = answer;
   }
@@ -33,7 +34,7 @@ export class Refused extends Error {
  *
  * @throws Refused
  */
-export function* applyChanges(changes: readonly RowChange[]): Steps<AppliedRows> {
+export function* applyChanges({ changes, bounded }: Verbs['apply']['in']): Steps<AppliedRows> {
   const touched = new TouchedRecords();
   const realms = new RealmRowsSeen();
   for (let index = 0; index < changes.length; ) {
@@ -42,7 +43,7 @@ export function* applyChanges(changes: readonly RowChange[]): Steps<AppliedRows>
       yield* createRecords(creates, realms);
       for (const change of creates) touch(touched, change);
       index += creates.length;
-    } else yield* applyChange(changes[index++]!, touched, realms);
+    } else yield* applyChange(changes[index++]!, { touched, realms, bounded });
   }
   return { outcome: 'applied', touched: touched.toTouched() };
 }
@@ -60,7 +61,14 @@ function leadingCreates(changes: readonly RowChange[], index: number): readonly 
   return creates;
 }
 
-function* applyChange(change: RowChange, touched: TouchedRecords, realms: RealmRowsSeen): Steps<void> {
+function hasDependents(table: RecordTable): table is 'account' | 'client' | 'realm' {
+  return table === 'account' || table === 'client' || table === 'realm';
+}
+
+function* applyChange(
+  change: RowChange,
+  { touched, realms, bounded }: { touched: TouchedRecords; realms: RealmRowsSeen; bounded: boolean },
+): Steps<void> {
   switch (change.do) {
     case 'create':
     case 'put':
@@ -68,6 +76,7 @@ function* applyChange(change: RowChange, touched: TouchedRecords, realms: RealmR
       touch(touched, change);
       return;
     case 'remove':
+      if (bounded && hasDependents(change.table)) yield* checkFewDependents(change.table, change.id);
       realms.forget(change.id);
       yield* removeRecord(change.table, change.id, touched);
       return;
@@ -92,7 +101,12 @@ function* applyChange(change: RowChange, touched: TouchedRecords, realms: RealmR
       });
       return;
     case 'endSessions':
-      yield* endUserSessions({ user_id: change.userId, offline: change.offlineToo ? 1 : 0 });
+      if (bounded) yield* checkFewSessions(change.userId, change.offlineToo ? 1 : 0);
+      yield* endUserSessions({
+        user_id: change.userId,
+        offline: change.offlineToo ? 1 : 0,
+        limit: Number.MAX_SAFE_INTEGER,
+      });
       return;
     case 'putConsent':
       yield* mustExist('account', change.row.user_id);

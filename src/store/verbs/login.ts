@@ -129,12 +129,12 @@ function* detach(families: readonly RowOf<'family.ofClientInSession'>[], now: nu
 }
 
 /**
- * Ends a user's sessions, unfinished logins and unexchanged codes.
+ * Ends a user's sessions, at most `limit`, all unfinished logins and all unexchanged codes.
  *
  * @returns the number of sessions
  */
-export function* endUserSessions({ user_id, offline }: Verbs['endUserSessions']['in']): Steps<number> {
+export function* endUserSessions({ user_id, offline, limit }: Verbs['endUserSessions']['in']): Steps<number> {
   yield* send('authentication.deleteOfUser', { user_id });
   yield* send('code.deleteUnused', { user_id });
-  return yield* run('session.deleteOfUser', { user_id, offline });
+  return yield* run('slice.deleteSessions', { user_ids: [user_id], offline, limit });
 }

@@ -24,6 +24,7 @@ import {
   startFamily,
   takeCode,
 } from './login.ts';
+import { removeFamiliesOfClient } from './many.ts';
 import { moveSessions } from './move-sessions.ts';
 import { putLoginFailures, removeFamily, rotate, startSession } from './sessions.ts';
 import { run, type Steps } from './steps.ts';
@@ -53,11 +54,21 @@ export type WriteChange = RecordRow & {
   groupIds?: readonly string[];
 };
 
-export type AppliedRows = { outcome: 'applied'; touched: Touched } | Conflict | Missing | Stale;
+/** The list removes a record on which many others depend. They must be removed in slices first. */
+export interface Many {
+  outcome: 'many';
+  of: 'account' | 'client' | 'realm';
+  id: string;
+  /** 1 if offline sessions are removed too. */
+  offline: number;
+}
+
+export type AppliedRows = { outcome: 'applied'; touched: Touched } | Conflict | Missing | Stale | Many;
 
 /** The input and the result of every verb (write operation). */
 export interface Verbs {
-  apply: { in: { changes: readonly RowChange[] }; out: AppliedRows };
+  /** `bounded`: whether the result may be `Many`. */
+  apply: { in: { changes: readonly RowChange[]; bounded: boolean }; out: AppliedRows };
   rotate: {
     in: {
       session_id: string;
@@ -109,7 +120,8 @@ export interface Verbs {
     out: 'started' | 'used' | 'gone';
   };
   removeConsent: { in: { user_id: string; client_uuid: string; now: number }; out: { removed: boolean } };
-  endUserSessions: { in: { user_id: string; offline: number }; out: number };
+  endUserSessions: { in: { user_id: string; offline: number; limit: number }; out: number };
+  removeFamiliesOfClient: { in: { client_uuid: string; limit: number }; out: number };
   sweep: {
     in: {
       now: number;
@@ -147,6 +159,7 @@ export const TOGETHER: ReadonlySet<Verb> = new Set([
   'startFamily',
   'removeConsent',
   'endUserSessions',
+  'removeFamiliesOfClient',
   'sweep',
   'runSlice',
   'correctCounts',
@@ -155,7 +168,7 @@ export const TOGETHER: ReadonlySet<Verb> = new Set([
 
 /** The steps of each verb. */
 const STEPS: { readonly [V in Verb]: (input: Verbs[V]['in']) => Steps<Verbs[V]['out']> } = {
-  apply: ({ changes }) => applyChanges(changes),
+  apply: applyChanges,
   rotate,
   startSession,
   removeFamily,
@@ -168,6 +181,7 @@ const STEPS: { readonly [V in Verb]: (input: Verbs[V]['in']) => Steps<Verbs[V]['
   startFamily,
   removeConsent,
   endUserSessions,
+  removeFamiliesOfClient,
   sweep,
   runSlice,
   correctCounts,

@@ -5,6 +5,7 @@ import { guaranteesRules } from './guarantees.ts';
 import { guessesRules } from './guesses.ts';
 import { listRules } from './lists.ts';
 import { loginRules } from './login.ts';
+import { manyRules } from './many.ts';
 import { openLoginRules } from './open-logins.ts';
 import { replicasRules } from './replicas.ts';
 import { revisionRules } from './revisions.ts';
@@ -23,6 +24,7 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
   sessionsRules(rule);
   listRules(rule);
   eventRules(rule);
+  manyRules(rule);
   loginRules(rule);
   openLoginRules(rule);
   replicasRules(rule);

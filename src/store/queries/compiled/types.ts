@@ -119,8 +119,6 @@ export interface Queries {
   'session.countOfClient': { slots: Pick<Tables['token_family'], 'client_uuid'>; row: Pick<Tables['token_family'], 'offline'> & { sessions: number } };
   'session.countByClient': { slots: Pick<Tables['client'], 'realm_id'>; row: Pick<Tables['token_family'], 'client_uuid' | 'offline'> & { sessions: number } };
   'session.delete': { slots: Pick<Tables['user_session'], 'id' | 'offline'>; row: never };
-  'session.deleteOfUser': { slots: Pick<Tables['user_session'], 'user_id' | 'offline'>; row: never };
-  'session.deleteOfRealm': { slots: Pick<Tables['account'], 'realm_id'>; row: never };
   'session.touch': { slots: Pick<Tables['user_session'], 'id' | 'offline'> & { at: Tables['user_session']['last_access_at'] }; row: never };
   'family.insert': { slots: Tables['token_family']; row: never };
   'family.find': { slots: Pick<Tables['token_family'], 'session_id' | 'id'>; row: Tables['token_family'] & Pick<Tables['account'], 'realm_id'> & Pick<Tables['user_session'], 'user_id' | 'last_access_at' | 'remember_me' | 'doc'> & { session_started_at: Tables['user_session']['started_at']; session_refresh_at: Tables['token_family']['last_refresh_at'] } };
@@ -182,6 +180,18 @@ export interface Queries {
   'sweep.codes': { slots: { before: number; limit: number }; row: never };
   'sweep.claims': { slots: { now: number; limit: number }; row: never };
   'sweep.revoked': { slots: { now: number; limit: number }; row: never };
+  'many.sessions': { slots: { user_id: Tables['account']['id']; offline: number }; row: Pick<Tables['user_session'], 'id'> };
+  'many.families': { slots: { client_uuid: Tables['token_family']['client_uuid'] }; row: Pick<Tables['token_family'], 'session_id'> };
+  'many.users': { slots: { realm_id: Tables['account']['realm_id'] }; row: Pick<Tables['account'], 'id'> };
+  'many.events': { slots: { realm_id: Tables['account']['realm_id'] }; row: Pick<Tables['event'], 'seq'> };
+  'many.adminEvents': { slots: { realm_id: Tables['account']['realm_id'] }; row: Pick<Tables['admin_event'], 'seq'> };
+  'many.sessionsOfRealm': { slots: { realm_id: Tables['account']['realm_id'] }; row: Pick<Tables['user_session'], 'id'> };
+  'slice.users': { slots: { realm_id: Tables['account']['realm_id']; after: Tables['account']['id']; limit: number }; row: Pick<Tables['account'], 'id'> };
+  'slice.deleteUsers': { slots: { user_ids: readonly Tables['account']['id'][] }; row: never };
+  'slice.deleteSessions': { slots: { user_ids: readonly Tables['account']['id'][]; offline: number; limit: number }; row: never };
+  'slice.families': { slots: { client_uuid: Tables['token_family']['client_uuid']; limit: number }; row: Pick<Tables['token_family'], 'offline' | 'session_id'> };
+  'slice.touchSessions': { slots: { client_uuid: Tables['token_family']['client_uuid']; offline: number; session_id: Tables['token_family']['session_id'] }; row: never };
+  'slice.deleteFamilies': { slots: { client_uuid: Tables['token_family']['client_uuid']; offline: number; session_id: Tables['token_family']['session_id'] }; row: never };
   'realm.sealedAfter': { slots: { after: Tables['realm']['id'] }; row: Pick<Tables['realm'], 'id' | 'sealed'> };
   'realm.reseal': { slots: Pick<Tables['realm'], 'sealed' | 'id'> & { previous: NonNullable<Tables['realm']['sealed']> }; row: never };
   'client.sealedAfter': { slots: { after: Tables['client']['id'] }; row: Pick<Tables['client'], 'id' | 'sealed'> };

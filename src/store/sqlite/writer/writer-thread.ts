@@ -51,7 +51,7 @@ function serve(connection: DatabaseSync): void {
   const complete = (call: Call): Call => {
     const changes = parts.get(call.id);
     parts.delete(call.id);
-    return changes === undefined ? call : { ...call, input: { changes } };
+    return changes === undefined ? call : { ...call, input: { ...call.input, changes } };
   };
 
   port.on('message', (message: ToWriter) => {

@@ -120,7 +120,7 @@ export class Writer {
       this.#worker.postMessage({ part } satisfies ToWriter);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    this.#queue({ ...call, id, input: { changes: [] } });
+    this.#queue({ ...call, id, input: { ...call.input, changes: [] } });
   }
 
   #startCheckpoints(): void {

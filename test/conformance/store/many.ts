@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import type { Store } from '../../../src/store/index.ts';
+import { aClient, aFamily, aRealm, aSession, aUser, START } from './records.ts';
+import { begin, type Rule } from './suite.ts';
+
+/** More records than one transaction removes. */
+const MANY = 620;
+
+/** Defines the rules of removals that run in slices. */
+export function manyRules(rule: Rule): void {
+  rule('ends all sessions of a user, however many there are, and no others', async (store) => {
+    await begin(store);
+    await store.apply([{ do: 'create', user: aUser({ id: 'user-2', username: 'bob' }) }]);
+    await startSessions(store, { userId: 'user-1', offline: false });
+    await startSessions(store, { userId: 'user-1', offline: true, count: 3 });
+    await startSessions(store, { userId: 'user-2', offline: false, count: 2 });
+    assert.deepEqual(await store.endUserSessions('user-1', { offlineToo: false }), { ended: MANY + 1 });
+    assert.deepEqual(await store.listUserSessions('user-1', false), []);
+    assert.equal((await store.listUserSessions('user-1', true)).length, 3);
+    assert.equal((await store.listUserSessions('user-2', false)).length, 2);
+    assert.deepEqual(await store.endUserSessions('user-1', { offlineToo: true }), { ended: 3 });
+  });
+
+  rule('a change that ends many sessions is applied as a whole, or ends none of them', async (store) => {
+    await begin(store);
+    await startSessions(store, { userId: 'user-1', offline: false });
+    const end = { do: 'endSessions', userId: 'user-1', offlineToo: true } as const;
+    const refused = await store.apply([{ do: 'put', user: aUser({ enabled: false }) }, end]);
+    assert.equal(refused.outcome, 'stale');
+    assert.equal((await store.figures()).userSessions, MANY + 1);
+    const user = await store.findUser('realm-1', 'user-1');
+    assert.ok(user);
+    assert.deepEqual(await store.apply([{ do: 'put', user: { ...user, enabled: false } }, end]), {
+      outcome: 'applied',
+    });
+    assert.equal((await store.findUser('realm-1', 'user-1'))?.enabled, false);
+    assert.deepEqual(await store.listUserSessions('user-1', false), []);
+  });
+
+  rule('removes a user with many sessions', async (store) => {
+    await begin(store);
+    await startSessions(store, { userId: 'user-1', offline: true });
+    assert.deepEqual(await store.apply([{ do: 'remove', what: 'user', id: 'user-1' }]), {
+      outcome: 'applied',
+    });
+    const { users, userSessions, offlineSessions, tokenFamilies } = await store.figures();
+    assert.deepEqual([users, userSessions, offlineSessions, tokenFamilies], [0, 0, 0, 0]);
+  });
+
+  rule(
+    'removes a client with many token families, whose sessions keep the time of their last use',
+    async (store) => {
+      await begin(store);
+      await store.apply([{ do: 'create', client: aClient({ id: 'client-2', clientId: 'two' }) }]);
+      await startSessions(store, { userId: 'user-1', offline: false });
+      const family = aFamily({ id: 'of two', sessionId: 's7', clientUuid: 'client-2', lastRefreshAt: START });
+      await store.startSession(aSession({ id: 's7' }), family);
+      assert.deepEqual(await store.apply([{ do: 'remove', what: 'client', id: 'client-1' }]), {
+        outcome: 'applied',
+      });
+      assert.equal((await store.figures()).tokenFamilies, 1);
+      assert.ok(await store.findFamily('s7', 'of two'));
+      const sessions = await store.listUserSessions('user-1', false);
+      assert.equal(sessions.length, MANY + 1);
+      const used = sessions.filter(({ session }) => session.lastAccessAt === START + 30);
+      assert.equal(used.length, MANY);
+    },
+  );
+
+  rule(
+    'removes a realm with many users, sessions and events, and ends all sessions of a realm',
+    async (store) => {
+      await begin(store);
+      await store.apply([
+        { do: 'create', realm: aRealm({ id: 'realm-2', name: 'other' }) },
+        { do: 'create', user: aUser({ id: 'stays', realmId: 'realm-2' }) },
+        ...Array.from({ length: MANY }, (_, i) => ({
+          do: 'create' as const,
+          user: aUser({ id: `u${i}`, username: `user${i}` }),
+        })),
+      ]);
+      await startSessions(store, { userId: 'u3', offline: false });
+      await store.startSession(
+        aSession({ id: 'kept', realmId: 'realm-2', userId: 'stays' }),
+        aFamily({ id: 'kept', sessionId: 'kept', realmId: 'realm-2', userId: 'stays' }),
+      );
+      await startSessions(store, { userId: 'u4', offline: true, count: 2 });
+      assert.deepEqual(await store.endRealmSessions('realm-1'), { ended: MANY + 1 });
+      assert.equal((await store.figures()).userSessions, 1);
+      assert.equal((await store.figures()).offlineSessions, 2);
+
+      await startSessions(store, { userId: 'u5', offline: false });
+      const event = { id: 'e', time: START * 1000, type: 'LOGIN', details: {} };
+      await store.appendEvents(Array.from({ length: MANY }, () => ({ ...event, realmId: 'realm-1' })));
+      await store.appendEvents([{ ...event, realmId: 'realm-2' }]);
+      assert.deepEqual(await store.apply([{ do: 'remove', what: 'realm', id: 'realm-1' }]), {
+        outcome: 'applied',
+      });
+      const { realms, users, userSessions, offlineSessions } = await store.figures();
+      assert.deepEqual([realms, users, userSessions, offlineSessions], [1, 1, 1, 0]);
+      assert.equal(await store.findRealmById('realm-1'), undefined);
+      assert.deepEqual(await store.listEvents({ realmId: 'realm-1', first: 0, max: 1 }), []);
+      assert.equal((await store.listEvents({ realmId: 'realm-2', first: 0, max: 9 })).length, 1);
+    },
+  );
+}
+
+/** Starts sessions of a user, each with one token family that was refreshed 30 s after the start. */
+async function startSessions(
+  store: Store,
+  { userId, offline, count = MANY }: { userId: string; offline: boolean; count?: number },
+): Promise<void> {
+  await Promise.all(
+    Array.from({ length: count }, (_, i) => {
+      const id = `${count === MANY ? '' : userId}${offline ? 'o' : 's'}${i}`;
+      return store.startSession(
+        aSession({ id, userId, offline }),
+        aFamily({ id, sessionId: id, userId, offline, lastRefreshAt: START + 30 }),
+      );
+    }),
+  );
+}
