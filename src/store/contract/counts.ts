@@ -1,10 +1,10 @@
 import type { Seconds } from '../../core/index.ts';
 
 /**
- * The checks of the kept counts: of users, of sessions, of token families with the sessions of each client, and of
- * logins in progress.
+ * The checks of the kept counts: of users, of sessions, of token families with the sessions of each client, of logins in
+ * progress, and of users by their required actions.
  */
-export type CountCheck = 'users' | 'sessions' | 'families' | 'logins';
+export type CountCheck = 'users' | 'sessions' | 'families' | 'logins' | 'actions';
 
 /** A kept count that differed from the records. */
 export interface CountDrift {

@@ -10,6 +10,7 @@ import { SESSION_ROWS } from './0005-session-rows.ts';
 import { COUNTS } from './0006-counts.ts';
 import { EVENT_INDEXES } from './0007-event-indexes.ts';
 import { MEMBERS } from './0008-members.ts';
+import { REQUIRED_ACTIONS } from './0009-required-actions.ts';
 
 /**
  * The SQL that raises the schema by one version, in one transaction. On Postgres, replicas of the previous version are
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   COUNTS,
   EVENT_INDEXES,
   MEMBERS,
+  REQUIRED_ACTIONS,
 ];
 
 /**

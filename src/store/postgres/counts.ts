@@ -43,9 +43,11 @@ export async function readDrift(
     );
     const sql = 'SELECT pg_try_advisory_lock($1, $2) AS taken';
     const { taken } = oneRow(await client.query<{ taken: boolean }>(sql, [...ADVISORY.countCheck]));
-    return taken
-      ? await rowsOf(client, { ...prepared<DriftQuery>(query, {}), query_timeout: CHECK_MS })
-      : undefined;
+    if (!taken) return undefined;
+    const rows = await rowsOf(client, { ...prepared<DriftQuery>(query, {}), query_timeout: CHECK_MS });
+    // The server notices later that the connection was closed.
+    await client.query('SELECT pg_advisory_unlock($1, $2)', [...ADVISORY.countCheck]);
+    return rows;
   } catch (error) {
     throw mapFault(error, connections.place);
   } finally {

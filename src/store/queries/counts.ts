@@ -9,6 +9,7 @@ export const KINDS_OF_CHECK = {
   sessions: ['sessions', 'offlineSessions'],
   families: ['families', 'clientSessions', 'clientOfflineSessions'],
   logins: ['logins'],
+  actions: ['actions'],
 } as const;
 
 /** The kinds that the figures add up over all realms. */
@@ -68,6 +69,12 @@ from user_session group by offline`,
 select 'logins' as kind, '' as owner, count(*) as amount from authentication_session`,
       ),
     ),
+    'count.driftOfActions': query(drift(dialect, 'actions', countedActions(dialect))),
+    /** Selects the required actions of a realm's users, as JSON after the realm. */
+    'count.ofActions': query(sql`
+select substr(owner, length(${actionsOwner(dialect)}) + 1) as actions, ${sum} as amount
+from (${kept(sql`kind = 'actions' and owner > ${actionsOwner(dialect)} || '[' and owner < ${actionsOwner(dialect)} || '\\'`)}) as kept
+group by owner`),
     /** Fails to store a row if another check of the kind has ended since `generation` was read. */
     'count.claim': db
       .insertInto('count_check')
@@ -220,6 +227,23 @@ select 'users' as kind, realm_id as owner, count(*) as amount from account group
 union all
 select 'users', coalesce(realm_id, ''), -count(*) from account where service_account_client is not null
 group by coalesce(realm_id, '')`;
+}
+
+/** The beginning of the owner of a realm's required actions. The JSON of the actions follows it. */
+function actionsOwner(dialect: 'sqlite' | 'postgres'): Sql {
+  const realm = slot('realm_id', 'account.realm_id');
+  return dialect === 'sqlite' ? sql`json_quote(${realm})` : sql`to_json(${realm}::text)::text`;
+}
+
+/** Counts the enabled users by their required actions, as the triggers do. */
+function countedActions(dialect: 'sqlite' | 'postgres'): Sql {
+  const owner =
+    dialect === 'sqlite'
+      ? sql`json_quote(realm_id) || coalesce(json_extract(doc, '$.requiredActions'), '[]')`
+      : sql`to_json(realm_id)::text || coalesce(replace(doc, '\\u0000', '\\u0001')::json ->> 'requiredActions', '[]')`;
+  return sql`
+select 'actions' as kind, ${owner} as owner, count(*) as amount from account
+where enabled = 1 and doc like '%"requiredActions":["%' group by 2`;
 }
 
 function countedFamilies(dialect: 'sqlite' | 'postgres'): Sql {

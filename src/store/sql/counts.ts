@@ -20,6 +20,7 @@ const CHECKS = {
   sessions: 'count.driftOfSessions',
   families: 'count.driftOfFamilies',
   logins: 'count.driftOfLogins',
+  actions: 'count.driftOfActions',
 } as const satisfies Record<CountCheck, string>;
 
 /** The query that a check runs. */
@@ -57,7 +58,8 @@ export abstract class SqlCounts extends SqlBackground implements CountStore {
       if (drifts === undefined) return undefined;
       const generation = row?.generation ?? 0;
       const input = { check, generation, now: this.now(), drifts };
-      if (!(await this.write('correctCounts', input))) return undefined;
+      // Otherwise another store has ended the same check.
+      if (!(await this.write('correctCounts', input))) continue;
       return { check, isFirst: row === undefined, drifts };
     }
     return undefined;
@@ -82,6 +84,22 @@ export abstract class SqlCounts extends SqlBackground implements CountStore {
   protected async keptUsers(realmId: RealmId): Promise<number | undefined> {
     if (!(await this.areKept('users'))) return undefined;
     return (await this.get('count.ofOwner', { kind: 'users', owner: realmId }))?.amount ?? 0;
+  }
+
+  async countRequiredActions(realmId: RealmId): Promise<ReadonlyMap<string, number>> {
+    const values = { realm_id: realmId };
+    const rows = (await this.areKept('actions'))
+      ? await this.all('count.ofActions', values)
+      : (await this.administrative('user.requiredActions', values)).map(({ actions, users }) => ({
+          actions,
+          amount: users,
+        }));
+    const counts = new Map<string, number>();
+    for (const { actions, amount } of rows) {
+      const names: readonly string[] = JSON.parse(actions) ?? [];
+      if (amount > 0) for (const name of names) counts.set(name, (counts.get(name) ?? 0) + amount);
+    }
+    return counts;
   }
 
   async countSessionsOfClient(clientUuid: ClientUuid): Promise<{ online: number; offline: number }> {

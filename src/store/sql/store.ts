@@ -152,17 +152,6 @@ export abstract class SqlStore extends SqlCleaning implements Store {
     return this.countMatchingUsers(query);
   }
 
-  async countRequiredActions(realmId: RealmId): Promise<ReadonlyMap<string, number>> {
-    const counts = new Map<string, number>();
-    for (const { actions, users } of await this.administrative('user.requiredActions', {
-      realm_id: realmId,
-    })) {
-      const names: readonly string[] = JSON.parse(actions);
-      for (const name of names) counts.set(name, (counts.get(name) ?? 0) + users);
-    }
-    return counts;
-  }
-
   listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]> {
     return collect(this.roleUserPages(roleId, { first, max }));
   }

@@ -11,5 +11,6 @@ export function* correctCounts({
   const drift = drifts.reduce((sum, one) => sum + Math.abs(one.drift), 0);
   if ((yield* run('count.claim', { kind: check, generation, now, drift })) === 0) return false;
   for (const { kind, owner, drift: amount } of drifts) yield* send('count.correct', { kind, owner, amount });
+  yield* send('count.removeZeros', {});
   return true;
 }

@@ -82,7 +82,7 @@ async function checkAll(store: Store, setSeconds: (seconds: number) => void): Pr
     checks.push(checked.check);
     drifts.push(...checked.drifts);
   }
-  assert.deepEqual(checks, ['users', 'sessions', 'families', 'logins']);
+  assert.deepEqual(checks, ['users', 'sessions', 'families', 'logins', 'actions']);
   return drifts;
 }
 
@@ -93,6 +93,12 @@ async function compare(store: Store): Promise<void> {
     const listed = await store.listUsers({ realmId });
     users += listed.length;
     assert.equal(await store.countUsers({ realmId }), listed.length);
+    const waiting = new Map<string, number>();
+    for (const user of [...listed, ...(await serviceAccounts(store))])
+      if (user.enabled && user.realmId === realmId)
+        for (const action of user.requiredActions) waiting.set(action, (waiting.get(action) ?? 0) + 1);
+    const actions = await store.countRequiredActions(realmId);
+    assert.deepEqual([...actions].toSorted(), [...waiting].toSorted());
     for (const user of [...listed, ...(await serviceAccounts(store))]) {
       if (user.realmId !== realmId) continue;
       online += (await store.listUserSessions(user.id, false)).length;
@@ -139,7 +145,10 @@ function newClient(realmId: string, number: number): Change {
 
 function newUser(realmId: string, id: string, serviceAccountClientUuid?: string): Change {
   const owner = serviceAccountClientUuid === undefined ? {} : { serviceAccountClientUuid };
-  return { do: 'create', user: aUser({ id, realmId, username: id, ...owner }) };
+  // The lengths of the ids differ, so some users have required actions and some have none.
+  const requiredActions = [['UPDATE_PASSWORD'], ['UPDATE_PROFILE', 'VERIFY_EMAIL'], []][id.length % 3]!;
+  const attributes = { requiredActions: ['not an action'], nul: ['\0', '\\u0000'] };
+  return { do: 'create', user: aUser({ id, realmId, username: id, requiredActions, attributes, ...owner }) };
 }
 
 /** Runs one random write. Many of them fail or find nothing, because others have removed the record. */
@@ -190,6 +199,12 @@ async function someWrite(store: Store, random: (below: number) => number, now: n
     () => store.boundAuthenticationSessions(realmId, 5),
     () => store.apply([{ do: 'remove', what: 'user', id: userId }]),
     () => store.apply([newUser(realmId, userId)]),
+    async () => {
+      const user = await store.findUser(realmId, userId);
+      const requiredActions = [['CONFIGURE_TOTP'], []][random(2)]!;
+      if (user !== undefined)
+        await store.apply([{ do: 'put', user: { ...user, enabled: random(2) === 0, requiredActions } }]);
+    },
     () => store.apply([{ do: 'remove', what: 'client', id: clientUuid }]),
     () => store.apply([newClient(realmId, Number(clientUuid.at(-1)))]),
     () => store.apply([newUser(realmId, `robot of ${clientUuid}`, clientUuid)]),

@@ -5,7 +5,7 @@ import type { SqliteDefinition } from './known.ts';
 export const SQLITE_APPLICATION = 1768188788;
 
 /** The newest version of the schema that this module knows. */
-export const SQLITE_VERSION = 8;
+export const SQLITE_VERSION = 9;
 
 // biome-ignore format: generated
 export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
@@ -19,7 +19,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "meta",
@@ -39,7 +40,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "realm",
@@ -61,7 +63,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "client",
@@ -84,7 +87,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "client_scope",
@@ -106,7 +110,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "role",
@@ -129,7 +134,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -142,7 +148,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -155,7 +162,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "realm_group",
@@ -178,7 +186,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -191,7 +200,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -204,7 +214,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "component",
@@ -226,7 +237,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -239,7 +251,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "account",
@@ -267,7 +280,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -280,7 +294,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -312,7 +327,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -344,7 +360,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -357,7 +374,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "credential",
@@ -381,7 +399,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -489,7 +508,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "revoked_token",
@@ -509,7 +529,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -522,7 +543,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "claim",
@@ -542,7 +564,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -555,7 +578,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "login_failures",
@@ -577,7 +601,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "event",
@@ -614,7 +639,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "admin_event",
@@ -653,7 +679,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "authentication_session",
@@ -678,7 +705,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -690,7 +718,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -702,7 +731,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -714,7 +744,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "authorization_code",
@@ -741,7 +772,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -753,7 +785,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -765,7 +798,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -777,7 +811,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "user_consent",
@@ -799,7 +834,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -810,7 +846,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -820,7 +857,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "background_migration",
@@ -838,7 +876,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "user_session_0",
@@ -861,7 +900,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -870,7 +910,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -879,7 +920,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -888,7 +930,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "token_family_0",
@@ -915,7 +958,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -924,7 +968,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -933,7 +978,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "user_session",
@@ -955,7 +1001,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -964,7 +1011,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -973,7 +1021,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "token_family",
@@ -998,7 +1047,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
    5,
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -1006,7 +1056,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "record_count",
@@ -1022,7 +1073,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    6,
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "count_check",
@@ -1039,7 +1091,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -1047,7 +1100,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -1055,7 +1109,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -1063,7 +1118,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -1071,7 +1127,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -1079,7 +1136,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -1087,7 +1145,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -1095,7 +1154,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
@@ -1103,14 +1163,16 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "versions": [
    6,
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE TABLE \"event_0\" (\n  seq INTEGER PRIMARY KEY,\n  realm_id TEXT NOT NULL REFERENCES realm (id) ON DELETE CASCADE,\n  time INTEGER NOT NULL,\n  type TEXT NOT NULL,\n  client_id TEXT,\n  user_id TEXT,\n  ip_address TEXT,\n  doc TEXT NOT NULL\n)",
   "versions": [
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "event_0",
@@ -1130,14 +1192,16 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "sql": "CREATE INDEX event_time ON \"event_0\" (realm_id, time)",
   "versions": [
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE TABLE \"admin_event_0\" (\n  seq INTEGER PRIMARY KEY,\n  realm_id TEXT NOT NULL REFERENCES realm (id) ON DELETE CASCADE,\n  time INTEGER NOT NULL,\n  operation_type TEXT NOT NULL,\n  resource_type TEXT NOT NULL,\n  resource_path TEXT NOT NULL,\n  auth_realm_id TEXT NOT NULL,\n  auth_client_id TEXT NOT NULL,\n  auth_user_id TEXT NOT NULL,\n  auth_ip_address TEXT NOT NULL,\n  doc TEXT NOT NULL\n)",
   "versions": [
    7,
-   8
+   8,
+   9
   ],
   "table": {
    "name": "admin_event_0",
@@ -1160,90 +1224,103 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
   "sql": "CREATE INDEX admin_event_time ON \"admin_event_0\" (realm_id, time)",
   "versions": [
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE INDEX event_place ON event (realm_id, time)",
   "versions": [
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE INDEX event_type ON event (realm_id, type, time)",
   "versions": [
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE INDEX event_client ON event (realm_id, client_id, type, time) WHERE client_id IS NOT NULL",
   "versions": [
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE INDEX event_user ON event (user_id, time) WHERE user_id IS NOT NULL",
   "versions": [
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE INDEX event_ip ON event (realm_id, ip_address, time) WHERE ip_address IS NOT NULL",
   "versions": [
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE INDEX admin_event_place ON admin_event (realm_id, time)",
   "versions": [
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE INDEX admin_event_resource ON admin_event (realm_id, resource_type, operation_type, time)",
   "versions": [
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE INDEX admin_event_path ON admin_event (realm_id, resource_path, time)",
   "versions": [
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE INDEX admin_event_client ON admin_event (realm_id, auth_realm_id, auth_client_id, time)",
   "versions": [
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE INDEX admin_event_user ON admin_event (auth_user_id, time)",
   "versions": [
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE INDEX admin_event_ip ON admin_event (realm_id, auth_ip_address, time)",
   "versions": [
    7,
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE TABLE user_role (\n  user_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,\n  role_id TEXT NOT NULL, username TEXT,\n  PRIMARY KEY (user_id, role_id)\n) WITHOUT ROWID",
   "versions": [
-   8
+   8,
+   9
   ],
   "table": {
    "name": "user_role",
@@ -1257,7 +1334,8 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
  {
   "sql": "CREATE TABLE user_group (\n  user_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,\n  group_id TEXT NOT NULL, username TEXT,\n  PRIMARY KEY (user_id, group_id)\n) WITHOUT ROWID",
   "versions": [
-   8
+   8,
+   9
   ],
   "table": {
    "name": "user_group",
@@ -1271,13 +1349,33 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
  {
   "sql": "CREATE INDEX user_role_username ON user_role (role_id, username) WHERE username IS NOT NULL",
   "versions": [
-   8
+   8,
+   9
   ]
  },
  {
   "sql": "CREATE INDEX user_group_username ON user_group (group_id, username) WHERE username IS NOT NULL",
   "versions": [
-   8
+   8,
+   9
+  ]
+ },
+ {
+  "sql": "CREATE TRIGGER account_actions_added AFTER INSERT ON account WHEN NEW.enabled = 1 AND NEW.doc LIKE '%\"requiredActions\":[\"%' BEGIN\n  INSERT INTO record_count (kind, owner, amount)\n    SELECT 'actions', json_quote(NEW.realm_id) || coalesce(json_extract(NEW.doc, '$.requiredActions'), '[]'), 1 WHERE NEW.enabled = 1 AND NEW.doc LIKE '%\"requiredActions\":[\"%'\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
+  "versions": [
+   9
+  ]
+ },
+ {
+  "sql": "CREATE TRIGGER account_actions_removed AFTER DELETE ON account WHEN OLD.enabled = 1 AND OLD.doc LIKE '%\"requiredActions\":[\"%' BEGIN\n  INSERT INTO record_count (kind, owner, amount)\n    SELECT 'actions', json_quote(OLD.realm_id) || coalesce(json_extract(OLD.doc, '$.requiredActions'), '[]'), -1 WHERE OLD.enabled = 1 AND OLD.doc LIKE '%\"requiredActions\":[\"%'\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
+  "versions": [
+   9
+  ]
+ },
+ {
+  "sql": "CREATE TRIGGER account_actions_updated AFTER UPDATE OF enabled, doc ON account WHEN (OLD.enabled = 1 AND OLD.doc LIKE '%\"requiredActions\":[\"%') OR (NEW.enabled = 1 AND NEW.doc LIKE '%\"requiredActions\":[\"%') BEGIN\n  INSERT INTO record_count (kind, owner, amount)\n    SELECT 'actions', json_quote(OLD.realm_id) || coalesce(json_extract(OLD.doc, '$.requiredActions'), '[]'), -1 WHERE OLD.enabled = 1 AND OLD.doc LIKE '%\"requiredActions\":[\"%'\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\n  INSERT INTO record_count (kind, owner, amount)\n    SELECT 'actions', json_quote(NEW.realm_id) || coalesce(json_extract(NEW.doc, '$.requiredActions'), '[]'), 1 WHERE NEW.enabled = 1 AND NEW.doc LIKE '%\"requiredActions\":[\"%'\n    ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;\nEND",
+  "versions": [
+   9
   ]
  }
 ];

@@ -215,6 +215,8 @@ export interface Queries {
   'count.driftOfSessions': { slots: Record<never, never>; row: Pick<Tables['record_count'], 'kind' | 'owner'> & { drift: number } };
   'count.driftOfFamilies': { slots: Record<never, never>; row: Pick<Tables['record_count'], 'kind' | 'owner'> & { drift: number } };
   'count.driftOfLogins': { slots: Record<never, never>; row: Pick<Tables['record_count'], 'kind' | 'owner'> & { drift: number } };
+  'count.driftOfActions': { slots: Record<never, never>; row: Pick<Tables['record_count'], 'kind' | 'owner'> & { drift: number } };
+  'count.ofActions': { slots: { realm_id: Tables['account']['realm_id'] }; row: { actions: string; amount: number } };
   'count.claim': { slots: Pick<Tables['count_check'], 'kind' | 'generation'> & { now: Tables['count_check']['checked_at']; drift: Tables['count_check']['drift'] }; row: never };
   'count.correct': { slots: { kind: string; owner: string; amount: number }; row: never };
   'count.removeZeros': { slots: Record<never, never>; row: never };

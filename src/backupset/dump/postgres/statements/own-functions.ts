@@ -15,6 +15,23 @@ BEGIN
   RETURN NULL;
 END
 $$`,
+  `CREATE FUNCTION public.count_required_actions() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  IF TG_OP <> 'INSERT' THEN
+    INSERT INTO count_change (kind, owner, amount)
+      SELECT 'actions', to_json(OLD.realm_id)::text || coalesce(replace(OLD.doc, '\\u0000', '\\u0001')::json ->> 'requiredActions', '[]'), -1
+      WHERE OLD.enabled = 1 AND strpos(OLD.doc, '"requiredActions":["') > 0;
+  END IF;
+  IF TG_OP <> 'DELETE' THEN
+    INSERT INTO count_change (kind, owner, amount)
+      SELECT 'actions', to_json(NEW.realm_id)::text || coalesce(replace(NEW.doc, '\\u0000', '\\u0001')::json ->> 'requiredActions', '[]'), 1
+      WHERE NEW.enabled = 1 AND strpos(NEW.doc, '"requiredActions":["') > 0;
+  END IF;
+  RETURN NULL;
+END
+$$`,
   `CREATE FUNCTION public.count_service_accounts() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -62,6 +79,9 @@ BEGIN
   RETURN NEW;
 END
 $$`,
+  `CREATE TRIGGER account_actions_added AFTER INSERT ON public.account FOR EACH ROW WHEN (((new.enabled = 1) AND (strpos(new.doc, '"requiredActions":["'::text) > 0))) EXECUTE FUNCTION public.count_required_actions()`,
+  `CREATE TRIGGER account_actions_removed AFTER DELETE ON public.account FOR EACH ROW WHEN (((old.enabled = 1) AND (strpos(old.doc, '"requiredActions":["'::text) > 0))) EXECUTE FUNCTION public.count_required_actions()`,
+  `CREATE TRIGGER account_actions_updated AFTER UPDATE OF enabled, doc ON public.account FOR EACH ROW WHEN ((((old.enabled = 1) AND (strpos(old.doc, '"requiredActions":["'::text) > 0)) OR ((new.enabled = 1) AND (strpos(new.doc, '"requiredActions":["'::text) > 0)))) EXECUTE FUNCTION public.count_required_actions()`,
   `CREATE TRIGGER account_added AFTER INSERT ON public.account REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_users()`,
   `CREATE TRIGGER account_removed AFTER DELETE ON public.account REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_users()`,
   `CREATE TRIGGER account_updated AFTER UPDATE OF service_account_client ON public.account FOR EACH ROW WHEN (((old.service_account_client IS NULL) <> (new.service_account_client IS NULL))) EXECUTE FUNCTION public.count_service_accounts()`,
