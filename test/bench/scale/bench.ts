@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import type { LoadOrder, LoadResult } from '../load.ts';
-import { load, median, tryLoad } from '../measure.ts';
+import { LOAD_CORE, load, median, tryLoad } from '../measure.ts';
 import type { Cluster } from './cluster.ts';
 import type { DatabaseKind, Program, RunningSide, Side } from './side.ts';
 
@@ -112,23 +113,18 @@ export function tryRefresh(side: Side, port: number, seconds: number, rate?: num
  * time in milliseconds. The probe is a separate process, so that its own work does not count.
  */
 export async function longestWait(port: number, run: () => Promise<unknown>): Promise<number> {
-  const { spawn } = await import('node:child_process');
-  const probe = spawn(
-    'taskset',
-    ['-c', '1', process.execPath, new URL('probe.ts', import.meta.url).pathname, String(port)],
-    {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    },
-  );
-  const { text } = await import('node:stream/consumers');
-  const output = text(probe.stdout);
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  const program = new URL('probe.ts', import.meta.url).pathname;
+  const probe = spawn('taskset', ['-c', String(LOAD_CORE), process.execPath, program, String(port)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: probe.stdout })[Symbol.asyncIterator]();
+  await lines.next();
   try {
     await run();
   } finally {
     probe.stdin.end();
   }
-  return (JSON.parse(await output) as { longest: number }).longest;
+  return (JSON.parse((await lines.next()).value as string) as { longest: number }).longest;
 }
 
 /** Reads the files below a directory once, so that they are in the page cache as far as they fit. */
