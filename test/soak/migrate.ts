@@ -1,9 +1,9 @@
 /**
  * `node test/soak/migrate.ts --from DIR [--to DIR] [--database sqlite|postgres] [--sessions N] [--kills N] [--data DIR]`
  * seeds a database with the program in the checkout --from, and updates the service to the program in --to while clients
- * refresh. It ends the new program with SIGKILL --kills times while it migrates. On Postgres, it starts the new replica
- * before it stops the old one, unless --stop is set. Prints the seconds without service, and exits with 1 if a session,
- * a family or a client's newest token is lost.
+ * refresh. It ends the new program with SIGKILL --kills times while it migrates. With --rolling, it starts the new
+ * replica on Postgres before it stops the old one; a new program rejects this if the old one cannot use its schema.
+ * Prints the seconds without service, and exits with 1 if a session, a family or a client's newest token is lost.
  *
  * Default: this checkout, both databases, 1,000,000 sessions, 2 kills.
  */
@@ -28,7 +28,7 @@ const { values } = parseArgs({
     database: { type: 'string' },
     sessions: { type: 'string', default: '1000000' },
     kills: { type: 'string', default: '2' },
-    stop: { type: 'boolean', default: false },
+    rolling: { type: 'boolean', default: false },
     data: { type: 'string' },
   },
 });
@@ -91,7 +91,7 @@ async function migrate(kind: DatabaseKind): Promise<boolean> {
     gaps.begin();
     const began = performance.now();
     let service: RunningSide;
-    if (kind === 'postgres' && !values.stop) {
+    if (kind === 'postgres' && values.rolling) {
       service = await start(next, 'new');
       await pause(1000);
       await first.stop();

@@ -6,12 +6,20 @@ import type { Side } from '../side.ts';
 /** Tables of sessions, with their partitions and indexes. Logins in progress do not count. */
 const SESSION_TABLES = /^(user_session|token_family|client_session)/;
 
+/** Tables of users: their names, credentials, roles and groups, and what a search of users needs. */
+const USER_TABLES = /^(account|credential|user_role|user_group|user_search|user_attribute)/;
+const EVENT_TABLES = /^(event)/;
+
 /** Returns the size in bytes of all sessions with their token families and indexes. */
-export async function sessionBytes(side: Side): Promise<number> {
+export function sessionBytes(side: Side): Promise<number> {
+  return bytesOf(side, SESSION_TABLES);
+}
+
+async function bytesOf(side: Side, tables: RegExp): Promise<number> {
   if (side.cluster) {
     const [row] = await side.cluster.sql<{ bytes: string }>(
       `SELECT sum(pg_total_relation_size(oid))::text AS bytes FROM pg_class
-       WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace AND relname ~ '${SESSION_TABLES.source}'`,
+       WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace AND relname ~ '${tables.source}'`,
       side.database,
     );
     return Number(row!.bytes);
@@ -23,7 +31,7 @@ export async function sessionBytes(side: Side): Promise<number> {
       .all() as { name: string; of: string }[];
     let bytes = 0;
     for (const { name, of } of objects) {
-      if (!SESSION_TABLES.test(of)) continue;
+      if (!tables.test(of)) continue;
       const [row] = database
         .prepare('SELECT pgsize AS bytes FROM dbstat WHERE name = ? AND aggregate = TRUE')
         .all(name);
@@ -35,17 +43,20 @@ export async function sessionBytes(side: Side): Promise<number> {
   }
 }
 
-/** The size of a session with its token family and their entries in indexes. */
+/** The sizes of a session with its token family, of a user and of an event, with their entries in indexes. */
 export const bytesRow: Row = {
   name: 'bytes',
   measure: (bench) =>
     inRounds(bench, 1, async ({ large }) => {
-      const bytes = await sessionBytes(large);
+      const { sessions, users, events } = large.plan;
+      const each = async (tables: RegExp, rows: number) => {
+        const bytes = await bytesOf(large, tables);
+        return { value: bytes / rows, detail: `${Math.round(bytes / 1e6).toLocaleString('en')} MB` };
+      };
       return {
-        'bytes a session with indexes': {
-          value: bytes / large.plan.sessions,
-          detail: `${Math.round(bytes / 1e6).toLocaleString('en')} MB`,
-        },
+        'bytes a session with indexes': await each(SESSION_TABLES, sessions),
+        'bytes a user with a password, with indexes': await each(USER_TABLES, users),
+        'bytes an event with indexes': await each(EVENT_TABLES, events),
       };
     }),
 };
