@@ -13,7 +13,7 @@ const store = await openStore(
     : { postgres: { url: place!, password: new Secret(password) }, masterKey },
 );
 await Promise.all(
-  Array.from({ length: 16 }, async (_, caller) => {
+  Array.from({ length: 4 }, async (_, caller) => {
     const userId = `killed-${caller}`;
     for (let turn = 0; ; turn++) {
       await store.apply([{ do: 'create', user: aUser({ id: userId, username: userId }) }]);
