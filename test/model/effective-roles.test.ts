@@ -74,3 +74,20 @@ test('users with different roles or groups never share a set object, whatever th
   assert.deepEqual(of(['a'], ['b']), ['a', 'b']);
   assert.deepEqual(of(['a/b']), ['a/b']);
 });
+
+test('a role may include hundreds of thousands of roles', () => {
+  const ids = Array.from({ length: 300_000 }, (_, index) => `role-${index}`);
+  const role = (id: string, compositeIds: string[] = []) => ({
+    id,
+    realmId: 'realm',
+    name: id,
+    attributes: {},
+    compositeIds,
+  });
+  const roles = new Map(ids.map((id) => [id, role(id)]));
+  roles.set('all', role('all', ids));
+  const graph = { roles, groups: new Map() };
+  const user = { roleIds: ['all'], groupIds: [] };
+  assert.equal(effectiveRoleIds(graph, user).size, ids.length + 1);
+  assert.equal(effectiveRoleIds(graph, user), effectiveRoleIds(graph, { ...user }));
+});

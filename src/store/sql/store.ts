@@ -107,7 +107,7 @@ export abstract class SqlStore extends SqlCleaning implements Store {
   }
 
   async listClientIds(realmId: RealmId): Promise<readonly { id: ClientUuid; clientId: ClientId }[]> {
-    const rows = await this.all('client.ids', { realm_id: realmId });
+    const rows = await this.administrative('client.ids', { realm_id: realmId });
     return rows.map(({ id, client_id: clientId }) => ({ id, clientId }));
   }
 

@@ -7,6 +7,7 @@ import { listRules } from './lists.ts';
 import { loginRules } from './login.ts';
 import { manyRules } from './many.ts';
 import { openLoginRules } from './open-logins.ts';
+import { realmPartsRules } from './realm-parts.ts';
 import { replicasRules } from './replicas.ts';
 import { revisionRules } from './revisions.ts';
 import { sessionsRules } from './sessions.ts';
@@ -20,6 +21,7 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
   const rule = ruleOf(name, backend);
   guaranteesRules(rule);
   configurationRules(rule);
+  realmPartsRules(rule);
   revisionRules(rule);
   sessionsRules(rule);
   listRules(rule);
