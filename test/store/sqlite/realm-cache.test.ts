@@ -92,7 +92,7 @@ test('reads only the changed parts again, and the whole realm after a change wit
   assert.equal(patched.roles.get('role-a')!.description, 'one');
   assert.equal(patched.realm, a!.realm);
   assert.deepEqual(reads, ['a']);
-  // A part that is the same in the database is no change.
+  // A part that is the same in the database does not count as changed.
   cache.forget({ ...change('a'), parts: [{ realm: 'realm-a', changed: ['role role-a', 'role unknown'] }] });
   assert.equal(await cache.realmByName('a'), patched);
   rename('a', 'two');
