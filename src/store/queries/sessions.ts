@@ -62,7 +62,9 @@ export function sessionQueries(
         .whereRef('token_family.offline', '=', 'user_session.offline')
         .as('client_uuids'),
     );
-  const ofUser = listed
+  const idsOfUser = db
+    .selectFrom('user_session')
+    .select('user_session.id')
     .where('user_session.user_id', '=', slot('user_id'))
     .where('user_session.offline', '=', slot('offline'))
     .where('user_session.id', '>', slot('after'))
@@ -85,17 +87,27 @@ export function sessionQueries(
     'session.listed': listed
       .where('user_session.id', '=', slot('id'))
       .where('user_session.offline', '=', slot('offline')),
-    'session.ofUser': ofUser,
-    'session.ofUserAndClient': ofUser.where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('token_family')
-          .select('token_family.id')
-          .whereRef('token_family.session_id', '=', 'user_session.id')
-          .whereRef('token_family.offline', '=', 'user_session.offline')
-          .where('token_family.client_uuid', '=', slot('client_uuid')),
-      ),
-    ),
+    'session.ofUser': listed
+      .where('user_session.offline', '=', slot('offline'))
+      .where('user_session.id', 'in', idsOfUser)
+      .orderBy('user_session.id'),
+    'session.ofUserAndClient': listed
+      .where('user_session.offline', '=', slot('offline'))
+      .where(
+        'user_session.id',
+        'in',
+        idsOfUser.where((eb) =>
+          eb.exists(
+            eb
+              .selectFrom('token_family')
+              .select('token_family.id')
+              .whereRef('token_family.session_id', '=', 'user_session.id')
+              .whereRef('token_family.offline', '=', 'user_session.offline')
+              .where('token_family.client_uuid', '=', slot('client_uuid')),
+          ),
+        ),
+      )
+      .orderBy('user_session.id'),
     'session.clientsOfUser': db
       .selectFrom('user_session')
       .innerJoin('token_family', (join) =>
