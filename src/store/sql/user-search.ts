@@ -11,7 +11,7 @@ const FAR = 30_000;
 /** If at least one of this many users matches, the words are so common that all users are compared. */
 const COMMON = 20;
 /** If fewer than one of this many users match, the words are rare, and the search index is faster than the order. */
-const RARE = 125;
+const RARE = 60;
 
 /** Chooses the way of each search of users (see `SearchWay`). */
 export abstract class SqlUserSearch extends SqlLogin {
