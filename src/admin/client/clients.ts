@@ -1,5 +1,5 @@
 import { Slices } from '../../core/index.ts';
-import { type Client, type ClientScope, groupPath, REVISION } from '../../model/index.ts';
+import { type Client, type ClientScope, REVISION } from '../../model/index.ts';
 import type { Change } from '../../store/index.ts';
 import { holdsAdminRoles } from '../access/admin-roles.ts';
 import { mayActAs } from '../access/administrators.ts';
@@ -55,7 +55,8 @@ export async function listClients(
 }
 
 function namesOf({ configuration }: RealmCall): Names {
-  return Names.of(configuration, [], (group) => groupPath(configuration, group));
+  // A client refers only to client scopes by name. A realm can have tens of thousands of roles and groups.
+  return Names.of({ ...configuration, roles: new Map(), groups: new Map() }, [], () => '');
 }
 
 /** Attributes of a client that contain a signature algorithm. */

@@ -1,3 +1,4 @@
+import { Slices } from '../../core/index.ts';
 import { type Client, type Group, groupPath, REVISION, type Role, type User } from '../../model/index.ts';
 import type { Change, Conflict } from '../../store/index.ts';
 import { checkGrants, checkGroupGrants, checkNoAdminRole } from '../access/admin-roles.ts';
@@ -47,7 +48,7 @@ export async function importPartially(call: RealmCall, given: Json, ifExists: If
   const ids = clients.map((client) => [client.clientId, client.id] as const);
   const names = Names.of(configuration, ids, (group) => groupPath(configuration, group));
   const work: Work = { call, ifExists, names, changes: [], results: [] };
-  addClients(work, objects(given['clients']), clients);
+  await addClients(work, objects(given['clients']), clients);
   const roles = addRoles(work, (given['roles'] ?? {}) as Json);
   const groups = addGroups(work, objects(given['groups']));
   const users = await addUsers(work, objects(given['users']));
@@ -101,10 +102,13 @@ function decide(
   return action === 'SKIPPED' ? 'skip' : 'put';
 }
 
-function addClients(work: Work, given: readonly Json[], there: readonly Client[]): void {
+async function addClients(work: Work, given: readonly Json[], there: readonly Client[]): Promise<void> {
   const { call, names } = work;
+  const byName = new Map(there.map((client) => [client.clientId, client]));
+  const slices = new Slices();
   for (const [index, one] of given.entries()) {
-    const before = there.find((client) => client.clientId === one['clientId']);
+    if (slices.isOver) await slices.pause();
+    const before = byName.get(String(one['clientId'] ?? ''));
     const own = before === undefined ? one : withoutMaskedSecrets(one);
     checkClientSecrets(own, `$.clients[${index}]`);
     const merged =
@@ -202,7 +206,9 @@ async function addUsers(work: Work, given: readonly Json[]): Promise<User[]> {
   const { call, names } = work;
   const { realm } = call.configuration;
   const wanted: Json[] = [];
+  const slices = new Slices();
   for (const one of given) {
+    if (slices.isOver) await slices.pause();
     const username = text(one['username'])?.toLowerCase() ?? '';
     const there = await call.context.store.findUserByUsername(realm.id, username);
     if (there === undefined) {

@@ -1,5 +1,5 @@
-import { Slices } from '../../core/index.ts';
-import type { Group } from '../../model/index.ts';
+import { mapInSlices, Slices } from '../../core/index.ts';
+import { type Group, groupPath } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 
 /** The groups of a realm by the id of their parent, or undefined for top-level groups. Each list is sorted by name. */
@@ -33,6 +33,22 @@ async function buildTree(groups: Groups): Promise<GroupTree> {
     siblings.sort((one, other) => (one.name < other.name ? -1 : 1));
   }
   return tree;
+}
+
+const paths = new WeakMap<Groups, Promise<ReadonlyMap<string, string>>>();
+
+/** Returns the id of each group by its path, such as `/staff/finance`. Used until the realm changes, as `groupTree`. */
+export function groupIdsByPath({
+  groups,
+}: Pick<RealmConfiguration, 'groups'>): Promise<ReadonlyMap<string, string>> {
+  let ids = paths.get(groups);
+  if (ids === undefined) {
+    ids = mapInSlices(groups.values(), (group) => [groupPath({ groups }, group), group.id] as const).then(
+      (entries) => new Map(entries),
+    );
+    paths.set(groups, ids);
+  }
+  return ids;
 }
 
 /**

@@ -9,7 +9,7 @@ import { badRequest, conflict, notFound } from '../call/refusal.ts';
 import { defined, type Json, text } from '../representation/json.ts';
 import { byName } from '../representation/names.ts';
 import { getUser } from './get-user.ts';
-import { type GroupTree, groupTree, matchingWithParents } from './group-tree.ts';
+import { type GroupTree, groupIdsByPath, groupTree, matchingWithParents } from './group-tree.ts';
 import { briefUserRepresentation } from './user-representation.ts';
 
 /** @throws AdminRefusal 404 */
@@ -126,9 +126,8 @@ export function countGroups(call: RealmCall, options: { top: boolean; search?: s
 /** @param path for example `staff/finance` @throws AdminRefusal 404 */
 export async function showGroupByPath(call: RealmCall, path: string): Promise<Json> {
   const wanted = `/${path.replace(/^\//, '')}`;
-  const group = call.configuration.groups
-    .values()
-    .find((one) => groupPath(call.configuration, one) === wanted);
+  const id = (await groupIdsByPath(call.configuration)).get(wanted);
+  const group = id === undefined ? undefined : call.configuration.groups.get(id);
   if (group === undefined) throw notFound('Group path does not exist');
   return await showGroup(call, group, 'plain');
 }

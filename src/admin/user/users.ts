@@ -1,5 +1,4 @@
 import type { User } from '../../model/index.ts';
-import { groupPath } from '../../model/index.ts';
 import type { Conflict, Range, UserQuery } from '../../store/index.ts';
 import { checkGroupGrants } from '../access/admin-roles.ts';
 import { applyChanges } from '../call/changes.ts';
@@ -10,6 +9,7 @@ import { RepresentationFault } from '../representation/fault.ts';
 import { defined, type Json, objects, strings } from '../representation/json.ts';
 import { buildCredentials, buildUser } from './build-user.ts';
 import { checkProfile, getUser } from './get-user.ts';
+import { groupIdsByPath } from './group-tree.ts';
 import { checkNewPassword } from './passwords.ts';
 import { briefUserRepresentation, userRepresentation } from './user-representation.ts';
 
@@ -84,7 +84,7 @@ export async function createUser(call: RealmCall, given: Json): Promise<string> 
   const built = buildUser(rest, { context, realmId: realm.id, path: '$' });
   checkProfile(configuration, built);
   await checkTaken(call, built);
-  const groupIds = namedGroups(call, given);
+  const groupIds = await namedGroups(call, given);
   await checkGroupGrants(call, groupIds);
   const credentials = objects(given['credentials']);
   for (const one of credentials)
@@ -115,11 +115,11 @@ export async function createUser(call: RealmCall, given: Json): Promise<string> 
   return user.id;
 }
 
-function namedGroups({ configuration }: RealmCall, given: Json): string[] {
-  const byPath = new Map(
-    configuration.groups.values().map((group) => [groupPath(configuration, group), group.id]),
-  );
-  return strings(given['groups']).map((path, index) => {
+async function namedGroups({ configuration }: RealmCall, given: Json): Promise<string[]> {
+  const named = strings(given['groups']);
+  if (named.length === 0) return [];
+  const byPath = await groupIdsByPath(configuration);
+  return named.map((path, index) => {
     const id = byPath.get(path.startsWith('/') ? path : `/${path}`);
     if (id === undefined)
       throw new RepresentationFault(`$.groups[${index}]`, `the group "${path}" does not exist`);

@@ -7,7 +7,7 @@ import type { ReaderAnswer, ReaderQuestion } from './reader.ts';
 // thread cannot: node:sqlite has no call that interrupts a statement.
 
 /** Logins and tokens run first if the processors are busy. */
-const NICENESS = 10;
+const NICENESS = 15;
 
 const [, , location = '', file = ''] = process.argv;
 // The terminal and the service manager send these signals to the whole group. The parent process decides when to end.
