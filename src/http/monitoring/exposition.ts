@@ -1,5 +1,4 @@
-import type { Store } from '../../store/index.ts';
-import type { Metrics } from './metrics.ts';
+import type { FigureSource, Metrics } from './metrics.ts';
 import type { Scraper } from './prometheus-text.ts';
 
 /** The content type of prom-client's text. It is repeated here because prom-client is loaded later. */
@@ -13,11 +12,7 @@ export interface Exposition {
 }
 
 /** @param siblings the other processes of the service, if there are any. The text includes their metrics. */
-export function openExposition(
-  metrics: Metrics,
-  store: Pick<Store, 'figures' | 'lanes'>,
-  siblings?: Siblings,
-): Exposition {
+export function openExposition(metrics: Metrics, store: FigureSource, siblings?: Siblings): Exposition {
   let opened: Promise<Scraper> | undefined;
   const scraper = () => {
     opened ??= import('./prometheus-text.ts').then(({ openScraper }) => openScraper(metrics, store));

@@ -1,5 +1,5 @@
 import type { HashingFigures } from '../../crypto/index.ts';
-import type { LaneFigures, StoreFigures } from '../../store/index.ts';
+import type { Store } from '../../store/index.ts';
 
 /** The counters of the service. They work without prom-client, which is loaded only at the first scrape. */
 export class Metrics {
@@ -38,10 +38,7 @@ export class Metrics {
 }
 
 /** The store's part of the metrics, which every scrape reads in addition to the counters. */
-export interface FigureSource {
-  figures(): Promise<StoreFigures>;
-  lanes(): Readonly<Record<string, LaneFigures>>;
-}
+export type FigureSource = Pick<Store, 'figures' | 'lanes' | 'listDue' | 'clock'>;
 
 /** Maximum number of series. Beyond it, all new clients share the series `other`, so that memory stays bounded. */
 const MAX_SERIES = 10_000;

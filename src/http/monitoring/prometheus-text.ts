@@ -1,5 +1,6 @@
 import type { Metric, Registry } from 'prom-client';
-import type { LaneFigures, StoreFigures } from '../../store/index.ts';
+import { seconds } from '../../core/index.ts';
+import type { DueRecords, LaneFigures, StoreFigures } from '../../store/index.ts';
 import { isDatabaseUnavailable } from '../responses/error-responses.ts';
 import { statusClass } from '../responses/statuses.ts';
 import type { MetricFigures } from './exposition.ts';
@@ -166,6 +167,15 @@ const FIGURES: readonly (readonly [name: string, help: string, field: keyof Stor
   ],
 ];
 
+const DUE_FIGURES = [
+  ['idkit_sweep_due_records', 'Expired records that are not removed yet, counted up to 1,000', 'records'],
+  [
+    'idkit_sweep_overdue_seconds',
+    'Time for which the oldest of these records has been due',
+    'overdueSeconds',
+  ],
+] as const;
+
 function valuesOf(value: number | undefined): RenderedMetric['values'] {
   return value === undefined ? [] : [{ labels: {}, value }];
 }
@@ -176,6 +186,7 @@ function valuesOf(value: number | undefined): RenderedMetric['values'] {
  */
 function figureGauges(registry: Registry, source: FigureSource): () => Promise<void> {
   let figures: StoreFigures | undefined;
+  let due: readonly DueRecords[] = [];
   let goodUntil = 0;
   let running: Promise<void> | undefined;
   for (const [name, help, field] of FIGURES)
@@ -191,13 +202,21 @@ function figureGauges(registry: Registry, source: FigureSource): () => Promise<v
     type: 'gauge',
     values: valuesOf(figures?.countDrift),
   }));
+  for (const [name, help, field] of DUE_FIGURES)
+    register(registry, () => ({
+      name,
+      help,
+      type: 'gauge',
+      values: due.map((one) => ({ labels: { kind: one.kind }, value: one[field] })),
+    }));
   const update = async () => {
     try {
-      figures = await source.figures();
+      [figures, due] = await Promise.all([source.figures(), source.listDue(seconds(source.clock))]);
       goodUntil = performance.now() + FIGURES_SECONDS * 1000;
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error;
       figures = undefined;
+      due = [];
     }
   };
   return async () => {

@@ -29,6 +29,15 @@ export interface Swept {
   handled: number;
 }
 
+/** The expired records of one kind that no sweep has handled yet. */
+export interface DueRecords {
+  kind: 'sessions' | 'logins' | 'codes' | 'claims' | 'revocations';
+  /** Number of records, counted up to 1,000. */
+  records: number;
+  /** Time in seconds for which the oldest of them has been due. 0 if there is none. */
+  overdueSeconds: number;
+}
+
 /** The figures that metrics and `idkit status` show. */
 export interface StoreFigures extends CountFigures {
   schemaVersion: number;
@@ -107,6 +116,8 @@ export interface Store
    * session that is used at the same moment is never removed.
    */
   sweep(now: Seconds, limit: number): Promise<Swept>;
+  /** Reports the work that sweeps have not done yet. It is as fast for any number of records. */
+  listDue(now: Seconds): Promise<readonly DueRecords[]>;
   figures(): Promise<StoreFigures>;
   /** Returns the figures of this store's lanes by their names, such as `reads`. */
   lanes(): Readonly<Record<string, LaneFigures>>;

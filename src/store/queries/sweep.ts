@@ -2,6 +2,9 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot } from './define.ts';
 
+/** Maximum number of due records that the metrics count. */
+const COUNTED = 1_000;
+
 /**
  * Queries that remove expired records, at most `limit` rows each. On Postgres they skip rows that other transactions
  * have locked: neither waits for the other, and several stores can remove records in parallel. A row that changes
@@ -32,7 +35,28 @@ delete from ${sql.ref(table)} where ${sql.ref(key)} ${among(sql`
   const idle = sql`
   session_id ${session.ids} and offline = ${session.offline} and last_refresh_at <= ${slot('before', 'number')}`;
 
+  const due = (kind: string, table: string, column: string, limit: string, unit: number) => {
+    const [name, last] = [sql.ref(column), slot(limit, 'number')];
+    const found = sql`from ${sql.ref(table)} where ${name} <= ${last}`;
+    return sql`select ${sql.lit(kind)} as due_kind,
+  (select count(*) from (select 1 ${found} limit ${sql.lit(COUNTED)}) as counted) as records,
+  (select min(${name}) ${found}) * ${sql.lit(unit)} as oldest`;
+  };
+
   return {
+    /** Counts the due records of each kind, up to `COUNTED`, and returns when the oldest one became due. */
+    'sweep.backlog': raw(
+      sql.join(
+        [
+          due('sessions', 'user_session', 'look_again', 'hour', 3600),
+          due('logins', 'authentication_session', 'expires_at', 'now', 1),
+          due('codes', 'authorization_code', 'expires_at', 'before', 1),
+          due('claims', 'claim', 'expires_at', 'now', 1),
+          due('revocations', 'revoked_token', 'expires_at', 'now', 1),
+        ],
+        sql` union all `,
+      ),
+    ),
     /** Locks sessions that are due, so that no token family can start in them until the slice ends. */
     'sweep.due': raw(sql`
 select user_session.id, offline, realm_id, started_at, last_access_at

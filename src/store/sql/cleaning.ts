@@ -1,7 +1,8 @@
 import type { Seconds } from '../../core/index.ts';
 import type { RealmId, RealmSettings } from '../../model/index.ts';
-import type { Applied, Change, Store, Swept } from '../contract/index.ts';
+import type { Applied, Change, DueRecords, Store, Swept } from '../contract/index.ts';
 import { type SessionLifetimes, sessionLifetimes } from '../records/session-lifetimes.ts';
+import { CODE_MARK } from '../verbs/sweep.ts';
 import type { Many } from '../verbs/verbs.ts';
 import type { ConfigurationCache } from './configuration-cache.ts';
 import { SqlEvents } from './events.ts';
@@ -14,7 +15,7 @@ const ATTEMPTS = 10;
 /** Removes expired records, and ends many sessions at once. */
 export abstract class SqlCleaning
   extends SqlEvents
-  implements Pick<Store, 'sweep' | 'endUserSessions' | 'endRealmSessions'>
+  implements Pick<Store, 'sweep' | 'listDue' | 'endUserSessions' | 'endRealmSessions'>
 {
   protected abstract readonly cache: ConfigurationCache;
   /** Session lifetimes by realm, as of `version` of the configuration cache. */
@@ -83,6 +84,19 @@ export abstract class SqlCleaning
       if (rows.length < USERS) return;
       after = rows.at(-1)?.id ?? '';
     }
+  }
+
+  async listDue(now: Seconds): Promise<readonly DueRecords[]> {
+    const before = now - CODE_MARK;
+    const rows = await this.all('sweep.backlog', { now, before, hour: Math.floor(now / 3600) });
+    return rows.map(({ due_kind: kind, records, oldest }) => {
+      const since = Number(oldest ?? now) + (kind === 'codes' ? CODE_MARK : 0);
+      return {
+        kind,
+        records: Number(records),
+        overdueSeconds: oldest === null ? 0 : Math.max(0, now - since),
+      };
+    });
   }
 
   async sweep(now: Seconds, limit: number): Promise<Swept> {

@@ -6,7 +6,7 @@ import type { Verbs } from './verbs.ts';
 
 const HOUR = 3600;
 /** Time in seconds for which the store remembers an expired code. */
-const CODE_MARK = HOUR;
+export const CODE_MARK = HOUR;
 /** Number that stands for an unlimited lifetime. Adding a Unix time to it loses no precision. */
 const ENDLESS = 1e15;
 

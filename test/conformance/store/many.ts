@@ -8,6 +8,23 @@ const MANY = 620;
 
 /** Defines the rules of removals that run in slices. */
 export function manyRules(rule: Rule): void {
+  rule('reports expired records until a sweep removes them', async (store) => {
+    await begin(store);
+    await store.claimOnce('claim', START + 60);
+    const later = START + 3600 + 120;
+    const due = async (now: number) =>
+      (await store.listDue(now)).filter(({ records, overdueSeconds }) => records + overdueSeconds > 0);
+    assert.deepEqual(await due(START + 59), []);
+    assert.deepEqual(await due(START + 90), [{ kind: 'claims', records: 1, overdueSeconds: 30 }]);
+    assert.deepEqual(await due(later), [
+      { kind: 'sessions', records: 1, overdueSeconds: 120 },
+      { kind: 'claims', records: 1, overdueSeconds: 3660 },
+    ]);
+    assert.equal((await store.listDue(later)).length, 5, 'every kind is reported');
+    await store.sweep(later, 100);
+    assert.deepEqual(await due(later), []);
+  });
+
   rule('ends all sessions of a user, however many there are, and no others', async (store) => {
     await begin(store);
     await store.apply([{ do: 'create', user: aUser({ id: 'user-2', username: 'bob' }) }]);
