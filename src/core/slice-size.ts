@@ -1,5 +1,5 @@
 /** Number of records in one slice: that of the first one, and the bounds. */
-const LIMITS = { first: 100, smallest: 50, largest: 5_000 };
+const LIMITS = { first: 100, smallest: 100, largest: 5_000 };
 /** The share of a slice's time that passes before the next slice. */
 const REST = 0.5;
 

@@ -8,7 +8,7 @@ test('a slow slice makes the next one smaller, a fast one makes it larger, and t
     assert.equal(size.adapt(took), took / 2);
     return size.limit;
   });
-  assert.deepEqual(limits, [50, 50, 50, 100, 125]);
+  assert.deepEqual(limits, [100, 100, 100, 200, 250]);
   for (let slices = 0; slices < 20; slices++) size.adapt(0.1);
   assert.equal(size.limit, 5_000);
 });

@@ -50,7 +50,7 @@ export class PostgresStore extends SqlMovingSessions {
   protected readonly dialect = 'postgres';
   protected readonly sealing: Sealing;
   readonly clock: Clock;
-  readonly sliceMilliseconds = 25;
+  readonly sliceMilliseconds = 50;
   protected readonly cache: ConfigurationCache;
   readonly #connections: Connections;
   readonly #feed: ChangeFeed | undefined;
