@@ -48,12 +48,13 @@ export function unmovedQueries(
         sql<string | null>`max(id)`.as('last_id'),
         sql<number>`count(*)`.as('rows'),
       ]),
+    // In the order of their keys, so that the pages of the new indexes are full.
     'unmoved.moveSessions': {
       compile: () =>
         sql`
 insert into user_session (id, offline, user_id, started_at, last_access_at, remember_me, look_again, doc)
 select ${bytes('id')}, offline, user_id, started_at, last_access_at, remember_me, look_again, ${doc}
-from (select * from user_session_0 where ${of('id')} ${lock}) as old where true
+from (select * from user_session_0 where ${of('id')} order by id ${lock}) as old where true
 on conflict do nothing`.compile(db),
     },
     'unmoved.moveFamilies': {
@@ -62,7 +63,7 @@ on conflict do nothing`.compile(db),
 insert into token_family (session_id, id, offline, client_uuid, current_hash, parent_hash, parent_uses, scope, started_at, last_refresh_at, notes)
 select ${bytes('session_id')}, ${bytes('id')}, offline, ${bytes('client_uuid')}, current_hash, parent_hash, parent_uses, scope, started_at, last_refresh_at,
   case notes when '{}' then '' else notes end
-from (select * from token_family_0 where ${of('session_id')} ${lock}) as old where true
+from (select * from token_family_0 where ${of('session_id')} order by session_id ${lock}) as old where true
 on conflict do nothing`.compile(db),
     },
     'unmoved.delete': {
@@ -76,9 +77,22 @@ on conflict do nothing`.compile(db),
       .distinct()
       .where('user_id', '=', slot('user_id'))
       .limit(slot('limit')),
+    'unmoved.ofRealm': db
+      .selectFrom('user_session_0')
+      .select('id')
+      .where('realm_id', '=', slot('realm_id'))
+      .where('offline', '=', 0)
+      .limit(slot('limit')),
     'unmoved.deleteOfRealm': db
       .deleteFrom('user_session_0')
-      .where('realm_id', '=', slot('realm_id'))
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('user_session_0')
+          .select('id')
+          .where('realm_id', '=', slot('realm_id'))
+          .where('offline', '=', 0)
+          .limit(slot('limit')),
+      )
       .where('offline', '=', 0),
     /** Copies the last use of a client's token families to their sessions. */
     'unmoved.touchOfClient': db

@@ -130,7 +130,11 @@ export abstract class SqlMovingSessions extends SqlStore {
 
   override async endRealmSessions(realmId: RealmId): Promise<{ ended: number }> {
     if (await this.isMigrated(SESSION_ROWS)) return super.endRealmSessions(realmId);
-    const unmoved = await this.run('unmoved.deleteOfRealm', { realm_id: realmId });
+    const of = { realm_id: realmId, limit: TOGETHER };
+    let unmoved = 0;
+    // A slice may remove nothing, because its sessions are moved at this moment. So only a look ends the loop.
+    while ((await this.all('unmoved.ofRealm', { ...of, limit: 1 })).length > 0)
+      unmoved += await this.run('unmoved.deleteOfRealm', of);
     const { ended } = await super.endRealmSessions(realmId);
     return { ended: unmoved + ended };
   }

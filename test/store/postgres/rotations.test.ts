@@ -5,6 +5,8 @@ import { Client } from 'pg';
 import { IdkitError } from '../../../src/core/index.ts';
 import type { Rotation, Store } from '../../../src/store/index.ts';
 import { Batches } from '../../../src/store/postgres/batches.ts';
+import { COMPILED_QUERIES } from '../../../src/store/queries/compiled/postgres.ts';
+import { idBytes } from '../../../src/store/records/id-bytes.ts';
 import { aFamily, aRealm, aSession, aUser, hash, START } from '../../conformance/store/records.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { connectionOf, makeDatabase, openOn, runSql } from '../databases.ts';
@@ -123,4 +125,40 @@ test('undoes a rotation that takes effect only after its caller received an erro
   assert.deepEqual(await store.rotateRefreshToken({ ...turn(0, '', '0 next'), presentedHash: presented }), {
     outcome: 'rotated',
   });
+});
+
+test('a rotation writes only the row of its token family, and no index', {
+  skip,
+}, async (t: TestContext) => {
+  const { url, name } = await makeDatabase(server!);
+  const store = await openOn(t, server!, url);
+  await begin(store);
+  const ids = Array.from({ length: 300 }, (_, i) => `session ${i}`);
+  await Promise.all(
+    ids.map((id) =>
+      store.startSession(aSession({ id }), aFamily({ id, sessionId: id, currentHash: hash(id) })),
+    ),
+  );
+  const client = new Client({ ...connectionOf(server!), database: name });
+  await client.connect();
+  t.after(() => client.end());
+  const some = ids.filter((_, i) => i % 20 === 0);
+  const bytes = some.map(idBytes);
+  await client.query('BEGIN');
+  const rotated = await client.query(COMPILED_QUERIES['family.rotateAll'].sql, [
+    bytes,
+    bytes,
+    some.map(hash),
+    some.map(() => hash('next')),
+    some.map(() => START),
+    some.map(() => true),
+  ]);
+  assert.equal(rotated.rowCount, some.length);
+  const { rows } = await client.query(
+    `SELECT pg_stat_get_xact_tuples_updated('token_family'::regclass)::int AS written,
+       pg_stat_get_xact_tuples_hot_updated('token_family'::regclass)::int AS hot,
+       pg_stat_get_xact_tuples_updated('user_session'::regclass)::int AS sessions`,
+  );
+  assert.deepEqual(rows, [{ written: some.length, hot: some.length, sessions: 0 }]);
+  await client.query('ROLLBACK');
 });

@@ -235,7 +235,8 @@ export interface Queries {
   'unmoved.any': { slots: Record<never, never>; row: Pick<Tables['user_session_0'], 'id'> };
   'unmoved.find': { slots: Pick<Tables['user_session_0'], 'id'>; row: Pick<Tables['user_session_0'], 'id'> };
   'unmoved.ofUser': { slots: Pick<Tables['user_session_0'], 'user_id'> & { limit: number }; row: Pick<Tables['user_session_0'], 'id'> };
-  'unmoved.deleteOfRealm': { slots: Pick<Tables['user_session_0'], 'realm_id'>; row: never };
+  'unmoved.ofRealm': { slots: Pick<Tables['user_session_0'], 'realm_id'> & { limit: number }; row: Pick<Tables['user_session_0'], 'id'> };
+  'unmoved.deleteOfRealm': { slots: Pick<Tables['user_session_0'], 'realm_id'> & { limit: number }; row: never };
   'unmoved.touchOfClient': { slots: Pick<Tables['token_family_0'], 'client_uuid'>; row: never };
   'unmoved.deleteOfClient': { slots: Pick<Tables['token_family_0'], 'client_uuid'>; row: never };
   'unmoved.ofClient': { slots: Pick<Tables['token_family_0'], 'client_uuid'> & { offline: Tables['user_session_0']['offline'] & Tables['token_family_0']['offline']; after: Tables['token_family_0']['session_id']; max: number; first: number }; row: Tables['user_session_0'] & Pick<Tables['account'], 'username'> & { last_refresh_at: Tables['token_family']['last_refresh_at'] | null; client_uuids: string } };
