@@ -207,9 +207,9 @@ await run(`${numbers(SIZES.roles)} INSERT INTO role (id, realm_id, client_uuid, 
 await run(`${numbers(SIZES.users)} INSERT INTO account (id, realm_id, username, email, first_name, last_name, enabled, email_verified, doc)
   SELECT ${key('us')}, realm_id, 'user-' || n, 'user-' || n || '@example.test', 'given', 'family', 1, 0, replace(doc, one.id, ${key('us')})
   FROM number, (SELECT * FROM account WHERE username = 'ada') AS one`);
-await run(`INSERT INTO user_role (user_id, role_id) SELECT account.id, role.id FROM account, role
+await run(`INSERT INTO user_role (user_id, role_id, username) SELECT account.id, role.id, account.username FROM account, role
   WHERE account.realm_id = '${realmId}' AND account.username LIKE 'user-%' AND role.realm_id = account.realm_id AND role.name IN ('first-role', 'default-roles-big')`);
-await run(`INSERT INTO user_group (user_id, group_id) SELECT account.id, realm_group.id FROM account, realm_group
+await run(`INSERT INTO user_group (user_id, group_id, username) SELECT account.id, realm_group.id, account.username FROM account, realm_group
   WHERE account.realm_id = '${realmId}' AND account.username LIKE 'user-%' AND realm_group.realm_id = account.realm_id AND realm_group.name = 'first'`);
 const [user] = await rows(`SELECT * FROM account WHERE username = $1`, 'ada');
 const userId = String(user!['id']);

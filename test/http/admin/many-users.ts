@@ -46,8 +46,8 @@ export const seedOf = (users: number): string => `
   INSERT INTO account (id, realm_id, username, email, first_name, last_name, enabled, email_verified, doc)
   SELECT 'many-' || n, realm_id, 'user-' || n, 'user-' || n || '@example.test', 'given', 'family', 1, 0, doc
   FROM number, (SELECT realm_id, doc FROM account WHERE username = 'admin') AS one;
-  INSERT INTO user_role (user_id, role_id)
-  SELECT account.id, role.id FROM account JOIN role ON role.realm_id = account.realm_id
+  INSERT INTO user_role (user_id, role_id, username)
+  SELECT account.id, role.id, account.username FROM account JOIN role ON role.realm_id = account.realm_id
   WHERE account.id LIKE 'many-%' AND role.name = 'default-roles-master';
   INSERT INTO event (realm_id, time, type, doc)
   SELECT realm_id, 1000, 'LOGIN', '{"id":"' || id || '","time":1000,"type":"LOGIN","realmId":"x","details":{}}'

@@ -13,8 +13,8 @@ export async function seedUsers(client: Client, users: number): Promise<void> {
     SELECT ${id}, ada.realm_id, 'user' || i, 'user' || i || '@example.test', lower(${first}), lower(${last}),
       1, 1, NULL, ${userDocument(users)}
     FROM ${ada} AS ada, ${numbers}`);
-  await client.query(`INSERT INTO user_role (user_id, role_id)
-    SELECT ${id}, role_id FROM user_role JOIN ${ada} AS ada ON ada.id = user_id, ${numbers}`);
+  await client.query(`INSERT INTO user_role (user_id, role_id, username)
+    SELECT ${id}, role_id, 'user' || i FROM user_role JOIN ${ada} AS ada ON ada.id = user_id, ${numbers}`);
   await client.query(`INSERT INTO credential (id, user_id, priority, secret_data, doc, sealed)
     SELECT ${uuidSql(`'c' || i`)}, ${id}, priority, secret_data, credential.doc, sealed
     FROM credential JOIN ${ada} AS ada ON ada.id = user_id, ${numbers}`);

@@ -22,8 +22,8 @@ export function seedUsers(database: DatabaseSync, users: number): void {
     SELECT made.id, ada.realm_id, 'user' || i, 'user' || i || '@example.test', lower(${first}), lower(${last}),
       1, 1, NULL, ${userDocument(users)}
     FROM made CROSS JOIN ${ada} AS ada ORDER BY made.id;
-    INSERT INTO user_role (user_id, role_id)
-    SELECT made.id, role_id FROM made CROSS JOIN (SELECT role_id FROM user_role JOIN ${ada} AS ada ON ada.id = user_id)
+    INSERT INTO user_role (user_id, role_id, username)
+    SELECT made.id, role_id, 'user' || i FROM made CROSS JOIN (SELECT role_id FROM user_role JOIN ${ada} AS ada ON ada.id = user_id)
     ORDER BY made.id;
     INSERT INTO credential (id, user_id, priority, secret_data, doc, sealed)
     SELECT uuid_of('c' || i) AS credential_id, made.id, priority, secret_data, known.doc, sealed
