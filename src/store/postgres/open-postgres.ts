@@ -55,7 +55,9 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
         ? await ChangeFeed.open({ connections, origin: uuid(random), clock: shared })
         : undefined;
     const clock = options.clock ?? (feed === undefined ? machineClock : shared);
-    return new PostgresStore({ connections, sealing: { keyring, random }, clock, feed });
+    const store = new PostgresStore({ connections, sealing: { keyring, random }, clock, feed });
+    if (mode === 'write') await store.readFinishedMigrations();
+    return store;
   } catch (error) {
     await connections.close();
     throw mapFault(error, connections.place);

@@ -1,5 +1,6 @@
 import type { BackgroundProgress, BackgroundStore } from '../contract/index.ts';
 import { BACKGROUND_MIGRATIONS, type BackgroundMigration } from '../migrations/background.ts';
+import type { Answer } from '../schema.ts';
 import { SqlDriver } from './driver.ts';
 
 /** Time in milliseconds after which the store reads again whether a background migration has finished. */
@@ -18,10 +19,17 @@ export abstract class SqlBackground extends SqlDriver implements BackgroundStore
    */
   protected abstract buildIndexes(migration: BackgroundMigration): Promise<boolean>;
 
-  /** Reports whether a background migration has finished. Learns within seconds what other stores have finished. */
-  protected async isMigrated(name: string): Promise<boolean> {
-    if (!this.#finished.has(name)) await this.#readFinished();
-    return this.#finished.has(name);
+  /**
+   * Reports whether a background migration has finished. Learns within seconds what other stores have finished. Returns
+   * true without a promise, so that a finished migration delays no call.
+   */
+  protected isMigrated(name: string): Answer<boolean> {
+    return this.#finished.has(name) || this.#readFinished().then(() => this.#finished.has(name));
+  }
+
+  /** Reads which background migrations have finished. The driver calls it once when it opens the store. */
+  async readFinishedMigrations(): Promise<void> {
+    await this.#readFinished();
   }
 
   async listBackgroundMigrations(): Promise<readonly BackgroundProgress[]> {

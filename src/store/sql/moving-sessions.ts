@@ -20,6 +20,7 @@ import type {
   UserSessionQuery,
 } from '../contract/index.ts';
 import { readUnmovedSession } from '../records/sessions.ts';
+import type { Answer } from '../schema.ts';
 import { SESSION_ROWS } from '../verbs/move-sessions.ts';
 import { SqlStore } from './store.ts';
 
@@ -32,7 +33,8 @@ const TOGETHER = 100;
  */
 export abstract class SqlMovingSessions extends SqlStore {
   override async startSession(session: UserSession, family: TokenFamily): Promise<void> {
-    await this.#move(session.id);
+    const moving = this.#move(session.id);
+    if (moving !== undefined) await moving;
     return super.startSession(session, family);
   }
 
@@ -91,12 +93,13 @@ export abstract class SqlMovingSessions extends SqlStore {
   }
 
   override async finishLogin(login: Parameters<LoginStore['finishLogin']>[0]): Promise<'finished' | 'gone'> {
-    await this.#move(login.session.id);
+    const moving = this.#move(login.session.id);
+    if (moving !== undefined) await moving;
     return super.finishLogin(login);
   }
 
   override async takeCode(hash: Buffer, now: number): Promise<TakenCode> {
-    if (!(await this.isMigrated(SESSION_ROWS))) {
+    if (this.isMigrated(SESSION_ROWS) !== true) {
       const code = await this.get('code.find', { hash });
       if (code !== undefined) await this.#move(code.session_id);
     }
@@ -106,17 +109,22 @@ export abstract class SqlMovingSessions extends SqlStore {
   override async startFamily(
     ...input: Parameters<LoginStore['startFamily']>
   ): Promise<'started' | 'used' | 'gone'> {
-    await this.#move(input[1].sessionId);
+    const moving = this.#move(input[1].sessionId);
+    if (moving !== undefined) await moving;
     return super.startFamily(...input);
   }
 
   override async removeConsent(userId: string, clientUuid: ClientUuid): Promise<{ removed: boolean }> {
-    await this.#moveOfUser(userId);
+    const moving = this.#moveOfUser(userId);
+    if (moving !== undefined) await moving;
     return super.removeConsent(userId, clientUuid);
   }
 
   override async apply(changes: readonly Change[]): Promise<Applied> {
-    for (const change of changes) if (change.do === 'endSessions') await this.#moveOfUser(change.userId);
+    for (const change of changes) {
+      const moving = change.do === 'endSessions' ? this.#moveOfUser(change.userId) : undefined;
+      if (moving !== undefined) await moving;
+    }
     return super.apply(changes);
   }
 
@@ -124,7 +132,8 @@ export abstract class SqlMovingSessions extends SqlStore {
     userId: string,
     options: { offlineToo: boolean },
   ): Promise<{ ended: number }> {
-    await this.#moveOfUser(userId);
+    const moving = this.#moveOfUser(userId);
+    if (moving !== undefined) await moving;
     return super.endUserSessions(userId, options);
   }
 
@@ -147,7 +156,8 @@ export abstract class SqlMovingSessions extends SqlStore {
   }
 
   override async listClientsOfUser(userId: string, offline: boolean): Promise<readonly ClientUuid[]> {
-    await this.#moveOfUser(userId);
+    const moving = this.#moveOfUser(userId);
+    if (moving !== undefined) await moving;
     return super.listClientsOfUser(userId, offline);
   }
 
@@ -189,28 +199,49 @@ export abstract class SqlMovingSessions extends SqlStore {
   }
 
   /** Calls `act`. If it misses a session that is not moved yet, moves the session and calls `act` again. */
-  async #orMoved<T>(id: SessionId, act: () => Promise<T>, hasFound: (result: T) => boolean): Promise<T> {
+  #orMoved<T>(id: SessionId, act: () => Promise<T>, hasFound: (result: T) => boolean): Promise<T> {
     // This must come first: the session may be moved, and the migration finish, while `act` runs.
-    const isMigrated = await this.isMigrated(SESSION_ROWS);
+    const isMigrated = this.isMigrated(SESSION_ROWS);
+    return isMigrated === true ? act() : this.#orMovedFirst(id, { act, hasFound, isMigrated });
+  }
+
+  async #orMovedFirst<T>(
+    id: SessionId,
+    {
+      act,
+      hasFound,
+      isMigrated: known,
+    }: { act: () => Promise<T>; hasFound: (result: T) => boolean; isMigrated: Answer<boolean> },
+  ): Promise<T> {
+    const isMigrated = await known;
     const result = await act();
     if (isMigrated || hasFound(result)) return result;
     await this.#move(id);
     return act();
   }
 
-  async #move(id: SessionId): Promise<void> {
-    if (await this.isMigrated(SESSION_ROWS)) return;
-    if ((await this.get('unmoved.find', { id })) !== undefined)
-      await this.write('moveSessions', { ids: [id] });
+  /** Moves a session. Returns undefined if all sessions have been moved, so that the caller continues immediately. */
+  #move(id: SessionId): Promise<void> | undefined {
+    return this.#unlessMigrated(async () => {
+      if ((await this.get('unmoved.find', { id })) !== undefined)
+        await this.write('moveSessions', { ids: [id] });
+    });
   }
 
-  async #moveOfUser(userId: string): Promise<void> {
-    if (await this.isMigrated(SESSION_ROWS)) return;
-    for (;;) {
-      const rows = await this.all('unmoved.ofUser', { user_id: userId, limit: TOGETHER });
-      if (rows.length === 0) return;
-      await this.write('moveSessions', { ids: rows.map(({ id }) => id).toSorted() });
-    }
+  #moveOfUser(userId: string): Promise<void> | undefined {
+    return this.#unlessMigrated(async () => {
+      for (;;) {
+        const rows = await this.all('unmoved.ofUser', { user_id: userId, limit: TOGETHER });
+        if (rows.length === 0) return;
+        await this.write('moveSessions', { ids: rows.map(({ id }) => id).toSorted() });
+      }
+    });
+  }
+
+  #unlessMigrated(move: () => Promise<void>): Promise<void> | undefined {
+    const isMigrated = this.isMigrated(SESSION_ROWS);
+    if (isMigrated === true) return undefined;
+    return Promise.resolve(isMigrated).then((known) => (known ? undefined : move()));
   }
 }
 

@@ -2,6 +2,7 @@ import type { UserQuery } from '../contract/index.ts';
 import { USER_SEARCH } from '../migrations/user-search.ts';
 import type { RowOf } from '../queries/compiled/types.ts';
 import type { SearchWay } from '../queries/index.ts';
+import type { Answer } from '../schema.ts';
 import { SqlLogin } from './login.ts';
 
 /** Number of users that a search compares first. If its words are common, these already contain the page. */
@@ -16,7 +17,7 @@ const RARE = 60;
 /** Chooses the way of each search of users (see `SearchWay`). */
 export abstract class SqlUserSearch extends SqlLogin {
   /** Reports whether the search index of users exists and contains all of them. */
-  protected hasSearchIndex(): Promise<boolean> {
+  protected hasSearchIndex(): Answer<boolean> {
     return this.isMigrated(USER_SEARCH.name);
   }
 

@@ -79,7 +79,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   try {
     if (keys === 'fresh') await writer.call('run', { query: 'meta.put', values: proofRow(keyring, random) });
     const database = openReader(file, file);
-    return new SqliteStore({
+    const store = new SqliteStore({
       file,
       database,
       reader: new Reader(file, file),
@@ -89,6 +89,8 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       clock,
       closed: () => {},
     });
+    await store.readFinishedMigrations();
+    return store;
   } catch (error) {
     await writer.close();
     throw error;
