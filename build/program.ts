@@ -108,11 +108,10 @@ const common: BuildOptions = {
 const undeclared = BUNDLED.filter((name) => !(name in manifest.dependencies));
 if (undeclared.length > 0) throw new Error(`package.json must list ${undeclared.join(', ')} as dependencies`);
 
-// Each kind of worker thread has its own file and loads only the code that it needs.
-await build({ ...common, entryPoints: THREADS });
+// Each kind of worker thread has its own entry, and shares chunks with the program.
 const { metafile } = await build({
   ...common,
-  entryPoints: ['src/cli/main.ts'],
+  entryPoints: ['src/cli/main.ts', ...THREADS],
   splitting: true,
   metafile: true,
   chunkNames: 'part-[hash]',

@@ -13,8 +13,8 @@ import {
   SET_FILES,
 } from '../../src/backupset/index.ts';
 import type { Secret } from '../../src/core/index.ts';
-import { MIGRATIONS } from '../../src/store/migrations/index.ts';
 import { dumpSqlite } from '../../src/store/open.ts';
+import { makeOlderSqlite } from '../store/older-schema.ts';
 import { PASSPHRASE } from './platform.ts';
 
 interface Place {
@@ -113,26 +113,12 @@ export async function makeNewer(set: Place, version: number): Promise<void> {
 
 /** Downgrades the dump to the first schema: removes everything that later schemas added. */
 export async function makeOlder(set: Place): Promise<void> {
-  const first = new DatabaseSync(':memory:');
-  first.exec(MIGRATIONS[0]!.sqlite);
-  const known = new Set(
-    first
-      .prepare('SELECT name FROM sqlite_schema')
-      .all()
-      .map(({ name }) => name),
-  );
-  first.close();
   const dir = await mkdtemp(join(tmpdir(), 'idkit-test-older-'));
-  const file = join(dir, 'older.db');
-  const older = new DatabaseSync(file);
-  const sql = gunzipSync(await readFile(join(set.dir, SET_FILES.dump))).toString();
-  older.exec(sql);
-  // A table is dropped together with its indexes.
-  for (const kind of ['table', 'index'])
-    for (const { name } of older.prepare('SELECT name FROM sqlite_schema WHERE type = ?').all(kind))
-      if (!known.has(name)) older.exec(`DROP ${kind} "${name}"`);
-  older.exec('PRAGMA user_version = 1');
-  older.close();
+  const [current, file] = [join(dir, 'current.db'), join(dir, 'older.db')];
+  const loaded = new DatabaseSync(current);
+  loaded.exec(gunzipSync(await readFile(join(set.dir, SET_FILES.dump))).toString());
+  loaded.close();
+  makeOlderSqlite(current, file, 1);
   const chunks: Uint8Array[] = [];
   await dumpSqlite(file, async (chunk) => void chunks.push(Buffer.from(chunk)));
   await rm(dir, { recursive: true });

@@ -44,5 +44,5 @@ CREATE INDEX admin_event_client ON admin_event (realm_id, auth_realm_id, auth_cl
 CREATE INDEX admin_event_user ON admin_event (auth_user_id, time);
 CREATE INDEX admin_event_ip ON admin_event (realm_id, auth_ip_address, time);
 `,
-  postgres: '',
+  postgres: '-- The background migration `event-indexes` builds the indexes.',
 };

@@ -1,25 +1,7 @@
 import { type Kysely, sql } from 'kysely';
+import { FIRST_KEY } from '../migrations/user-search.ts';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot } from './define.ts';
-
-/** The number of a realm is in the upper bits of the keys of its users, so that a search reads only their range. */
-export const KEY_BITS = 40;
-
-/** The greatest key of a realm's users, or the one before the first if it has none. */
-export const FIRST_KEY = `coalesce((
-      SELECT key FROM search_user WHERE key > realm.number << ${KEY_BITS} AND key < (realm.number + 1) << ${KEY_BITS}
-      ORDER BY key DESC LIMIT 1
-    ), realm.number << ${KEY_BITS})`;
-
-/** Number of bytes at the beginning and at the end of a long value that its token contains. */
-const [HEAD, TAIL] = [100, 40];
-
-/** The token of an attribute value in the index on SQLite: the name, and the value or the parts of a long one. */
-export function PAIR(name: string, value: string): string {
-  const bytes = `CAST(${value} AS BLOB)`;
-  return `hex(${name}) || 'x' || CASE WHEN length(${bytes}) <= ${HEAD + TAIL} THEN hex(${bytes})
-      ELSE hex(substr(${bytes}, 1, ${HEAD})) || 'x' || hex(substr(${bytes}, -${TAIL})) || 'x' || length(${bytes}) END`;
-}
 
 /** Queries that fill the search index of SQLite with existing users. Postgres builds its indexes itself. */
 export function searchIndexQueries(db: Kysely<Tables>): Record<string, Compilable> {

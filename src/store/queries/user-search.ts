@@ -1,6 +1,8 @@
 import { type Kysely, type Compilable as Query, type RawBuilder, sql } from 'kysely';
 import type { UserQuery } from '../contract/index.ts';
 import {
+  KEY_BITS,
+  PAIR,
   POSTGRES_ATTRIBUTES,
   POSTGRES_TRIGRAMS,
   POSTGRES_UNUSUAL,
@@ -10,7 +12,6 @@ import {
 import type { Tables } from '../schema.ts';
 import type { RowOf } from './compiled/types.ts';
 import { withoutServiceAccounts } from './events.ts';
-import { KEY_BITS, PAIR } from './search-index.ts';
 import { type NameFilter, nameFilters, trigramsOf } from './search-words.ts';
 import { selectUsers } from './users.ts';
 

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { USER_SEARCH } from '../migrations/user-search.ts';
-import { FIRST_KEY, PAIR } from '../queries/search-index.ts';
+import { FIRST_KEY, PAIR, USER_SEARCH } from '../migrations/user-search.ts';
 
 // The search index of users on SQLite. It is derived from the users, so that dumps do not contain it, and a database
 // without it gets a new one. Triggers maintain it in the transaction of each write.
