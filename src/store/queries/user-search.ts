@@ -28,7 +28,7 @@ export type SearchWay = { by: 'all' | 'index' | 'exact' } | { by: 'order'; users
 
 /** The ways that a search can take. */
 export interface SearchPlan {
-  /** True if there is no condition, so that the search finds all users except service accounts. */
+  /** True if the query filters nothing: the search finds all users except service accounts. */
   selectsAll: boolean;
   /** True if the way `exact` is possible. */
   isExact: boolean;

@@ -8,7 +8,7 @@ import type { Verbs } from './verbs.ts';
  */
 export function* runSlice({ name, dialect }: Verbs['runSlice']['in']): Steps<Verbs['runSlice']['out']> {
   const migration = BACKGROUND_MIGRATIONS.find((one) => one.name === name);
-  if (migration === undefined) throw new Error(`there is no background migration ${name}`);
+  if (migration === undefined) throw new Error(`background migration ${name} does not exist`);
   yield* send('background.begin', { name });
   const row = yield* get('background.claim', { name });
   if (row === undefined) return undefined;
