@@ -85,6 +85,19 @@ export async function withServices<T>(
   }
 }
 
+/** Measures in rounds, while the services of the large sides run. */
+export function measureLarge(
+  bench: Bench,
+  rounds: number,
+  measure: (running: RunningSide, large: Side, round: number) => Promise<Readonly<Record<string, Figure>>>,
+): Promise<Lines> {
+  return withServices(
+    bench,
+    ({ large }) => [large],
+    (running) => inRounds(bench, rounds, ({ large }, round) => measure(running(large), large, round)),
+  );
+}
+
 /** The order of a load that refreshes with the tokens of a side. */
 export function refreshOrder(side: Side, port: number, seconds: number, rate?: number): LoadOrder {
   return {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { load, tryLoad } from '../../measure.ts';
-import { inRounds, ms, type Row, refresh, tryRefresh, withServices } from '../bench.ts';
+import { inRounds, measureLarge, ms, type Row, refresh, tryRefresh, withServices } from '../bench.ts';
 import type { AdminCalls } from '../calls.ts';
 import { uuidOf } from '../seeds/plan.ts';
 import type { Side } from '../side.ts';
@@ -28,34 +28,29 @@ function slowReads({ plan, seeded }: Side): string[] {
 export const lanesRow: Row = {
   name: 'lanes',
   measure: (bench) =>
-    withServices(
-      bench,
-      ({ large }) => [large],
-      (running) =>
-        inRounds(bench, Math.min(2, bench.rounds), async ({ large }) => {
-          const { calls, port } = running(large);
-          const seconds = Math.max(bench.seconds * 3, 3);
-          await refresh(large, port, 2, 100);
-          const without = await refresh(large, port, seconds, 100);
-          const reads = startReads(calls, slowReads(large));
-          await pause(1000);
-          const under = await tryRefresh(large, port, seconds, 100);
-          const done = await reads.stop();
-          const statuses = Object.entries(under.statuses)
-            .map(([status, times]) => `${times} × ${status}`)
-            .join(', ');
-          return {
-            'token p99 under twelve slow reads / without': {
-              value: under.p99 / without.p99,
-              detail: `${ms(under.p99)} over ${ms(without.p99)}; reads: ${done}`,
-            },
-            'tokens refused under twelve slow reads': {
-              value: under.not200,
-              detail: `of ${under.requests}${statuses === '' ? '' : `: ${statuses}`}`,
-            },
-          };
-        }),
-    ),
+    measureLarge(bench, Math.min(2, bench.rounds), async (running, large) => {
+      const { calls, port } = running;
+      const seconds = Math.max(bench.seconds * 3, 3);
+      await refresh(large, port, 2, 100);
+      const without = await refresh(large, port, seconds, 100);
+      const reads = startReads(calls, slowReads(large));
+      await pause(1000);
+      const under = await tryRefresh(large, port, seconds, 100);
+      const done = await reads.stop();
+      const statuses = Object.entries(under.statuses)
+        .map(([status, times]) => `${times} × ${status}`)
+        .join(', ');
+      return {
+        'token p99 under twelve slow reads / without': {
+          value: under.p99 / without.p99,
+          detail: `${ms(under.p99)} over ${ms(without.p99)}; reads: ${done}`,
+        },
+        'tokens refused under twelve slow reads': {
+          value: under.not200,
+          detail: `of ${under.requests}${statuses === '' ? '' : `: ${statuses}`}`,
+        },
+      };
+    }),
 };
 
 function startReads(calls: AdminCalls, paths: readonly string[]): { stop(): Promise<string> } {
