@@ -8,12 +8,18 @@ const REST = 0.5;
  * else noticeably.
  */
 export class SliceSize {
-  limit = LIMITS.first;
+  limit: number;
   readonly #target: number;
+  readonly #smallest: number;
 
-  /** @param target time in milliseconds that a slice should take */
-  constructor(target: number) {
+  /**
+   * @param target time in milliseconds that a slice should take
+   * @param limits number of records in the first slice, and the minimum of each slice
+   */
+  constructor(target: number, { first, smallest }: { first: number; smallest: number } = LIMITS) {
     this.#target = target;
+    this.limit = first;
+    this.#smallest = smallest;
   }
 
   /**
@@ -24,7 +30,7 @@ export class SliceSize {
    */
   adapt(took: number): number {
     const next = Math.round(this.limit / Math.min(2, Math.max(0.5, took / this.#target)));
-    this.limit = Math.min(LIMITS.largest, Math.max(LIMITS.smallest, next));
+    this.limit = Math.min(LIMITS.largest, Math.max(this.#smallest, next));
     return took * REST;
   }
 }

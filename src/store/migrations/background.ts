@@ -33,16 +33,18 @@ export interface BackgroundMigration {
   /** Indexes that Postgres builds before the first slice, without blocking writes. A new database has them at once. */
   postgresIndexes?: readonly BackgroundIndex[];
   /**
-   * Handles the next records, in one transaction of about 50 ms. If a slice is repeated, it must have the same effect.
+   * Handles the next records, about `limit`, in one transaction. If a slice is repeated, it must have the same effect.
    *
    * @param position the position of the previous slice, or an empty string
    */
-  slice?(position: string, dialect: 'sqlite' | 'postgres'): Steps<Slice>;
+  slice?(position: string, limit: number, dialect: 'sqlite' | 'postgres'): Steps<Slice>;
+  /** Number of records in the first slice. Later slices adapt to the time that a slice takes. */
+  firstSlice?: number;
 }
 
 /** All background migrations, in the order in which they run. */
 export const BACKGROUND_MIGRATIONS: readonly BackgroundMigration[] = [
-  { name: SESSION_ROWS, title: 'move sessions to smaller rows', slice: moveNextSessions },
+  { name: SESSION_ROWS, title: 'move sessions to smaller rows', slice: moveNextSessions, firstSlice: 200 },
   INDEX_EVENTS,
   {
     name: NAME_MEMBERS,
@@ -58,6 +60,7 @@ export const BACKGROUND_MIGRATIONS: readonly BackgroundMigration[] = [
       },
     ],
     slice: nameNextMembers,
+    firstSlice: 1_000,
   },
   USER_SEARCH,
 ];

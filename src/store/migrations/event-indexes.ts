@@ -1,9 +1,6 @@
 import { run, type Steps } from '../verbs/steps.ts';
 import type { BackgroundMigration, Slice } from './background.ts';
 
-/** Number of events that one slice moves. */
-const SLICE = 500;
-
 /** Part of a text that an index of Postgres contains. An index limits the size of its entries, and clients choose some texts. */
 const part = (column: string) => `"left"(${column}, 100)`;
 
@@ -49,16 +46,17 @@ export const INDEX_EVENTS: BackgroundMigration = {
     },
   ],
   slice: moveEvents,
+  firstSlice: 500,
 };
 
 /** Moves the next events into the tables with indexes, the newest ones first. Postgres has nothing to move. */
-function* moveEvents(_: string, dialect: 'sqlite' | 'postgres'): Steps<Slice> {
+function* moveEvents(_: string, limit: number, dialect: 'sqlite' | 'postgres'): Steps<Slice> {
   let handled = 0;
   if (dialect === 'sqlite')
     for (const table of ['event', 'admin_event'] as const) {
       if (handled > 0) break;
-      handled = yield* run(`${table}.move`, { limit: SLICE });
-      yield* run(`${table}.moved`, { limit: SLICE });
+      handled = yield* run(`${table}.move`, { limit });
+      yield* run(`${table}.moved`, { limit });
     }
   return { position: '', handled, finished: handled === 0 };
 }

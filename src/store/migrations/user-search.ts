@@ -43,9 +43,6 @@ export const POSTGRES_USUAL = `(length(doc) < 10000 AND strpos(doc, '\\u') = 0)`
 /** The attributes of a user on Postgres: `{realmId: {name: [value]}}`. */
 export const POSTGRES_ATTRIBUTES = `jsonb_set('{}', ARRAY[realm_id], jsonb_extract_path(doc::jsonb, 'attributes'))`;
 
-/** Number of users in a slice. */
-const SLICE = 250;
-
 /** Builds the search index of the users of an older database. */
 export const USER_SEARCH: BackgroundMigration = {
   name: 'user-search',
@@ -64,14 +61,15 @@ export const USER_SEARCH: BackgroundMigration = {
       sql: `CREATE INDEX account_unusual ON account (realm_id) WHERE service_account_client IS NULL AND ${POSTGRES_UNUSUAL}`,
     },
   ],
-  *slice(position, dialect) {
+  firstSlice: 250,
+  *slice(position, limit, dialect) {
     if (dialect === 'postgres') return { position, handled: 0, finished: true };
-    const ids = yield* all('search_user.next', { after: position, limit: SLICE });
+    const ids = yield* all('search_user.next', { after: position, limit });
     const last = ids.at(-1)?.id;
     if (last === undefined) return { position, handled: 0, finished: true };
     yield* run('search_realm.fill', {});
     yield* run('search_user.fill', { after: position, last });
-    return { position: last, handled: ids.length, finished: ids.length < SLICE };
+    return { position: last, handled: ids.length, finished: ids.length < limit };
   },
 };
 

@@ -1,3 +1,4 @@
+import { SliceSize } from '../../core/index.ts';
 import type { BackgroundProgress, BackgroundStore } from '../contract/index.ts';
 import { BACKGROUND_MIGRATIONS, type BackgroundMigration } from '../migrations/background.ts';
 import type { Answer } from '../schema.ts';
@@ -5,12 +6,18 @@ import { SqlDriver } from './driver.ts';
 
 /** Time in milliseconds after which the store reads again whether a background migration has finished. */
 const READ_AGAIN_MS = 2_000;
+/** Time in milliseconds that a slice should take. All writes wait for it on SQLite. */
+const SLICE_MS = 50;
+/** Minimum number of records in a slice. */
+const SMALLEST = 20;
 
 /** Runs the background migrations of both databases. */
 export abstract class SqlBackground extends SqlDriver implements BackgroundStore {
   readonly #finished = new Set<string>();
   /** The background migrations whose indexes exist. */
   readonly #indexed = new Set<string>();
+  /** The sizes of the slices, by the name of the background migration. */
+  readonly #sizes = new Map<string, SliceSize>();
   #read: { at: number; rows: Promise<void> } | undefined;
 
   /**
@@ -48,7 +55,11 @@ export abstract class SqlBackground extends SqlDriver implements BackgroundStore
         if (!(await this.buildIndexes(migration))) return undefined;
         this.#indexed.add(name);
       }
-      const progress = await this.write('runSlice', { name, dialect: this.dialect });
+      const size = this.#sizes.get(name) ?? sliceSize(migration);
+      this.#sizes.set(name, size);
+      const began = performance.now();
+      const progress = await this.write('runSlice', { name, limit: size.limit, dialect: this.dialect });
+      if (progress !== undefined) size.adapt(performance.now() - began);
       if (progress?.finished) this.#finished.add(name);
       return progress && { name, title, ...progress };
     }
@@ -71,4 +82,8 @@ export abstract class SqlBackground extends SqlDriver implements BackgroundStore
       throw error;
     }
   }
+}
+
+function sliceSize({ firstSlice: first = SMALLEST }: BackgroundMigration): SliceSize {
+  return new SliceSize(SLICE_MS, { first, smallest: SMALLEST });
 }

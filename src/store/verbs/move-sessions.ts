@@ -4,12 +4,9 @@ import { get, type Steps, send } from './steps.ts';
 /** The name of the background migration that moves sessions to the tables of this version. */
 export const SESSION_ROWS = 'session rows';
 
-/** Number of sessions in one slice. It is small on SQLite, because all writes of the service wait for it. */
-const SESSIONS = { sqlite: 200, postgres: 500 };
-
 /** Moves the next sessions, with their token families, to the tables of this version. */
-export function* moveNextSessions(position: string, dialect: 'sqlite' | 'postgres'): Steps<Slice> {
-  const next = yield* get('unmoved.range', { after: position, limit: SESSIONS[dialect] });
+export function* moveNextSessions(position: string, limit: number): Steps<Slice> {
+  const next = yield* get('unmoved.range', { after: position, limit });
   if (next?.first_id == null || next.last_id === null) {
     if ((yield* get('unmoved.any', {})) !== undefined) return { position: '', handled: 0, finished: false };
     yield* send('unmoved.truncate', {});

@@ -138,7 +138,7 @@ export interface Verbs {
   };
   moveSessions: { in: { ids: readonly string[] }; out: undefined };
   runSlice: {
-    in: { name: string; dialect: 'sqlite' | 'postgres' };
+    in: { name: string; limit: number; dialect: 'sqlite' | 'postgres' };
     /** `handled` counts the records of all slices so far. */
     out: { handled: number; finished: boolean } | undefined;
   };
