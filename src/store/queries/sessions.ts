@@ -175,15 +175,7 @@ export function sessionQueries(
       .selectAll()
       .where('session_id', '=', slot('session_id'))
       .where('id', '=', slot('id')),
-    /** Copies the last use of a client's token families to their sessions. */
-    'session.touchOfClient': db
-      .updateTable('user_session')
-      .set((eb) => ({
-        last_access_at: sql<number>`${greatest}(last_access_at, ${lastRefresh(eb).where('client_uuid', '=', slot('client_uuid'))})`,
-      }))
-      .where(
-        sql<boolean>`(id, offline) in (select session_id, offline from token_family where client_uuid = ${slot('client_uuid', 'token_family.client_uuid')})`,
-      ),
+    'session.touchOfClient': touchOfClient(db, dialect),
     'family.deleteOfClient': db.deleteFrom('token_family').where('client_uuid', '=', slot('client_uuid')),
     'family.exists': db
       .selectFrom('token_family')
@@ -287,4 +279,23 @@ export function selectFamilies(db: Kysely<Tables>) {
         .whereRef('other.offline', '=', 'token_family.offline')
         .as('session_refresh_at'),
     );
+}
+
+/** Copies the last use of a client's token families to their sessions, in the tables of this or of an older version. */
+export function touchOfClient(
+  db: Kysely<Tables>,
+  dialect: 'sqlite' | 'postgres',
+  version: '' | '_0' = '',
+): Compilable {
+  const [session, family] = [sql.table(`user_session${version}`), sql.table(`token_family${version}`)];
+  const client = sql`client_uuid = ${slot('client_uuid', `token_family${version}.client_uuid`)}`;
+  const greatest = sql.raw(dialect === 'sqlite' ? 'max' : 'greatest');
+  return {
+    compile: () =>
+      sql`
+update ${session} set last_access_at = ${greatest}(last_access_at, (
+  select max(last_refresh_at) from ${family} where session_id = ${session}.id and offline = ${session}.offline and ${client}
+))
+where (id, offline) in (select session_id, offline from ${family} where ${client})`.compile(db),
+  };
 }

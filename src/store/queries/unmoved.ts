@@ -2,6 +2,7 @@ import { type ExpressionBuilder, type Kysely, type RawBuilder, sql } from 'kysel
 import { idBytesSql } from '../records/id-bytes.ts';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot } from './define.ts';
+import { touchOfClient } from './sessions.ts';
 
 /**
  * Queries of the sessions that an older version stored and that the background migration `session rows` has not moved
@@ -17,7 +18,6 @@ export function unmovedQueries(
     dialect === 'sqlite'
       ? sql<string>`json_group_array(distinct client_uuid)`
       : sql<string>`coalesce(json_agg(distinct client_uuid), '[]')`;
-  const greatest = sql.raw(dialect === 'sqlite' ? 'max' : 'greatest');
   const doc =
     dialect === 'sqlite'
       ? sql.raw<string>(
@@ -94,15 +94,7 @@ on conflict do nothing`.compile(db),
           .limit(slot('limit')),
       )
       .where('offline', '=', 0),
-    /** Copies the last use of a client's token families to their sessions. */
-    'unmoved.touchOfClient': db
-      .updateTable('user_session_0')
-      .set((eb) => ({
-        last_access_at: sql<number>`${greatest}(last_access_at, ${lastRefresh(eb).where('client_uuid', '=', slot('client_uuid'))})`,
-      }))
-      .where(
-        sql<boolean>`(id, offline) in (select session_id, offline from token_family_0 where client_uuid = ${slot('client_uuid', 'token_family_0.client_uuid')})`,
-      ),
+    'unmoved.touchOfClient': touchOfClient(db, dialect, '_0'),
     'unmoved.deleteOfClient': db.deleteFrom('token_family_0').where('client_uuid', '=', slot('client_uuid')),
     'unmoved.ofClient': db
       .selectFrom('user_session_0')

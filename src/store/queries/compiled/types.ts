@@ -123,7 +123,7 @@ export interface Queries {
   'family.insert': { slots: Tables['token_family']; row: never };
   'family.find': { slots: Pick<Tables['token_family'], 'session_id' | 'id'>; row: Tables['token_family'] & Pick<Tables['account'], 'realm_id'> & Pick<Tables['user_session'], 'user_id' | 'last_access_at' | 'remember_me' | 'doc'> & { session_started_at: Tables['user_session']['started_at']; session_refresh_at: Tables['token_family']['last_refresh_at'] } };
   'family.row': { slots: Pick<Tables['token_family'], 'session_id' | 'id'>; row: Tables['token_family'] };
-  'session.touchOfClient': { slots: Pick<Tables['token_family'], 'client_uuid'>; row: never };
+  'session.touchOfClient': { slots: { client_uuid: Tables['token_family']['client_uuid'] }; row: never };
   'family.deleteOfClient': { slots: Pick<Tables['token_family'], 'client_uuid'>; row: never };
   'family.exists': { slots: Pick<Tables['token_family'], 'client_uuid' | 'offline' | 'session_id'> & { started_by: Tables['token_family']['started_at'] }; row: Pick<Tables['token_family'], 'id'> };
   'family.delete': { slots: Pick<Tables['token_family'], 'session_id' | 'id'>; row: never };
@@ -237,7 +237,7 @@ export interface Queries {
   'unmoved.ofUser': { slots: Pick<Tables['user_session_0'], 'user_id'> & { limit: number }; row: Pick<Tables['user_session_0'], 'id'> };
   'unmoved.ofRealm': { slots: Pick<Tables['user_session_0'], 'realm_id'> & { limit: number }; row: Pick<Tables['user_session_0'], 'id'> };
   'unmoved.deleteOfRealm': { slots: Pick<Tables['user_session_0'], 'realm_id'> & { limit: number }; row: never };
-  'unmoved.touchOfClient': { slots: Pick<Tables['token_family_0'], 'client_uuid'>; row: never };
+  'unmoved.touchOfClient': { slots: { client_uuid: Tables['token_family_0']['client_uuid'] }; row: never };
   'unmoved.deleteOfClient': { slots: Pick<Tables['token_family_0'], 'client_uuid'>; row: never };
   'unmoved.ofClient': { slots: Pick<Tables['token_family_0'], 'client_uuid'> & { offline: Tables['user_session_0']['offline'] & Tables['token_family_0']['offline']; after: Tables['token_family_0']['session_id']; max: number; first: number }; row: Tables['user_session_0'] & Pick<Tables['account'], 'username'> & { last_refresh_at: Tables['token_family']['last_refresh_at'] | null; client_uuids: string } };
   'unmoved.countOfClient': { slots: Pick<Tables['token_family_0'], 'client_uuid' | 'offline'>; row: { sessions: number } };
