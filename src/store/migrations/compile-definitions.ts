@@ -32,6 +32,7 @@ export function compileDefinitions(): readonly SqliteDefinition[] {
 
 /** Returns the source of the module `backupset/dump/sqlite/definitions.ts`. */
 export function renderDefinitions(): string {
+  const lines = compileDefinitions().map((definition) => `  ${JSON.stringify(definition)},`);
   return `// Written by \`node src/store/migrations/compile-definitions.ts\` from the migrations. A test checks that it is up to date.
 import type { SqliteDefinition } from './known.ts';
 
@@ -42,7 +43,9 @@ export const SQLITE_APPLICATION = ${APPLICATION_ID};
 export const SQLITE_VERSION = ${MIGRATIONS.length};
 
 // biome-ignore format: generated
-export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = ${JSON.stringify(compileDefinitions(), null, 1)};
+export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = [
+${lines.join('\n')}
+];
 `;
 }
 
