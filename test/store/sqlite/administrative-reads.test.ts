@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { forCaller, IdkitError } from '../../../src/core/index.ts';
@@ -19,6 +20,17 @@ async function newReaders(t: TestContext, milliseconds?: number): Promise<Reader
   const readers = new ReaderProcesses(file, file, milliseconds);
   t.after(() => readers.close());
   return readers;
+}
+
+function childProcesses(): number[] {
+  const { stdout } = spawnSync('pgrep', ['-P', String(process.pid)], { encoding: 'utf8' });
+  return stdout.split('\n').filter(Boolean).map(Number);
+}
+
+/** Whether a process has ended, but its parent has not noticed it. */
+function isZombie(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.startsWith('Z');
 }
 
 async function manyUsers(t: TestContext) {
@@ -83,6 +95,26 @@ test('runs no statement of a caller who has disconnected, and keeps a process wh
 test('ends a statement that takes too long with IDKIT_UNREACHABLE', async (t) => {
   const readers = await newReaders(t, 200);
   await assert.rejects(readers.all(ENDLESS, []), { code: 'IDKIT_UNREACHABLE', message: /longer than 0.2 s/ });
+});
+
+test('reads in another process if the idle one was killed', async (t) => {
+  const readers = await newReaders(t);
+  const before = childProcesses();
+  await readers.all(SHORT, []);
+  const started = childProcesses().filter((pid) => !before.includes(pid));
+  assert.equal(started.length, 1);
+  process.kill(started[0]!, 'SIGKILL');
+  // This loop holds the event loop, so that the readers do not learn yet that the process has ended.
+  while (!isZombie(started[0]!));
+  assert.deepEqual(await readers.all(SHORT, []), [{ users: 0 }]);
+});
+
+test('rejects a statement whose process is killed', async (t) => {
+  const readers = await newReaders(t);
+  const before = childProcesses();
+  const running = assert.rejects(readers.all(ENDLESS, []), { code: 'IDKIT_UNREACHABLE', message: /ended/ });
+  for (const pid of childProcesses()) if (!before.includes(pid)) process.kill(pid, 'SIGKILL');
+  await running;
 });
 
 test('closes although a statement never ends, and rejects the statement', async (t) => {

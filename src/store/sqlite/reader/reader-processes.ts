@@ -11,6 +11,8 @@ const GRACE_MS = 50;
 /** A process that runs no statement for this many milliseconds is ended. */
 const UNUSED_MS = 60_000;
 
+type Statement = Pick<ReaderQuestion, 'sql' | 'values'>;
+
 /**
  * Runs slow reads in a few processes, which start when they are needed. Each process runs one statement at a time. If
  * the caller disconnects or the statement takes too long, its process is killed.
@@ -34,12 +36,23 @@ export class ReaderProcesses implements StatementReader {
    * The caller limits the number of statements that run in parallel. If `signal` is aborted, the promise is rejected
    * when the statement has ended.
    *
-   * @throws IDKIT_UNREACHABLE if the statement takes too long
+   * @throws IDKIT_UNREACHABLE if the statement takes too long, or its process ends unexpectedly
    */
   async all<R>(sql: string, values: readonly unknown[], signal?: AbortSignal): Promise<R[]> {
     signal?.throwIfAborted();
     if (this.#closed) throw closed();
-    const reader = this.#idle.pop() ?? this.#start();
+    const idle = this.#idle.pop();
+    try {
+      return await this.#ask<R>(idle ?? this.#start(), { sql, values }, signal);
+    } catch (error) {
+      // The process may have ended before the statement. A statement only reads, so another process can run it again.
+      if (idle === undefined || !(error instanceof EndedUnexpectedly) || this.#closed) throw error;
+      signal?.throwIfAborted();
+      return await this.#ask<R>(this.#start(), { sql, values }, signal);
+    }
+  }
+
+  async #ask<R>(reader: ReaderProcess, { sql, values }: Statement, signal?: AbortSignal): Promise<R[]> {
     const timeout = setTimeout(() => reader.kill(tooSlow(this.#milliseconds)), this.#milliseconds);
     let grace: NodeJS.Timeout | undefined;
     const abort = () => {
@@ -47,7 +60,7 @@ export class ReaderProcesses implements StatementReader {
     };
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      return await reader.ask<R>(sql, values);
+      return await reader.ask<R>({ sql, values });
     } finally {
       clearTimeout(timeout);
       clearTimeout(grace);
@@ -99,7 +112,7 @@ class ReaderProcess {
     this.ended = new Promise((resolve) => {
       const end = (error?: unknown) => {
         this.#leave();
-        this.#asked?.reject(this.#fault ?? error ?? new IdkitError('IDKIT_UNREACHABLE', ENDED));
+        this.#asked?.reject(this.#fault ?? new EndedUnexpectedly(error));
         this.#asked = undefined;
         resolve();
       };
@@ -107,7 +120,7 @@ class ReaderProcess {
       this.#child.once('error', (error) => {
         // Without a process id, the process did not start and has no exit event.
         if (this.#child.pid === undefined) end(error);
-        else this.kill(error);
+        else this.kill(new EndedUnexpectedly(error));
       });
     });
     this.#child.on('message', (answer) => this.#take(answer as ReaderAnswer));
@@ -117,7 +130,7 @@ class ReaderProcess {
     return this.#alive;
   }
 
-  ask<R>(sql: string, values: readonly unknown[]): Promise<R[]> {
+  ask<R>({ sql, values }: Statement): Promise<R[]> {
     clearTimeout(this.#unused);
     this.#child.ref();
     this.#child.channel?.ref();
@@ -125,7 +138,7 @@ class ReaderProcess {
       this.#asked = { resolve: (rows) => resolve(rows as R[]), reject };
       const question: ReaderQuestion = { id: this.#nextId++, sql, values };
       this.#child.send(question, (error) => {
-        if (error !== null) this.kill(error);
+        if (error !== null) this.kill(new EndedUnexpectedly(error));
       });
     });
   }
@@ -167,7 +180,11 @@ class ReaderProcess {
   }
 }
 
-const ENDED = 'a process that reads the database ended unexpectedly';
+class EndedUnexpectedly extends IdkitError {
+  constructor(cause?: unknown) {
+    super('IDKIT_UNREACHABLE', 'a process that reads the database ended unexpectedly', { cause });
+  }
+}
 
 function libraryPaths(): NodeJS.ProcessEnv {
   const { LD_LIBRARY_PATH, DYLD_LIBRARY_PATH, SystemRoot } = process.env;
