@@ -6,21 +6,38 @@ import type { Store } from '../store/index.ts';
 const BETWEEN_SWEEPS_MS = 60_000;
 /** Removes expired records in small slices, so that requests do not wait for the removal. */
 export interface Sweeper {
-  /** Stops the sweeper, and resolves when the running slice is done. */
+  /** Stops the sweeper, and resolves when the running slices are done. */
   stop(): Promise<void>;
 }
 
+type SweptStore = Pick<Store, 'sweep' | 'sweepEvents' | 'clock' | 'sliceMilliseconds'>;
+
 /**
- * Starts the sweeper. The first sweep begins after one pause. A sweep continues while its slices are full, even if it
- * keeps most of their records. A slice that took longer than `store.sliceMilliseconds` makes the next one smaller. A
- * failed slice is logged and retried at the next sweep.
+ * Starts the sweeper, which removes old events independently of all other records. The first sweep begins after one
+ * pause. A sweep continues while its slices leave due records, even if it keeps most of those that it finds. A slice
+ * that took longer than `store.sliceMilliseconds` makes the next one smaller. A failed slice is logged and retried at
+ * the next sweep.
  *
  * @param betweenSweeps pause in milliseconds
  */
 export function startSweeper(
-  store: Pick<Store, 'sweep' | 'clock' | 'sliceMilliseconds'>,
+  store: SweptStore,
   log: Pick<ServiceLog, 'error'>,
   betweenSweeps: () => number = () => BETWEEN_SWEEPS_MS,
+): Sweeper {
+  const loops = (['sweep', 'sweepEvents'] as const).map((kind) => startLoop(kind, store, log, betweenSweeps));
+  return {
+    stop: async () => {
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}
+
+function startLoop(
+  kind: 'sweep' | 'sweepEvents',
+  store: SweptStore,
+  log: Pick<ServiceLog, 'error'>,
+  betweenSweeps: () => number,
 ): Sweeper {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -31,8 +48,8 @@ export function startSweeper(
     let pause: number | undefined;
     try {
       const began = performance.now();
-      const { handled } = await store.sweep(seconds(store.clock), size.limit);
-      if (handled >= size.limit) pause = size.adapt(performance.now() - began);
+      const { more } = await store[kind](seconds(store.clock), size.limit);
+      if (more) pause = size.adapt(performance.now() - began);
     } catch (error) {
       log.error({ err: error }, 'expired records could not be removed');
     }

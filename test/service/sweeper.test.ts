@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
 import { startSweeper } from '../../src/service/sweeper.ts';
 import type { Store } from '../../src/store/index.ts';
-import { aFamily, aSession, START } from '../conformance/store/records.ts';
+import { aFamily, aRealm, aSession, START } from '../conformance/store/records.ts';
 import { begin } from '../conformance/store/suite.ts';
+import { applyAsRead } from '../store/as-read.ts';
 import { makeDatabase, openOn } from '../store/databases.ts';
 import { newStore } from '../store/files.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
@@ -21,9 +22,11 @@ const openers: Readonly<Record<string, (t: TestContext) => Promise<Store>>> = {
   },
 };
 
-for (const [name, open] of Object.entries(openers))
+for (const [name, open] of Object.entries(openers)) {
+  const skip = name === 'postgres' && (missingPostgres() ?? false);
+
   test(`${name}: one sweep removes all expired records, even if each batch contains live sessions`, {
-    skip: name === 'postgres' && (missingPostgres() ?? false),
+    skip,
   }, async (t) => {
     const store = await open(t);
     await begin(store);
@@ -38,21 +41,22 @@ for (const [name, open] of Object.entries(openers))
         );
       }),
     );
-    const slices: { limit: number; handled: number }[] = [];
-    const counted: Pick<Store, 'sweep' | 'clock' | 'sliceMilliseconds'> = {
+    const slices: { handled: number; more: boolean }[] = [];
+    const counted: Pick<Store, 'sweep' | 'sweepEvents' | 'clock' | 'sliceMilliseconds'> = {
       clock: store.clock,
       sliceMilliseconds: store.sliceMilliseconds,
       sweep: async (now, limit) => {
         const swept = await store.sweep(now, limit);
-        slices.push({ limit, handled: swept.handled });
+        slices.push(swept);
         return swept;
       },
+      sweepEvents: (now, limit) => store.sweepEvents(now, limit),
     };
     const faults: unknown[] = [];
     const log = { error: (fault: unknown) => void faults.push(fault) };
     // The second sweep would start after the end of this test, so the first one must remove everything.
     const sweeper = startSweeper(counted, log as never, () => (slices.length > 0 ? 600_000 : 1));
-    const isSwept = () => slices.some(({ limit, handled }) => handled < limit);
+    const isSwept = () => slices.some(({ more }) => !more);
     await waitUntil('the sweep ends', isSwept, { every: 5, seen: () => `${slices.length} slices` });
     await sweeper.stop();
     assert.deepEqual(faults, []);
@@ -64,5 +68,32 @@ for (const [name, open] of Object.entries(openers))
       'each session once, with the one of the beginning',
     );
     assert.ok(slices.length > 3, 'in small slices');
-    assert.deepEqual(await store.sweep(LATER, 100), { removed: 0, handled: 0 });
+    assert.deepEqual(await store.sweep(LATER, 100), { removed: 0, handled: 0, more: false });
   });
+
+  test(`${name}: old events are removed while expired sessions are left`, { skip }, async (t) => {
+    const store = await open(t);
+    await begin(store);
+    const { settings } = aRealm({});
+    await applyAsRead(store, [
+      { do: 'put', realm: aRealm({ settings: { ...settings, eventsExpiration: 60 } }) },
+    ]);
+    const event = { id: '1', time: START * 1000, type: 'LOGIN', realmId: 'realm-1', details: {} };
+    await store.appendEvents([event]);
+    let calls = 0;
+    const backlog: Pick<Store, 'sweep' | 'sweepEvents' | 'clock' | 'sliceMilliseconds'> = {
+      clock: store.clock,
+      sliceMilliseconds: store.sliceMilliseconds,
+      sweep: async () => {
+        calls++;
+        return { removed: 1, handled: 1, more: true };
+      },
+      sweepEvents: (now, limit) => store.sweepEvents(now, limit),
+    };
+    const sweeper = startSweeper(backlog, { error: (_, message) => assert.fail(message) }, () => 1);
+    const seen = () => store.listEvents({ realmId: 'realm-1', first: 0, max: 10 });
+    await waitUntil('the event is removed', async () => (await seen()).length === 0);
+    await sweeper.stop();
+    assert.ok(calls > 0);
+  });
+}

@@ -22,11 +22,13 @@ export type * from './users.ts';
 export interface Swept {
   /** Number of removed records. Does not include token families. */
   removed: number;
-  /**
-   * Number of records that the slice handled: those that it removed, and sessions that continue. If it equals the
-   * limit, more records may be left.
-   */
+  /** Number of records that the slice handled: those that it removed, and sessions that continue. */
   handled: number;
+  /**
+   * Whether the next slice may find more: the limit left expired records of a kind, and this slice handled some. Due
+   * sessions that another transaction has locked count as left.
+   */
+  more: boolean;
 }
 
 /** The expired records of one kind that no sweep has handled yet. */
@@ -110,12 +112,17 @@ export interface Store
   readonly sliceMilliseconds: number;
 
   /**
-   * Removes expired sessions, token families, logins, codes, claims, revocations and events. Handles at most `limit`
-   * records in short transactions. Several stores of a database can sweep at the same time: each handles records that
-   * the others have not locked. Old events are removed by one store only, until it closes or loses its connection. A
-   * session that is used at the same moment is never removed.
+   * Removes expired sessions, token families, logins, codes, claims and revocations. Handles at most `limit` records
+   * in short transactions, and a backlog of one kind leaves a part of the limit to the others. Several stores of a
+   * database can sweep at the same time: each handles records that the others have not locked. A session that is used
+   * at the same moment is never removed.
    */
   sweep(now: Seconds, limit: number): Promise<Swept>;
+  /**
+   * Removes at most `limit` events that are older than their realm allows. Only one store of a database removes events,
+   * until it closes or loses its connection.
+   */
+  sweepEvents(now: Seconds, limit: number): Promise<Swept>;
   /** Reports the work that sweeps have not done yet. It is as fast for any number of records. */
   listDue(now: Seconds): Promise<readonly DueRecords[]>;
   figures(): Promise<StoreFigures>;

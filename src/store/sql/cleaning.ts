@@ -15,7 +15,7 @@ const ATTEMPTS = 10;
 /** Removes expired records, and ends many sessions at once. */
 export abstract class SqlCleaning
   extends SqlEvents
-  implements Pick<Store, 'sweep' | 'listDue' | 'endUserSessions' | 'endRealmSessions'>
+  implements Pick<Store, 'sweep' | 'sweepEvents' | 'listDue' | 'endUserSessions' | 'endRealmSessions'>
 {
   protected abstract readonly cache: ConfigurationCache;
   /** Session lifetimes by realm, as of `version` of the configuration cache. */
@@ -100,24 +100,17 @@ export abstract class SqlCleaning
   }
 
   async sweep(now: Seconds, limit: number): Promise<Swept> {
-    const { removed, handled } = await this.#sweepRecords(now, limit);
-    if (handled >= limit || !(await this.leadsSweep())) return { removed, handled };
-    const events = await this.#sweepEvents(now, limit - handled);
-    return { removed: removed + events, handled: handled + events };
-  }
-
-  /** Removes one slice of sessions, logins, codes, claims and revocations. */
-  async #sweepRecords(now: Seconds, limit: number): Promise<Swept> {
     const sum = { removed: 0, handled: 0 };
     for (;;) {
       const known = this.#knownLifetimes();
       const lifetimes = [...known.values()];
       const slice = { now, limit: limit - sum.handled, lifetimes, dialect: this.dialect };
-      const { removed, handled, unknown } = await this.write('sweep', slice);
+      const { removed, handled, more, unknown } = await this.write('sweep', slice);
       sum.removed += removed;
       sum.handled += handled;
       for (const realmId of unknown) await this.#learnLifetimes(realmId, known);
-      if (unknown.length === 0 || sum.handled >= limit) return sum;
+      if (unknown.length === 0 || sum.handled >= limit)
+        return { ...sum, more: sum.handled > 0 && (more || unknown.length > 0) };
     }
   }
 
@@ -146,9 +139,9 @@ export abstract class SqlCleaning
     known.set(realmId, sessionLifetimes(realmId, settings, attributes));
   }
 
-  /** Removes events that are older than their realm allows. */
-  async #sweepEvents(now: Seconds, limit: number): Promise<number> {
+  async sweepEvents(now: Seconds, limit: number): Promise<Swept> {
     let removed = 0;
+    if (!(await this.leadsSweep())) return { removed, handled: 0, more: false };
     for (const { id, events_kept, admin_events_kept } of await this.long('realm.retention', {})) {
       const kept = { event: Number(events_kept ?? 0), admin_event: Number(admin_events_kept ?? 0) };
       for (const table of ['event', 'admin_event'] as const) {
@@ -158,6 +151,6 @@ export abstract class SqlCleaning
         removed += await this.write('removeOldest', { table, realm_id: id, before, limit: limit - removed });
       }
     }
-    return removed;
+    return { removed, handled: removed, more: removed >= limit };
   }
 }

@@ -19,6 +19,11 @@ export function* run<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Steps<n
   return (yield { how: 'run', query, values }) as number;
 }
 
+/** Runs statements that write, sent together. Returns the number of rows that each has written. */
+export function* runEach(queries: readonly Asked[]): Steps<number[]> {
+  return (yield queries.map(([query, values]) => ({ how: 'run' as const, query, values }))) as number[];
+}
+
 /** Sends a statement that writes, without waiting for its result. An error of the statement ends the verb later. */
 export function* send<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Steps<void> {
   yield { how: 'send', query, values };

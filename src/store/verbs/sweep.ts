@@ -1,7 +1,6 @@
-import type { Swept } from '../contract/index.ts';
 import type { RowOf } from '../queries/compiled/types.ts';
 import type { Lifetimes } from '../records/session-lifetimes.ts';
-import { all, run, type Steps, send } from './steps.ts';
+import { all, run, runEach, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
 const HOUR = 3600;
@@ -9,32 +8,52 @@ const HOUR = 3600;
 export const CODE_MARK = HOUR;
 /** Number that stands for an unlimited lifetime. Adding a Unix time to it loses no precision. */
 const ENDLESS = 1e15;
+/** The part of a slice that each kind of records other than sessions gets before the sessions. */
+const SHARE = 0.1;
 
 type DueSession = RowOf<'sweep.due'>;
 
 /**
- * Removes expired records, and handles at most `limit` records. A session is removed only if no setting of its realm or
+ * Removes expired records, and handles at most `limit` records. No backlog of one kind delays the others: each kind has
+ * a share of the slice, and what the sessions leave is for those that need more than their share. A session is removed only if no setting of its realm or
  * of a client could still permit its use. Otherwise it is checked again in the hour after its latest possible end.
  * Every statement handles all sessions of the slice.
  */
 export function* sweep(input: Verbs['sweep']['in']): Steps<Verbs['sweep']['out']> {
   const { now, limit } = input;
-  const sessions = yield* sweepSessions(input);
-  let { removed, handled } = sessions;
-  const left = () => limit - handled;
-  const expired = [
-    ['sweep.authentications', { now }],
-    ['sweep.codes', { before: now - CODE_MARK }],
-    ['sweep.claims', { now }],
-    ['sweep.revoked', { now }],
-  ] as const;
-  for (const [query, times] of expired) {
-    if (left() <= 0) break;
-    const rows = yield* run(query, { now, before: now, ...times, limit: left() });
-    removed += rows;
-    handled += rows;
+  const share = Math.floor(limit * SHARE);
+  const before = now - CODE_MARK;
+  const rows = yield* runEach([
+    ['sweep.authentications', { now, limit: share }],
+    ['sweep.codes', { before, limit: share }],
+    ['sweep.claims', { now, limit: share }],
+    ['sweep.revoked', { now, limit: share }],
+  ]);
+  const others = rows.reduce((sum, one) => sum + one, 0);
+  const sessions = yield* sweepSessions({ ...input, limit: limit - others });
+  let left = limit - others - sessions.due;
+  let more = sessions.due >= limit - others;
+  let further = 0;
+  const expired = ['sweep.authentications', 'sweep.codes', 'sweep.claims', 'sweep.revoked'] as const;
+  for (const [index, query] of expired.entries()) {
+    if (rows[index]! < share) continue;
+    const count = left > 0 ? yield* run(query, { now, before, limit: left }) : 0;
+    more ||= count === left;
+    left -= count;
+    further += count;
   }
-  return { removed, handled, unknown: sessions.unknown };
+  return {
+    removed: others + sessions.removed + further,
+    handled: others + sessions.handled + further,
+    more,
+    unknown: sessions.unknown,
+  };
+}
+
+/** The result of a part of a slice. `handled` includes the removed records. */
+interface Part {
+  removed: number;
+  handled: number;
 }
 
 /** Sorts the due sessions by their lifetimes, and handles those with the same lifetimes together. */
@@ -43,7 +62,7 @@ function* sweepSessions({
   limit,
   lifetimes,
   dialect,
-}: Verbs['sweep']['in']): Steps<Verbs['sweep']['out']> {
+}: Verbs['sweep']['in']): Steps<Part & { due: number; unknown: string[] }> {
   const due = yield* all('sweep.due', { hour: Math.floor(now / HOUR), limit });
   const ofRealm = new Map(lifetimes.map((one) => [one.realmId, one]));
   const unknown = new Set<string>();
@@ -66,7 +85,7 @@ function* sweepSessions({
     sum.removed += removed;
     sum.handled += handled;
   }
-  return { ...sum, unknown: [...unknown] };
+  return { ...sum, due: due.length, unknown: [...unknown] };
 }
 
 interface Group {
@@ -84,7 +103,7 @@ interface Group {
 function* sweepGroup(
   { offline, times: { idle, longest }, sessions }: Group,
   { now, dialect }: Pick<Verbs['sweep']['in'], 'now' | 'dialect'>,
-): Steps<Swept> {
+): Steps<Part> {
   const isOver = (session: DueSession) => session.started_at + longest <= now;
   const isIdle = (session: DueSession) => session.last_access_at + idle <= now;
   const parts = [

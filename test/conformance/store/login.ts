@@ -379,10 +379,10 @@ export function loginRules(rule: Rule): void {
     await store.putAuthenticationSession(anAuthenticationSession({ id: 'tab-2' }));
     await loggedIn(store);
     await store.takeCode(hash('code'), START);
-    assert.deepEqual(await store.sweep(START + 1799, 100), { removed: 0, handled: 0 });
+    assert.deepEqual(await store.sweep(START + 1799, 100), { removed: 0, handled: 0, more: false });
     set(START + 1800);
-    assert.deepEqual(await store.sweep(START + 1800, 1), { removed: 1, handled: 1 });
-    assert.deepEqual(await store.sweep(START + 1800, 100), { removed: 1, handled: 1 });
+    assert.deepEqual(await store.sweep(START + 1800, 1), { removed: 1, handled: 1, more: true });
+    assert.deepEqual(await store.sweep(START + 1800, 100), { removed: 1, handled: 1, more: false });
     await store.sweep(START + 3659, 100);
     assert.equal((await store.takeCode(hash('code'), START + 3659)).outcome, 'used');
     await store.sweep(START + 3660, 100);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AdminEvent, UserEvent } from '../../../src/model/index.ts';
 import { applyAsRead } from '../../store/as-read.ts';
-import { aClient, aFamily, aRealm, aSession, aUser, START } from './records.ts';
+import { aClient, aFamily, anAuthenticationSession, aRealm, aSession, aUser, START } from './records.ts';
 import { begin, many, type Rule, rotation } from './suite.ts';
 
 export function sessionsRules(rule: Rule): void {
@@ -219,7 +219,7 @@ export function sessionsRules(rule: Rule): void {
     );
     await store.claimOnce('claim', START + 60);
     await store.revokeAccessToken('jti', START + 60);
-    assert.deepEqual(await store.sweep(START + 59, 100), { removed: 0, handled: 0 });
+    assert.deepEqual(await store.sweep(START + 59, 100), { removed: 0, handled: 0, more: false });
     await store.rotateRefreshToken(rotation({ sessionId: 'busy', familyId: 'busy', now: START + 7000 }));
     let { removed, handled } = await store.sweep(START + 7200, 1);
     assert.equal(handled, 1);
@@ -266,6 +266,35 @@ export function sessionsRules(rule: Rule): void {
     },
   );
 
+  rule('a long backlog of sessions delays the removal of other records by no slice', async (store) => {
+    await begin(store);
+    const later = START + 7200;
+    await store.sweep(later, 20);
+    for (let i = 0; i < 30; i++)
+      await store.startSession(
+        aSession({ id: `backlog ${i}` }),
+        aFamily({ id: `backlog ${i}`, sessionId: `backlog ${i}` }),
+      );
+    await store.putAuthenticationSession(anAuthenticationSession({}));
+    await store.putAuthenticationSession(anAuthenticationSession({ id: 'tab-2' }));
+    for (const name of ['a', 'b', 'c']) await store.claimOnce(name, START + 60);
+    await store.revokeAccessToken('jti', START + 60);
+    const kinds = async () =>
+      Object.fromEntries((await store.listDue(later)).map(({ kind, records }) => [kind, records]));
+    assert.deepEqual(await kinds(), { sessions: 30, logins: 2, codes: 0, claims: 3, revocations: 1 });
+    assert.deepEqual(await store.sweep(later, 20), { removed: 20, handled: 20, more: true });
+    assert.deepEqual(await kinds(), { sessions: 15, logins: 0, codes: 0, claims: 1, revocations: 0 });
+    assert.deepEqual(await store.sweep(later, 20), { removed: 16, handled: 16, more: false });
+    assert.deepEqual(await kinds(), { sessions: 0, logins: 0, codes: 0, claims: 0, revocations: 0 });
+  });
+
+  rule('a backlog of other records uses what the sessions leave of a slice', async (store) => {
+    await begin(store);
+    for (let i = 0; i < 30; i++) await store.claimOnce(`claim ${i}`, START + 60);
+    assert.deepEqual(await store.sweep(START + 60, 20), { removed: 20, handled: 20, more: true });
+    assert.deepEqual(await store.sweep(START + 60, 20), { removed: 10, handled: 10, more: false });
+  });
+
   rule('never removes a session that a client with longer lifetimes may still use', async (store) => {
     await begin(store);
     const attributes = { 'client.session.idle.timeout': '90000', 'client.session.max.lifespan': '90000' };
@@ -291,7 +320,7 @@ export function sessionsRules(rule: Rule): void {
         details: {},
       })),
     );
-    await store.sweep(START + 61, 100);
+    await store.sweepEvents(START + 61, 100);
     const left = await store.listEvents({ realmId: 'realm-1', first: 0, max: 10 });
     assert.deepEqual(
       left.map(({ id }) => id),

@@ -168,6 +168,6 @@ between(
 
 between('rows of changes are removed after all stores have read them', async ({ pg, name, store }) => {
   await runSql(pg, `UPDATE configuration_change SET time = now() - interval '1 hour'`, name);
-  await store.sweep(1_800_000_000, 10);
+  await store.sweepEvents(1_800_000_000, 10);
   assert.deepEqual(await runSql(pg, 'SELECT count(*)::int AS n FROM configuration_change', name), [{ n: 0 }]);
 });
