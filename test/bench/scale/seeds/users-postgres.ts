@@ -13,8 +13,13 @@ export async function seedUsers(client: Client, users: number): Promise<void> {
     SELECT ${id}, ada.realm_id, 'user' || i, 'user' || i || '@example.test', lower(${first}), lower(${last}),
       1, 1, NULL, ${userDocument(users)}
     FROM ${ada} AS ada, ${numbers}`);
-  await client.query(`INSERT INTO user_role (user_id, role_id, username)
-    SELECT ${id}, role_id, 'user' || i FROM user_role JOIN ${ada} AS ada ON ada.id = user_id, ${numbers}`);
+  // The tables of version 0.1.0 do not have the username.
+  const named = await client.query(
+    `SELECT FROM pg_attribute WHERE attrelid = 'user_role'::regclass AND attname = 'username'`,
+  );
+  const [column, value] = named.rowCount === 0 ? ['', ''] : [', username', `, 'user' || i`];
+  await client.query(`INSERT INTO user_role (user_id, role_id${column})
+    SELECT ${id}, role_id${value} FROM user_role JOIN ${ada} AS ada ON ada.id = user_id, ${numbers}`);
   await client.query(`INSERT INTO credential (id, user_id, priority, secret_data, doc, sealed)
     SELECT ${uuidSql(`'c' || i`)}, ${id}, priority, secret_data, credential.doc, sealed
     FROM credential JOIN ${ada} AS ada ON ada.id = user_id, ${numbers}`);

@@ -14,6 +14,11 @@ export function seedUsers(database: DatabaseSync, users: number): void {
   registerIds(database);
   const { first, last } = userColumns(users);
   const ada = `(SELECT account.* FROM account JOIN realm ON realm.id = realm_id WHERE realm.name = 'rs' AND username = 'ada')`;
+  // The tables of version 0.1.0 do not have the username.
+  const named = database
+    .prepare(`SELECT 1 FROM pragma_table_info('user_role') WHERE name = 'username'`)
+    .get();
+  const [column, value] = named === undefined ? ['', ''] : [', username', `, 'user' || i`];
   // A table without row ids fills many times faster in the order of its key.
   database.exec(`CREATE TEMP TABLE made AS SELECT uuid_of('u' || i) AS id, i FROM ${numbers(users)} ORDER BY 1;
     BEGIN;
@@ -22,8 +27,8 @@ export function seedUsers(database: DatabaseSync, users: number): void {
     SELECT made.id, ada.realm_id, 'user' || i, 'user' || i || '@example.test', lower(${first}), lower(${last}),
       1, 1, NULL, ${userDocument(users)}
     FROM made CROSS JOIN ${ada} AS ada ORDER BY made.id;
-    INSERT INTO user_role (user_id, role_id, username)
-    SELECT made.id, role_id, 'user' || i FROM made CROSS JOIN (SELECT role_id FROM user_role JOIN ${ada} AS ada ON ada.id = user_id)
+    INSERT INTO user_role (user_id, role_id${column})
+    SELECT made.id, role_id${value} FROM made CROSS JOIN (SELECT role_id FROM user_role JOIN ${ada} AS ada ON ada.id = user_id)
     ORDER BY made.id;
     INSERT INTO credential (id, user_id, priority, secret_data, doc, sealed)
     SELECT uuid_of('c' || i) AS credential_id, made.id, priority, secret_data, known.doc, sealed
