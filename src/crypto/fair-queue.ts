@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+
 /**
  * The caller of a job. The queue alternates between realms, between the addresses of a realm, and between the users of
  * an address.
@@ -47,18 +49,23 @@ interface Share<Job> {
 /**
  * A bounded queue in which no caller can block another. The next job belongs to the caller who has used the least time.
  * If the queue is full, it drops the newest job of the caller with the most jobs. So a single sender, or guesses for a
- * single user, can fill the queue only while no other caller needs it.
+ * single user, can fill the queue only while no other caller needs it. Among equal callers, chance decides whose job is
+ * next, and whose is dropped: a sender who guesses under many names could otherwise keep every user of the same address
+ * out by being first. Preferring the names of existing users would show which users exist.
  */
 export class FairQueue<Job extends QueuedJob> {
   readonly #root: Share<Job> = newShare(0);
   readonly #bounds: QueueBounds;
+  readonly #choose: (count: number) => number;
   /** Sorted by arrival. */
   readonly #all = new Set<Job>();
   #bytes = 0;
   #cost = 0;
 
-  constructor(bounds: QueueBounds) {
+  /** @param choose returns a random integer from 0 up to, but not including, its argument */
+  constructor(bounds: QueueBounds, choose: (count: number) => number = (count) => randomInt(count)) {
     this.#bounds = bounds;
+    this.#choose = choose;
   }
 
   get length(): number {
@@ -82,7 +89,7 @@ export class FairQueue<Job extends QueuedJob> {
     for (const share of path) share.count++;
     path.at(-1)!.jobs.push(job);
     const gone: Job[] = [];
-    while (this.#isOver()) gone.push(this.#removeNewestOfMost(job.caller));
+    while (this.#isOver()) gone.push(this.#removeNewestOfMost());
     return gone;
   }
 
@@ -90,11 +97,10 @@ export class FairQueue<Job extends QueuedJob> {
   take(): Job | undefined {
     const path = [this.#root];
     for (let share = this.#root; share.shares.size > 0; ) {
-      let next: Share<Job> | undefined;
-      for (const one of share.shares.values()) if (next === undefined || one.spent < next.spent) next = one;
-      share.level = next!.spent;
-      path.push(next!);
-      share = next!;
+      const next = this.#first(share, (one) => one.spent);
+      share.level = next.spent;
+      path.push(next);
+      share = next;
     }
     const job = path.at(-1)!.jobs[0];
     if (job === undefined) return undefined;
@@ -139,17 +145,24 @@ export class FairQueue<Job extends QueuedJob> {
     return path;
   }
 
-  /**
-   * Removes and returns the newest job of the caller with the most jobs. If several callers have the most, it chooses
-   * the new job rather than a waiting one.
-   */
-  #removeNewestOfMost(newcomer: HashCaller): Job {
-    let share = this.#root;
-    for (const name of namesOf(newcomer)) {
-      let most = share.shares.get(name);
-      for (const one of share.shares.values()) if (most === undefined || one.count > most.count) most = one;
-      share = most!;
+  /** Returns the share in a node that has the least `rank`, or any of several. */
+  #first(node: Share<Job>, rank: (share: Share<Job>) => number): Share<Job> {
+    let first: Share<Job>[] = [];
+    let least = Number.POSITIVE_INFINITY;
+    for (const share of node.shares.values()) {
+      const own = rank(share);
+      if (own < least) {
+        first = [share];
+        least = own;
+      } else if (own === least) first.push(share);
     }
+    return first.length === 1 ? first[0]! : first[this.#choose(first.length)]!;
+  }
+
+  /** Removes and returns the newest job of the caller with the most jobs, or of one of them. */
+  #removeNewestOfMost(): Job {
+    let share = this.#root;
+    while (share.shares.size > 0) share = this.#first(share, (one) => -one.count);
     const job = share.jobs.at(-1)!;
     this.#remove(job);
     return job;

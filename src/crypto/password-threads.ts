@@ -54,7 +54,7 @@ const TOGETHER_MILLISECONDS = 80;
 /** Limits of the queue: number of jobs, their memory in bytes, and their work in milliseconds for each thread. */
 const MOST_WAITING = { jobs: 128, bytes: 64 * 1024, cost: 800 } as const;
 /** Timeout of a waiting job in milliseconds. Callers are expected to retry. */
-const MOST_PATIENCE = 1000;
+export const MOST_PATIENCE = 1000;
 /** Interval in milliseconds between two checks for jobs that have waited too long. */
 const PATIENCE_CHECK = 200;
 
@@ -62,8 +62,9 @@ const PATIENCE_CHECK = 200;
  * Opens a pool without threads, which start when they are needed.
  *
  * @param most maximum number of threads; another thread starts when a job finds all others busy
+ * @param now monotonic time in milliseconds
  */
-export function openPasswordThreads(most: number): PasswordThreads {
+export function openPasswordThreads(most: number, now = () => performance.now()): PasswordThreads {
   const busy = new Map<Worker, Waiting[]>();
   const idle: Worker[] = [];
   const threads = Math.max(1, most);
@@ -144,7 +145,7 @@ export function openPasswordThreads(most: number): PasswordThreads {
   }
 
   function refuseImpatient(): void {
-    refuse(queue.takeOlderThan(performance.now() - MOST_PATIENCE));
+    refuse(queue.takeOlderThan(now() - MOST_PATIENCE));
     if (queue.length > 0) return;
     clearInterval(watch);
     watch = undefined;
@@ -170,7 +171,7 @@ export function openPasswordThreads(most: number): PasswordThreads {
       else if (caller === undefined) own.push(waiting);
       else {
         const bytes = Buffer.byteLength(job.password);
-        refuse(queue.add({ ...waiting, caller, bytes, since: performance.now() }));
+        refuse(queue.add({ ...waiting, caller, bytes, since: now() }));
         watch ??= setInterval(refuseImpatient, PATIENCE_CHECK);
       }
     });

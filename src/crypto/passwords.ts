@@ -14,10 +14,14 @@ const MOST_THREADS = 4;
  * only machine clients never starts them.
  *
  * @param options.threads Default: one per core, at most four.
+ * @param options.now monotonic time in milliseconds
  */
-export function openPasswords(options: { threads?: number; random?: Random } = {}): Passwords {
+export function openPasswords(
+  options: { threads?: number; random?: Random; now?: () => number } = {},
+): Passwords {
   const random = options.random ?? systemRandom;
-  const threads = openPasswordThreads(options.threads ?? Math.min(MOST_THREADS, availableParallelism()));
+  const most = options.threads ?? Math.min(MOST_THREADS, availableParallelism());
+  const threads = openPasswordThreads(most, options.now);
 
   function forCaller(caller: HashCaller | undefined): Passwords {
     return {

@@ -34,6 +34,9 @@ before(async () => {
 
 after(() => service?.stop());
 
+/** Number of tries until a correct login among wrong ones of the same address must have succeeded. */
+const TRIES = 10;
+
 const guess = (realm: string, username: string) => loginAs(service, realm, { username, password: 'wrong' });
 
 test('rejects a password of more than 1,024 bytes, both as a guess and as a new password', async () => {
@@ -112,33 +115,23 @@ test('limits the length of form fields as Keycloak does', async () => {
   assert.equal(name.body['error_description'], 'Invalid user credentials');
 });
 
-/** Measures a correct login while 500 wrong ones run in the realm acme, half of them for one user. */
-async function logInAmongGuesses(realm: string): Promise<{ status: number; milliseconds: number }> {
+/** Logs in while 500 wrong logins run in the realm acme, half of them for one user, and returns the status. */
+async function logInAmongGuesses(realm: string): Promise<number> {
   const flood = Array.from({ length: 500 }, (_, index) =>
     guess('acme', index % 2 === 0 ? 'alice' : `nobody-${index}`),
   );
-  const began = performance.now();
   const { status } = await loginAs(service, realm, { username: 'bob', password: passwordOf('bob') });
-  const milliseconds = performance.now() - began;
   for (const guessed of await Promise.all(flood)) assert.ok([400, 503].includes(guessed.status));
-  return { status, milliseconds };
+  return status;
 }
 
-test('responds within 2 s to a correct login during 500 wrong ones, with tokens or with 503', async () => {
-  for (const [realm, statuses] of [
-    ['acme', [200, 503]],
-    ['globex', [200]],
-  ] as const) {
-    // The test shares the machine with other processes, so it may try several times.
-    let login = await logInAmongGuesses(realm);
-    for (let tries = 1; tries < 6 && login.milliseconds > 2000; tries++)
-      login = await logInAmongGuesses(realm);
-    assert.ok(
-      statuses.some((status) => status === login.status),
-      `${realm}: ${login.status}`,
-    );
-    assert.ok(login.milliseconds < 2000, `${realm}: ${login.milliseconds} ms`);
-  }
+test('accepts a correct login during 500 wrong ones: in another realm always, from their own address after a few tries', async () => {
+  // The tests of the queue check how long a login waits. Here, a login gets tokens or is asked to try again.
+  const statuses: number[] = [];
+  while (statuses.length < TRIES && statuses.at(-1) !== 200) statuses.push(await logInAmongGuesses('acme'));
+  assert.equal(statuses.at(-1), 200, `${statuses}`);
+  for (const status of statuses.slice(0, -1)) assert.equal(status, 503);
+  assert.equal(await logInAmongGuesses('globex'), 200);
 });
 
 test('responds with 503 and Retry-After if the hash queue is full, in the format of each interface', async () => {
