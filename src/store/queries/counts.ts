@@ -120,7 +120,28 @@ with taken as (
 select count(*) as folded from taken`),
     // The number of token families that a pair of session and client had before and after the taken changes follows from
     // their present number and from the changes: before all changes, it was `now - pending`.
-    'count.foldSessions': query(sql`
+    'count.foldSessions': query(sql`${foldSessions()}
+select count(*) as folded from taken`),
+    /** Also returns the sums of those changes that are not after a key. */
+    'count.foldSessionsUpTo': query(sql`${foldSessions()}
+select 'folded' as kind, '' as owner, count(*) as amount from taken
+union all select 'families', '', coalesce(sum(taken), 0)::bigint from pair where ${PAIR} <= ${key('last')}
+union all select ${clientKind()}, ${hex('postgres', sql`client_uuid`)}, sum(${GAINED})::bigint
+from pair where ${PAIR} <= ${key('last')} group by client_uuid, offline`),
+    /** Selects the key of the token family that is `rows` after the first one after a key. */
+    'count.endOfRange': query(sql`
+select ${hex('postgres', sql`client_uuid`)} as client, offline, ${hex('postgres', sql`session_id`)} as session
+from token_family where ${PAIR} > ${key('after')} order by client_uuid, offline, session_id
+offset ${slot('rows', 'number')} limit 1`),
+    'count.range': query(countedRange(sql`${PAIR} > ${key('after')} and ${PAIR} <= ${key('last')}`)),
+    'count.lastRange': query(countedRange(sql`${PAIR} > ${key('after')}`)),
+    'count.keptFamilies': query(keptRows('postgres', sql`kind in (${kindsOf('families')})`)),
+  };
+}
+
+/** Takes changes of sessions and adds them to `record_count`. */
+function foldSessions(): Sql {
+  return sql`
 with taken as (
   delete from session_client_change
   where ctid = any(array(select ctid from session_client_change limit ${slot('limit', 'number')}))
@@ -132,17 +153,45 @@ with taken as (
   from session_client_change join part using (client_uuid, offline, session_id)
   group by client_uuid, offline, session_id
 ), pair as materialized (
-  select client_uuid, offline, pending, taken,
+  select client_uuid, offline, session_id, pending, taken,
     ${presentFamilies(sql`greatest(pending, pending - taken, 0)`)} as now
   from (select * from part join waiting using (client_uuid, offline, session_id)) as pair
 ), change as (
   select ${clientKind()} as kind, ${hex('postgres', sql`client_uuid`)} as owner,
-    sum((now > pending - taken)::int - (now > pending)::int) as amount
-  from pair group by client_uuid, offline having sum((now > pending - taken)::int - (now > pending)::int) <> 0
+    sum(${GAINED})::bigint as amount
+  from pair group by client_uuid, offline having sum(${GAINED}) <> 0
   union all select 'families', '', sum(amount) from taken having sum(amount) <> 0
-), added as (${addChanges()})
-select count(*) as folded from taken`),
-  };
+), added as (${addChanges()})`;
+}
+
+/** The key of a pair of session and client, in the order of an index. */
+const PAIR = sql`(client_uuid, offline, session_id)`;
+
+/** The sessions that a client gained through the taken changes of a pair: -1, 0 or 1. */
+const GAINED = sql`(now > pending - taken)::int - (now > pending)::int`;
+
+/** A key as three arguments. The ids are their bytes in hex. */
+function key(name: string): Sql {
+  return sql`(decode(${slot(`${name}_client`, 'string')}, 'hex'), ${slot(`${name}_offline`, 'number')}, decode(${slot(`${name}_session`, 'string')}, 'hex'))`;
+}
+
+/** Counts the token families and the clients' sessions in a range of keys without the changes that are not folded. */
+function countedRange(where: Sql): Sql {
+  return sql`
+with present as (
+  select client_uuid, offline, session_id, count(*) as now from token_family where ${where}
+  group by client_uuid, offline, session_id
+), waiting as (
+  select client_uuid, offline, session_id, sum(amount) as pending from session_client_change where ${where}
+  group by client_uuid, offline, session_id
+), pair as (
+  select client_uuid, offline, coalesce(now, 0) - coalesce(pending, 0) as families
+  from present full join waiting using (client_uuid, offline, session_id)
+)
+select 'families' as kind, '' as owner, coalesce(sum(families), 0)::bigint as amount from pair
+union all
+select ${clientKind()}, ${hex('postgres', sql`client_uuid`)}, count(*)
+from pair where families > 0 group by client_uuid, offline`;
 }
 
 function addChanges(): Sql {
@@ -255,10 +304,13 @@ select ${clientKind()}, ${hex(dialect, sql`client_uuid`)}, count(*) from (
 ) as pair group by client_uuid, offline`;
 }
 
+function kindsOf(check: keyof typeof KINDS_OF_CHECK): Sql {
+  return sql.join(KINDS_OF_CHECK[check].map((kind) => sql.lit(kind)));
+}
+
 /** Selects the difference between the counted rows and the kept counts, for each count that differs. */
 function drift(dialect: 'sqlite' | 'postgres', check: keyof typeof KINDS_OF_CHECK, counted: Sql): Sql {
-  const kinds = sql.join(KINDS_OF_CHECK[check].map((kind) => sql.lit(kind)));
-  const kept = keptRows(dialect, sql`kind in (${kinds})`, check === 'families');
+  const kept = keptRows(dialect, sql`kind in (${kindsOf(check)})`, check === 'families');
   const amount = dialect === 'sqlite' ? sql`sum(amount)` : sql`sum(amount)::bigint`;
   return sql`
 select kind, owner, ${amount} as drift from (

@@ -34,10 +34,14 @@ export function manyQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
       sql`select id from account where ${realm} and id > ${slot('after', 'account.id')} order by id limit ${slot('limit', 'number')}`,
     ),
     'slice.deleteUsers': raw(sql`delete from account where id ${users}`),
+    // On Postgres, another transaction may be removing some of these sessions. The lock makes the search wait for it and
+    // find others in their place. So fewer than `limit` rows always mean that no session is left.
     'slice.deleteSessions': raw(sql`
 delete from user_session where (id, offline) in (
   select id, offline from user_session
-  where user_id ${users} and offline <= ${slot('offline', 'number')} limit ${slot('limit', 'number')})`),
+  where user_id ${users} and offline <= ${slot('offline', 'number')} limit ${slot('limit', 'number')}${sql.raw(
+    dialect === 'postgres' ? ' for update' : '',
+  )})`),
     /** Returns the token family that follows the first ones of a client. */
     'slice.families': raw(
       sql`select offline, session_id from token_family where ${client} order by offline, session_id limit 1 offset ${slot('limit', 'number')}`,

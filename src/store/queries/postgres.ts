@@ -4,6 +4,8 @@ import { type Compilable, slot } from './define.ts';
 import { selectFamilies } from './sessions.ts';
 import { selectUsers } from './users.ts';
 
+const AMOUNTS = { kind: 'string', owner: 'string', amount: 'number' };
+
 /** The type of each query's rows: the rows of another query, or the type of each column. */
 export const POSTGRES_ROWS: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
   'family.findAll': 'family.find',
@@ -14,6 +16,11 @@ export const POSTGRES_ROWS: Readonly<Record<string, string | Readonly<Record<str
   'family.takeBackAll': { next: 'token_family.current_hash' },
   'count.fold': { folded: 'number' },
   'count.foldSessions': { folded: 'number' },
+  'count.foldSessionsUpTo': AMOUNTS,
+  'count.endOfRange': { client: 'string', offline: 'number', session: 'string' },
+  'count.range': AMOUNTS,
+  'count.lastRange': AMOUNTS,
+  'count.keptFamilies': AMOUNTS,
 };
 
 /** The keys of token families, as the arguments of `unnest`. */

@@ -101,8 +101,10 @@ export abstract class SqlCleaning
 
   async sweep(now: Seconds, limit: number): Promise<Swept> {
     const sum = { removed: 0, handled: 0 };
+    // One slice uses the same lifetimes throughout. Otherwise changes in quick succession could make it start again
+    // without end.
+    const known = this.#knownLifetimes();
     for (;;) {
-      const known = this.#knownLifetimes();
       const lifetimes = [...known.values()];
       const slice = { now, limit: limit - sum.handled, lifetimes, dialect: this.dialect };
       const { removed, handled, more, unknown } = await this.write('sweep', slice);
@@ -140,17 +142,19 @@ export abstract class SqlCleaning
   }
 
   async sweepEvents(now: Seconds, limit: number): Promise<Swept> {
-    let removed = 0;
-    if (!(await this.leadsSweep())) return { removed, handled: 0, more: false };
+    const sum = { removed: 0, handled: 0 };
+    if (!(await this.leadsSweep())) return { ...sum, more: false };
     for (const { id, events_kept, admin_events_kept } of await this.long('realm.retention', {})) {
       const kept = { event: Number(events_kept ?? 0), admin_event: Number(admin_events_kept ?? 0) };
       for (const table of ['event', 'admin_event'] as const) {
         const age = kept[table];
-        if (!(age > 0) || removed >= limit) continue;
-        const before = (now - age) * 1000;
-        removed += await this.write('removeOldest', { table, realm_id: id, before, limit: limit - removed });
+        if (!(age > 0) || sum.handled >= limit) continue;
+        const slice = { table, realm_id: id, before: (now - age) * 1000, limit: limit - sum.handled };
+        const { removed, handled } = await this.write('removeOldest', slice);
+        sum.removed += removed;
+        sum.handled += handled;
       }
     }
-    return { removed, handled: removed, more: removed >= limit };
+    return { ...sum, more: sum.handled >= limit };
   }
 }

@@ -88,7 +88,7 @@ export interface Verbs {
   /** `before`: Unix time in milliseconds. */
   removeOldest: {
     in: { table: 'event' | 'admin_event'; realm_id: string; before: number; limit: number };
-    out: number;
+    out: Swept;
   };
   putLoginFailures: {
     in: { realm_id: string; user_id: string; revision: number; next: number; doc: string };

@@ -255,6 +255,11 @@ export interface PostgresQueries {
   'family.takeBackAll': { slots: { session_ids: readonly Tables['token_family']['session_id'][]; ids: readonly Tables['token_family']['id'][]; presented: readonly Tables['token_family']['current_hash'][]; next: readonly Tables['token_family']['current_hash'][] }; row: { next: Tables['token_family']['current_hash'] } };
   'count.fold': { slots: { limit: number }; row: { folded: number } };
   'count.foldSessions': { slots: { limit: number }; row: { folded: number } };
+  'count.foldSessionsUpTo': { slots: { limit: number; last_client: string; last_offline: number; last_session: string }; row: { kind: string; owner: string; amount: number } };
+  'count.endOfRange': { slots: { after_client: string; after_offline: number; after_session: string; rows: number }; row: { client: string; offline: number; session: string } };
+  'count.range': { slots: { after_client: string; after_offline: number; after_session: string; last_client: string; last_offline: number; last_session: string }; row: { kind: string; owner: string; amount: number } };
+  'count.lastRange': { slots: { after_client: string; after_offline: number; after_session: string }; row: { kind: string; owner: string; amount: number } };
+  'count.keptFamilies': { slots: Record<never, never>; row: { kind: string; owner: string; amount: number } };
 }
 
 export type QueryName = keyof Queries;
