@@ -16,18 +16,19 @@ END;
 INSERT INTO count_check (kind, generation, checked_at, drift)
   SELECT 'actions', 0, unixepoch(), 0 WHERE NOT EXISTS (SELECT 1 FROM account);
 `,
-  // The server's JSON parser rejects the escape sequence of NUL, so another one replaces it.
+  // The server's JSON parser rejects the escape sequences of NUL and of halves of surrogate pairs, so another one
+  // replaces them.
   postgres: `
 CREATE FUNCTION count_required_actions() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' THEN
     INSERT INTO count_change (kind, owner, amount)
-      SELECT 'actions', to_json(OLD.realm_id)::text || coalesce(replace(OLD.doc, '\\u0000', '\\u0001')::json ->> 'requiredActions', '[]'), -1
+      SELECT 'actions', to_json(OLD.realm_id)::text || coalesce(regexp_replace(OLD.doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]'), -1
       WHERE ${holds('OLD')};
   END IF;
   IF TG_OP <> 'DELETE' THEN
     INSERT INTO count_change (kind, owner, amount)
-      SELECT 'actions', to_json(NEW.realm_id)::text || coalesce(replace(NEW.doc, '\\u0000', '\\u0001')::json ->> 'requiredActions', '[]'), 1
+      SELECT 'actions', to_json(NEW.realm_id)::text || coalesce(regexp_replace(NEW.doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]'), 1
       WHERE ${holds('NEW')};
   END IF;
   RETURN NULL;

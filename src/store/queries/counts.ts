@@ -289,7 +289,7 @@ function countedActions(dialect: 'sqlite' | 'postgres'): Sql {
   const owner =
     dialect === 'sqlite'
       ? sql`json_quote(realm_id) || coalesce(json_extract(doc, '$.requiredActions'), '[]')`
-      : sql`to_json(realm_id)::text || coalesce(replace(doc, '\\u0000', '\\u0001')::json ->> 'requiredActions', '[]')`;
+      : sql`to_json(realm_id)::text || coalesce(regexp_replace(doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]')`;
   return sql`
 select 'actions' as kind, ${owner} as owner, count(*) as amount from account
 where enabled = 1 and doc like '%"requiredActions":["%' group by 2`;

@@ -147,7 +147,11 @@ function newUser(realmId: string, id: string, serviceAccountClientUuid?: string)
   const owner = serviceAccountClientUuid === undefined ? {} : { serviceAccountClientUuid };
   // The lengths of the ids differ, so some users have required actions and some have none.
   const requiredActions = [['UPDATE_PASSWORD'], ['UPDATE_PROFILE', 'VERIFY_EMAIL'], []][id.length % 3]!;
-  const attributes = { requiredActions: ['not an action'], nul: ['\0', '\\u0000'] };
+  const attributes = {
+    requiredActions: ['not an action'],
+    nul: ['\0', '\\u0000'],
+    halves: ['\ud800', '\\ud8'],
+  };
   return { do: 'create', user: aUser({ id, realmId, username: id, requiredActions, attributes, ...owner }) };
 }
 

@@ -21,12 +21,12 @@ $$`,
 BEGIN
   IF TG_OP <> 'INSERT' THEN
     INSERT INTO count_change (kind, owner, amount)
-      SELECT 'actions', to_json(OLD.realm_id)::text || coalesce(replace(OLD.doc, '\\u0000', '\\u0001')::json ->> 'requiredActions', '[]'), -1
+      SELECT 'actions', to_json(OLD.realm_id)::text || coalesce(regexp_replace(OLD.doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]'), -1
       WHERE OLD.enabled = 1 AND strpos(OLD.doc, '"requiredActions":["') > 0;
   END IF;
   IF TG_OP <> 'DELETE' THEN
     INSERT INTO count_change (kind, owner, amount)
-      SELECT 'actions', to_json(NEW.realm_id)::text || coalesce(replace(NEW.doc, '\\u0000', '\\u0001')::json ->> 'requiredActions', '[]'), 1
+      SELECT 'actions', to_json(NEW.realm_id)::text || coalesce(regexp_replace(NEW.doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]'), 1
       WHERE NEW.enabled = 1 AND strpos(NEW.doc, '"requiredActions":["') > 0;
   END IF;
   RETURN NULL;
