@@ -25,6 +25,34 @@ export function manyRules(rule: Rule): void {
     assert.deepEqual(await due(later), []);
   });
 
+  rule('a sweep ends although the configuration changes all the time', async (store) => {
+    const realms = Array.from({ length: 12 }, (_, i) => `r${i}`);
+    for (const realmId of realms) {
+      const of = { realmId, clientUuid: `${realmId} client` };
+      await store.apply([
+        { do: 'create', realm: aRealm({ id: realmId, name: realmId }) },
+        { do: 'create', client: aClient({ id: of.clientUuid, realmId, secrets: {} }) },
+        { do: 'create', user: aUser({ id: `${realmId} user`, realmId }) },
+      ]);
+      const session = { realmId, userId: `${realmId} user` };
+      await store.startSession(
+        aSession({ ...session, id: realmId }),
+        aFamily({ ...session, ...of, id: realmId, sessionId: realmId }),
+      );
+    }
+    let swept = false;
+    const sweep = store.sweep(START + 90_000, 100).finally(() => {
+      swept = true;
+    });
+    let changes = 0;
+    for (; !swept && changes < 2_000; changes++)
+      await store.apply([
+        { do: 'create', client: aClient({ id: `${changes}`, clientId: `${changes}`, realmId: 'r0' }) },
+      ]);
+    assert.ok(changes < 2_000, 'the sweep ends first');
+    assert.equal((await sweep).removed, realms.length);
+  });
+
   rule('ends all sessions of a user, however many there are, and no others', async (store) => {
     await begin(store);
     await store.apply([{ do: 'create', user: aUser({ id: 'user-2', username: 'bob' }) }]);
