@@ -17,6 +17,10 @@ const PLANS = {
     /Index Only Scan using account_realm_id_username_key/,
   ],
   'account.serviceAccountsBetween': [/INDEX account_service/, /account_service/],
+  'user.listed': [
+    /SEARCH account USING INDEX sqlite_autoindex_account_2 \(realm_id=\? AND username>\?\)/,
+    /Index Scan using account_realm_id_username_key/,
+  ],
   'user.withRole': [
     /COVERING INDEX user_role_username \(role_id=\? AND username>\?\)/,
     /Index Scan using user_role_username/,

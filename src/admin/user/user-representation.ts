@@ -1,11 +1,14 @@
 import type { Credential, User } from '../../model/index.ts';
 import { defined, type Json } from '../representation/json.ts';
 
+/** The fields of a user that no representation contains are not needed. */
+type ShownUser = Omit<User, 'realmId' | 'roleIds' | 'groupIds'>;
+
 /**
  * Returns a user's representation, as in the response to `GET …/users/{id}`, but without `access`. See
  * docs/keycloak/users.md#representation.
  */
-export function userRepresentation(user: User, options: { totp: boolean }): Json {
+export function userRepresentation(user: ShownUser, options: { totp: boolean }): Json {
   return {
     ...briefUserRepresentation(user),
     ...(Object.keys(user.attributes).length === 0 ? {} : { attributes: user.attributes }),
@@ -18,7 +21,7 @@ export function userRepresentation(user: User, options: { totp: boolean }): Json
 }
 
 /** Returns a user's short representation, for lists with `briefRepresentation`. */
-export function briefUserRepresentation(user: User): Json {
+export function briefUserRepresentation(user: ShownUser): Json {
   return {
     ...defined({
       id: user.id,

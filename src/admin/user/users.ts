@@ -1,5 +1,5 @@
 import type { User } from '../../model/index.ts';
-import type { Conflict, Range, UserQuery } from '../../store/index.ts';
+import type { Conflict, ListedUser, Range, UserQuery } from '../../store/index.ts';
 import { checkGroupGrants } from '../access/admin-roles.ts';
 import { applyChanges } from '../call/changes.ts';
 import type { RealmCall } from '../call/context.ts';
@@ -48,18 +48,16 @@ export async function listUsers(
   const realmId = call.configuration.realm.id;
   const byId = /^id:(\S+)$/.exec(query.search ?? '')?.[1];
   const access = { manage: call.rights.has('manageUsers') };
-  const show = async (users: readonly User[]) => {
-    const owners = brief ? undefined : await store.findOtpOwners(users.map(({ id }) => id));
-    return users.map((user) => ({
-      ...(owners === undefined
-        ? briefUserRepresentation(user)
-        : userRepresentation(user, { totp: owners.has(user.id) })),
-      access,
-    }));
-  };
-  if (byId === undefined) return shown(store.userPages({ ...query, realmId }), show);
+  if (byId === undefined) {
+    const represent = (user: ListedUser) =>
+      brief ? briefUserRepresentation(user) : userRepresentation(user, { totp: user.hasOtp });
+    return shown(store.userPages({ ...query, realmId }), (users) =>
+      users.map((user) => ({ ...represent(user), access })),
+    );
+  }
   const one = await store.findUser(realmId, byId);
-  return one === undefined ? [] : await show([one]);
+  if (one === undefined) return [];
+  return [{ ...(brief ? briefUserRepresentation(one) : await representUser(call, one)), access }];
 }
 
 /**

@@ -35,6 +35,13 @@ export interface UserQuery {
   after?: string;
 }
 
+/** What a list shows of a user. */
+export interface ListedUser
+  extends Omit<User, 'realmId' | 'serviceAccountClientUuid' | 'roleIds' | 'groupIds'> {
+  /** True if the user has a one-time password. */
+  hasOtp: boolean;
+}
+
 /** Stores users with their credentials and login failures. Only service accounts are cached. */
 export interface UserStore {
   findUser(realmId: RealmId, id: string): Promise<User | undefined>;
@@ -57,12 +64,10 @@ export interface UserStore {
   // These methods read lists of any length page by page, so that the caller holds only one page in memory. Pages are
   // never empty. An entry that is added or removed meanwhile may be missing. Every other entry appears exactly once.
   /** Sorted by username. */
-  userPages(query: UserQuery & Range): AsyncIterable<readonly User[]>;
+  userPages(query: UserQuery & Range): AsyncIterable<readonly ListedUser[]>;
   /** Sorted by username. Includes service accounts. */
   roleUserPages(roleId: string, range: Range): AsyncIterable<readonly User[]>;
   memberPages(groupId: string, range: Range): AsyncIterable<readonly User[]>;
-  /** Returns the ids of those users who have a one-time password. */
-  findOtpOwners(userIds: readonly string[]): Promise<ReadonlySet<string>>;
 
   /** Sorted by priority. */
   listCredentials(userId: string): Promise<readonly Credential[]>;

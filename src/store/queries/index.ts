@@ -21,13 +21,13 @@ export { realmsNamed, rowsById } from './configuration.ts';
 export { compiler } from './define.ts';
 export { adminEventFilters, EventSearch, eventFilters, usableIndexes } from './event-search.ts';
 export {
+  listedSearch,
   planSearch,
   type SearchWay,
   userCount,
   userSample,
   userSearch,
 } from './user-search.ts';
-export { credentialsOf } from './users.ts';
 
 /** Returns all queries whose SQL does not depend on their arguments. */
 export function defineAll(dialect: 'sqlite' | 'postgres'): Record<string, Compilable> {

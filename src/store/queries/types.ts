@@ -27,6 +27,7 @@ const EXPRESSIONS: Readonly<Record<string, string>> = {
   offlineSessions: 'number',
   openLogins: 'number',
   owner: 'string',
+  otp_docs: 'string',
   oldest: 'number | null',
   realms: 'number',
   records: 'number',

@@ -13,7 +13,7 @@ import type { Tables } from '../schema.ts';
 import type { RowOf } from './compiled/types.ts';
 import { withoutServiceAccounts } from './events.ts';
 import { type NameFilter, nameFilters, trigramsOf } from './search-words.ts';
-import { selectUsers } from './users.ts';
+import { selectListedUsers, selectUsers } from './users.ts';
 
 /**
  * How a search finds its users.
@@ -47,22 +47,41 @@ export function planSearch(query: UserQuery): SearchPlan {
 
 type Dialect = 'sqlite' | 'postgres';
 
-/**
- * Selects a page of the users that match a query, sorted by username. It selects their ids first, so that the roles and
- * groups of skipped users are not read.
- */
+/** Selects a page of the users that match a query, with their roles and groups, sorted by username. */
 export function userSearch(
   db: Kysely<Tables>,
   dialect: Dialect,
   query: UserQuery,
   way: SearchWay = { by: 'all' },
 ): Query<RowOf<'user.find'>> {
-  const ids = sql<{ id: string; username: string }>`(
+  const page = matchingIds(dialect, query, way).as('page');
+  return selectUsers(db, dialect)
+    .innerJoin(page, (join) => join.onRef('page.id', '=', 'account.id'))
+    .orderBy('page.username');
+}
+
+/** As `userSearch`, with the columns that a list shows. */
+export function listedSearch(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  query: UserQuery,
+  way: SearchWay = { by: 'all' },
+): Query<RowOf<'user.listed'>> {
+  const page = matchingIds(dialect, query, way).as('page');
+  return selectListedUsers(db, dialect)
+    .innerJoin(page, (join) => join.onRef('page.id', '=', 'account.id'))
+    .orderBy('page.username');
+}
+
+/** Selects only the ids of a page, so that the links and credentials of skipped users are not read. */
+function matchingIds(
+  dialect: Dialect,
+  query: UserQuery,
+  way: SearchWay,
+): RawBuilder<{ id: string; username: string }> {
+  return sql`(
     select account.id, account.username from ${candidates(dialect, query, way)}
     order by ${orderOf(dialect, way)}${range(dialect, query)})`;
-  return selectUsers(db, dialect)
-    .innerJoin(ids.as('page'), (join) => join.onRef('page.id', '=', 'account.id'))
-    .orderBy('page.username');
 }
 
 /** Counts the users that match a query. Counting a whole realm reads only indexes. */

@@ -1,4 +1,4 @@
-import { type Kysely, type Compilable as Query, type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot } from './define.ts';
 
@@ -25,6 +25,27 @@ export function selectUsers(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres') 
     ]);
 }
 
+/**
+ * Selects the columns of users that a list shows. `otp_docs` is a JSON array with the documents of their one-time
+ * passwords. It can contain other credentials with such a text, so its reader checks the type.
+ */
+export function selectListedUsers(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres') {
+  const docs: RawBuilder<string> =
+    dialect === 'sqlite' ? sql`json_group_array(doc)` : sql`coalesce(json_agg(doc), '[]')`;
+  return db
+    .selectFrom('account')
+    .select(['account.id', 'account.username', 'account.email', 'account.email_verified', 'account.enabled'])
+    .select('account.doc')
+    .select((eb) =>
+      eb
+        .selectFrom('credential')
+        .select(docs.as('docs'))
+        .whereRef('credential.user_id', '=', 'account.id')
+        .where('credential.doc', 'like', '%"type":"otp"%')
+        .as('otp_docs'),
+    );
+}
+
 /** Returns an expression for a user's required actions as JSON text. */
 function requiredActions(dialect: 'sqlite' | 'postgres'): RawBuilder<string> {
   return dialect === 'sqlite'
@@ -45,6 +66,12 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
       .orderBy('account.id')
       .limit(1),
     'user.ofClient': users.where('account.service_account_client', '=', slot('client_uuid')).limit(1),
+    'user.listed': selectListedUsers(db, dialect)
+      .where('account.realm_id', '=', slot('realm_id'))
+      .where('account.service_account_client', 'is', null)
+      .where('account.username', '>', slot('after'))
+      .orderBy('account.username')
+      .limit(slot('max')),
     'user.requiredActions': db
       .selectFrom('account')
       .select([requiredActions(dialect).as('actions'), (eb) => eb.fn.countAll<string>().as('users')])
@@ -168,12 +195,4 @@ function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): 
           (join) => join.onTrue(),
         );
   return theirs.selectAll('credential').orderBy('some.part').orderBy('some.id');
-}
-
-/** Selects the credentials of the given users. */
-export function credentialsOf(
-  db: Kysely<Tables>,
-  userIds: readonly string[],
-): Query<Pick<Tables['credential'], 'user_id' | 'doc'>> {
-  return db.selectFrom('credential').select(['user_id', 'doc']).where('user_id', 'in', userIds);
 }

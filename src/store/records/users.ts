@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Credential, LoginFailures, User } from '../../model/index.ts';
+import type { ListedUser } from '../contract/index.ts';
 import type { RowOf } from '../queries/compiled/types.ts';
 import type { AccountRow, Tables } from '../schema.ts';
 import type { Keyring } from '../sealing/keyring.ts';
@@ -38,6 +39,23 @@ export function readUser(row: RowOf<'user.find'>): User {
   if (row.email !== null) user.email = row.email;
   if (row.service_account_client !== null) user.serviceAccountClientUuid = row.service_account_client;
   return user;
+}
+
+export function readListedUser(row: RowOf<'user.listed'>): ListedUser {
+  const user: ListedUser = {
+    id: row.id,
+    username: row.username,
+    emailVerified: row.email_verified === 1,
+    enabled: row.enabled === 1,
+    ...JSON.parse(row.doc),
+    hasOtp: row.otp_docs !== '[]' && (JSON.parse(row.otp_docs) as string[]).some(isOtp),
+  };
+  if (row.email !== null) user.email = row.email;
+  return user;
+}
+
+function isOtp(doc: string): boolean {
+  return (JSON.parse(doc) as Pick<Credential, 'type'>).type === 'otp';
 }
 
 export function credentialRow(credential: Credential, { keyring, random }: Sealing): Tables['credential'] {

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ClientUuid, User } from '../../model/index.ts';
 import type {
+  ListedUser,
   Range,
   RealmConfiguration,
   SessionWithClients,
@@ -9,16 +10,15 @@ import type {
 } from '../contract/index.ts';
 import type { RowOf } from '../queries/compiled/types.ts';
 import { readRealm, readRole } from '../records/configuration.ts';
-import { readDocument } from '../records/events.ts';
 import { readListedSession } from '../records/sessions.ts';
-import { readUser } from '../records/users.ts';
+import { readListedUser, readUser } from '../records/users.ts';
 import { NAME_MEMBERS } from '../verbs/name-members.ts';
 import { SqlUserSearch } from './user-search.ts';
 
 /** Maximum number of rows in a page. Reading one takes a few milliseconds and little memory. */
 const PAGE = 200;
 
-/** Number of users that one statement may skip. More are skipped before the users of the page are read. */
+/** Number of members that one statement may skip. More are skipped before the users of the page are read. */
 const FAR = 1_000;
 /**
  * Maximum number of sessions of one user that one statement reads. The index of Postgres does not sort the sessions of a
@@ -56,20 +56,25 @@ export abstract class SqlLists extends SqlUserSearch {
     );
   }
 
-  async *userPages(query: UserQuery & Range): AsyncIterable<readonly User[]> {
+  async *userPages(query: UserQuery & Range): AsyncIterable<readonly ListedUser[]> {
     const { planSearch } = await import('../queries/index.ts');
-    const skips = query.first > FAR && planSearch(query).selectsAll;
-    const start = skips ? await this.#skipUsers(query.realmId, query.first) : undefined;
-    if (skips && start === undefined) return;
-    const range = skips ? { first: 0, max: query.max } : query;
-    const pages = inPages(
-      range,
-      ({ first, max, after = start }: Place<Pick<RowOf<'user.find'>, 'username'>>) => {
-        const place = after === undefined ? { first } : { first: 0, after: after.username };
-        return this.searchUsers({ ...query, ...place, max });
-      },
+    const pages = planSearch(query).selectsAll
+      ? this.#allUsers(query)
+      : inPages(query, ({ first, max, after }: Place<RowOf<'user.listed'>>) => {
+          const place = after === undefined ? { first } : { first: 0, after: after.username };
+          return this.searchListedUsers({ ...query, ...place, max });
+        });
+    for await (const rows of pages) yield rows.map(readListedUser);
+  }
+
+  async *#allUsers({ realmId, first, max: most }: UserQuery & Range): AsyncIterable<RowOf<'user.listed'>[]> {
+    const start = first === 0 ? { username: '' } : await this.#skipUsers(realmId, first);
+    if (start === undefined) return;
+    yield* inPages(
+      { first: 0, max: most },
+      ({ max, after = start }: Place<Pick<RowOf<'user.listed'>, 'username'>>) =>
+        this.administrative('user.listed', { realm_id: realmId, after: after.username, max }),
     );
-    for await (const rows of pages) yield rows.map(readUser);
   }
 
   /**
@@ -172,14 +177,6 @@ export abstract class SqlLists extends SqlUserSearch {
       this.administrative('session.ofClient', { ...of, first, max, after: after?.id ?? '' }),
     );
     for await (const rows of pages) yield rows.map(readListedSession);
-  }
-
-  async findOtpOwners(userIds: readonly string[]): Promise<ReadonlySet<string>> {
-    if (userIds.length === 0) return new Set();
-    const { compiler, credentialsOf } = await import('../queries/index.ts');
-    const rows = await this.search(credentialsOf(compiler(this.dialect), userIds));
-    const owners = rows.filter((row) => readDocument<{ type: string }>(row).type === 'otp');
-    return new Set(owners.map((row) => row.user_id));
   }
 }
 

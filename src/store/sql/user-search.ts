@@ -1,3 +1,4 @@
+import type { Compilable } from 'kysely';
 import type { UserQuery } from '../contract/index.ts';
 import { USER_SEARCH } from '../migrations/user-search.ts';
 import type { RowOf } from '../queries/compiled/types.ts';
@@ -23,9 +24,19 @@ export abstract class SqlUserSearch extends SqlLogin {
 
   /** Returns a page of the users that match, sorted by username. */
   protected async searchUsers(query: UserQuery): Promise<RowOf<'user.find'>[]> {
-    const { compiler, planSearch, userSearch } = await import('../queries/index.ts');
-    const find = (way: SearchWay) =>
-      this.search(userSearch(compiler(this.dialect), this.dialect, query, way));
+    const { compiler, userSearch } = await import('../queries/index.ts');
+    return this.#search(query, (way) => userSearch(compiler(this.dialect), this.dialect, query, way));
+  }
+
+  /** As `searchUsers`, with the columns that a list shows. */
+  protected async searchListedUsers(query: UserQuery): Promise<RowOf<'user.listed'>[]> {
+    const { compiler, listedSearch } = await import('../queries/index.ts');
+    return this.#search(query, (way) => listedSearch(compiler(this.dialect), this.dialect, query, way));
+  }
+
+  async #search<R>(query: UserQuery, build: (way: SearchWay) => Compilable<R>): Promise<R[]> {
+    const { planSearch } = await import('../queries/index.ts');
+    const find = (way: SearchWay) => this.search(build(way));
     const { isExact, usesIndex } = planSearch(query);
     if (isExact) return find({ by: 'exact' });
     if (!usesIndex || !(await this.hasSearchIndex())) return find({ by: 'all' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { User } from '../../../src/model/index.ts';
 import type { Change, Range } from '../../../src/store/index.ts';
-import { aClient, aFamily, aSession, aUser, START } from './records.ts';
+import { aClient, aCredential, aFamily, aSession, aUser, START } from './records.ts';
 import { begin, type Rule } from './suite.ts';
 
 /** Rules of the lists that are longer than a page. */
@@ -43,6 +43,37 @@ export function listRules(rule: Rule): void {
       }
     },
   );
+
+  rule('a list of users shows who has a one-time password', async (store) => {
+    await begin(store);
+    const named = '"type":"otp"';
+    await store.apply([
+      { do: 'create', user: aUser({ id: 'user-2', username: 'bob' }) },
+      { do: 'create', user: aUser({ id: 'user-3', username: 'carol' }) },
+      { do: 'create', user: aUser({ id: 'user-4', username: 'dave' }) },
+      { do: 'create', credential: aCredential({ id: 'password-2', userId: 'user-2', userLabel: named }) },
+      { do: 'create', credential: aCredential({ id: 'otp-2', userId: 'user-2', type: 'otp' }) },
+      { do: 'create', credential: aCredential({ id: 'p-3', userId: 'user-3', credentialData: named }) },
+      {
+        do: 'create',
+        credential: aCredential({ id: 'nested-3', userId: 'user-3', ...{ federated: { type: 'otp' } } }),
+      },
+      {
+        do: 'create',
+        credential: aCredential({ id: 'otp-4', userId: 'user-4', type: 'otp', userLabel: '\0' }),
+      },
+    ]);
+    const owners = [];
+    for (const query of [{}, { search: 'a' }, { search: 'bob' }, { username: 'carol', exact: true }])
+      for await (const page of store.userPages({ realmId: 'realm-1', first: 0, max: 100, ...query }))
+        owners.push(page.map(({ username, hasOtp }) => `${username} ${hasOtp}`));
+    assert.deepEqual(owners, [
+      ['alice false', 'bob true', 'carol false', 'dave true'],
+      ['alice false'],
+      ['bob true'],
+      ['carol false'],
+    ]);
+  });
 
   rule('lists the sessions of a user by id, page by page, and those with one client', async (store) => {
     await begin(store);
