@@ -119,7 +119,7 @@ function insert(database: DatabaseSync, table: string, like: Row): (row: Row) =>
  * Drops the tables' indexes and returns the statements that create them again. It is many times faster to fill a table
  * without indexes.
  */
-function takeIndexes(database: DatabaseSync, tables: string[]): string[] {
+export function takeIndexes(database: DatabaseSync, tables: readonly string[]): string[] {
   const found = database
     .prepare(
       `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL

@@ -1,7 +1,8 @@
 import type { Client } from 'pg';
 import type { Connections } from '../../postgres/driver.ts';
-import { ADVISORY, endInTime, mapFault, oneRow } from '../../postgres/index.ts';
+import { ADVISORY } from '../../postgres/index.ts';
 import type { BackgroundIndex } from '../migrations/background.ts';
+import { withOwnConnection } from './own-connection.ts';
 
 /** Timeout in milliseconds for building one index. It is long, because the build waits for older transactions. */
 const BUILD_MS = 86_400_000;
@@ -18,26 +19,12 @@ export async function buildIndexes(
   indexes: readonly BackgroundIndex[],
   stopping: AbortSignal,
 ): Promise<boolean> {
-  const client = await connections.open();
-  // The query that is running reports the loss of the connection.
-  client.on('error', () => {});
-  const stop = () => client.connection.stream.destroy();
-  stopping.addEventListener('abort', stop, { once: true });
-  try {
-    if (stopping.aborted) return false;
+  const built = await withOwnConnection(connections, { lock: ADVISORY.indexes, stopping }, async (client) => {
     await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
-    const taken = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS taken', [
-      ...ADVISORY.indexes,
-    ]);
-    if (!oneRow(taken).taken) return false;
     for (const index of indexes) await buildIndex(client, index);
     return true;
-  } catch (error) {
-    throw mapFault(error, connections.place);
-  } finally {
-    stopping.removeEventListener('abort', stop);
-    await endInTime(client).catch(() => {});
-  }
+  });
+  return built === true;
 }
 
 async function buildIndex(client: Client, { name, sql }: BackgroundIndex): Promise<void> {

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Connections } from '../../postgres/driver.ts';
-import { ADVISORY, endInTime, mapFault, oneRow } from '../../postgres/index.ts';
+import { ADVISORY, mapFault, oneRow } from '../../postgres/index.ts';
 import type { CountDrift } from '../contract/index.ts';
 import type { PostgresQueries } from '../queries/compiled/types.ts';
 import type { DriftQuery } from '../sql/counts.ts';
+import { withOwnConnection } from './own-connection.ts';
 import { type Order, prepared, rowsOf } from './prepared.ts';
 
 /** Timeout in milliseconds for counting all records of a check. */
@@ -39,33 +40,14 @@ export async function readDrift(
   query: DriftQuery,
   stopping: AbortSignal,
 ): Promise<readonly CountDrift[] | undefined> {
-  const client = await connections.open();
-  // The query that is running reports the loss of the connection.
-  client.on('error', () => {});
-  const stop = () => client.connection.stream.destroy();
-  stopping.addEventListener('abort', stop, { once: true });
-  try {
-    if (stopping.aborted) return undefined;
+  return withOwnConnection(connections, { lock: ADVISORY.countCheck, stopping }, async (client) => {
     // One process of the server counts, so that the others have the remaining cores. `jit` does not pay off here.
     await client.query(
       `SET statement_timeout = ${CHECK_MS}; SET max_parallel_workers_per_gather = 0; SET jit = off`,
     );
-    const sql = 'SELECT pg_try_advisory_lock($1, $2) AS taken';
-    const { taken } = oneRow(await client.query<{ taken: boolean }>(sql, [...ADVISORY.countCheck]));
-    if (!taken) return undefined;
-    const rows =
-      query === 'count.driftOfFamilies'
-        ? await familyDrift(client, stopping)
-        : await rowsOf(client, { ...prepared<DriftQuery>(query, {}), query_timeout: CHECK_MS });
-    // The server notices later that the connection was closed.
-    await client.query('SELECT pg_advisory_unlock($1, $2)', [...ADVISORY.countCheck]);
-    return rows;
-  } catch (error) {
-    throw mapFault(error, connections.place);
-  } finally {
-    stopping.removeEventListener('abort', stop);
-    await endInTime(client).catch(() => {});
-  }
+    if (query === 'count.driftOfFamilies') return familyDrift(client, stopping);
+    return rowsOf(client, { ...prepared<DriftQuery>(query, {}), query_timeout: CHECK_MS });
+  });
 }
 
 /** A position in the order of clients and sessions, with the bytes of the ids in hex. */

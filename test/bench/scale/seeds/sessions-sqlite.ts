@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { idBytes } from '../../../../src/store/records/id-bytes.ts';
+import { takeIndexes } from '../../seed.ts';
 import { AHEAD, rareEvery, usableEvery, userName, uuidOf } from './plan.ts';
 import type { Sessions } from './sessions-postgres.ts';
 import { type TokenMint, tokenFile } from './tokens.ts';
@@ -137,16 +138,4 @@ function copier(
   );
   const fields = columns.map((column) => differing[column] ?? (() => template[column] ?? null));
   return (made) => void statement.run(...fields.map((field, at) => stored(columns[at]!, field(made))));
-}
-
-/** Drops the tables' indexes and returns the statements that create them again. */
-function takeIndexes(database: DatabaseSync, tables: readonly string[]): string[] {
-  const found = database
-    .prepare(
-      `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL
-       AND tbl_name IN (${tables.map(() => '?').join(', ')})`,
-    )
-    .all(...tables);
-  for (const { name } of found) database.exec(`DROP INDEX ${name}`);
-  return found.map(({ sql }) => String(sql));
 }
