@@ -47,8 +47,8 @@ export async function sendPages(
   reply.header('cache-control', 'no-cache');
   if (second.done === true) return reply.send(JSON.stringify(first.value ?? []));
   const chunks = async function* () {
-    yield `[${items(first.value)},${items(second.value)}`;
     try {
+      yield `[${items(first.value)},${items(second.value)}`;
       for (let page = await rest.next(); page.done !== true; page = await rest.next())
         yield `,${items(page.value)}`;
     } catch (error) {
@@ -56,6 +56,9 @@ export async function sendPages(
       if (callerSignal()?.aborted !== true && !reply.raw.destroyed)
         log?.error({ err: error }, 'a list is incomplete because its next page could not be read');
       throw error;
+    } finally {
+      // If the caller disconnects in between, the list can give back what it holds.
+      await rest.return?.();
     }
     yield ']';
   };

@@ -9,16 +9,21 @@ import { waitUntil } from '../../wait-until.ts';
 const BIG = 'x'.repeat(20_000);
 
 /**
- * Starts a server that sends pages with one large item each. `counts.read` is the number of pages that it has read.
+ * Starts a server that sends pages with one large item each. `counts` are the number of pages that it has read,
+ * and whether the list has ended.
  */
 async function serve(t: TestContext, pages: number, failsAt = Number.POSITIVE_INFINITY) {
-  const counts = { read: 0 };
+  const counts = { read: 0, ended: false };
   const logged: string[] = [];
   const generate = async function* () {
-    for (let page = 1; page <= pages; page++) {
-      counts.read++;
-      if (page === failsAt) throw new Error('the database is unavailable');
-      yield [{ page, text: BIG }];
+    try {
+      for (let page = 1; page <= pages; page++) {
+        counts.read++;
+        if (page === failsAt) throw new Error('the database is unavailable');
+        yield [{ page, text: BIG }];
+      }
+    } finally {
+      counts.ended = true;
     }
   };
   const app = fastify();
@@ -72,5 +77,6 @@ test('stops reading pages while the caller does not read, and ends when the call
   aborted.abort();
   await assert.rejects(reader.read());
   assert.ok(counts.read < pages / 10);
+  await waitUntil('the list ends', () => counts.ended);
   assert.deepEqual(logged, []);
 });
