@@ -47,9 +47,7 @@ export class IdkitStore implements StoreAccess {
       const { id, name, settings } = configuration.realm;
       const waiting = {
         requiredActions: await store.countRequiredActions(id),
-        unverified: settings.verifyEmail
-          ? await store.countUsers({ realmId: id, emailVerified: false, enabled: true })
-          : 0,
+        unverified: settings.verifyEmail ? await store.countUnverifiedUsers(id) : 0,
       };
       const missing = listNotBuilt(settings, waiting, await listRequiredActions());
       return [...listUnenforced(configuration, clients), ...missing].map((demand) => ({

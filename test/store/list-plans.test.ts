@@ -16,6 +16,7 @@ const PLANS = {
     /COVERING INDEX sqlite_autoindex_account_2 \(realm_id=\? AND username>\?\)/,
     /Index Only Scan using account_realm_id_username_key/,
   ],
+  'user.unverified': [/INDEX account_unverified \(realm_id=\?\)/, /Index Only Scan using account_unverified/],
   'account.serviceAccountsBetween': [/INDEX account_service/, /account_service/],
   'user.listed': [
     /SEARCH account USING INDEX sqlite_autoindex_account_2 \(realm_id=\? AND username>\?\)/,
@@ -31,7 +32,11 @@ const PLANS = {
   ],
   'user.withRole.skip': [/COVERING INDEX user_role_username/, /Index Only Scan using user_role_username/],
   'user.inGroup.skip': [/COVERING INDEX user_group_username/, /Index Only Scan using user_group_username/],
-  'session.ofUser': [/INDEX user_session_of_user \(user_id=\? AND id>\?\)/, /user_session/],
+  // On Postgres, the subquery keeps the server from reading all sessions in the order of their ids.
+  'session.ofUser': [
+    /INDEX user_session_of_user \(user_id=\? AND id>\?\)/,
+    /Sort Key: user_session_1.id\s+-> {2}Subquery Scan/,
+  ],
   'session.ofClient': [
     /COVERING INDEX token_family_of_client \(client_uuid=\? AND offline=\? AND session_id>\?\)/,
     /Index Only Scan using token_family_of_client/,

@@ -57,6 +57,8 @@ export interface UserStore {
   countUsers(query: UserQuery): Promise<number>;
   /** Returns the number of enabled users for each required action. */
   countRequiredActions(realmId: RealmId): Promise<ReadonlyMap<string, number>>;
+  /** Counts the enabled users whose e-mail address is not verified. Does not count service accounts. */
+  countUnverifiedUsers(realmId: RealmId): Promise<number>;
   /** Sorted by username. Includes service accounts. */
   listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]>;
   listGroupMembers(groupId: string, first: number, max: number): Promise<readonly User[]>;

@@ -1,8 +1,13 @@
 import type { Migration } from './index.ts';
 
-/** Adds a kept count (see 0006-counts.ts) of the enabled users of each realm with the same required actions. */
+/**
+ * Adds a kept count (see 0006-counts.ts) of the enabled users of each realm with the same required actions, and an index
+ * of those whose e-mail address is not verified.
+ */
 export const REQUIRED_ACTIONS: Migration = {
   sqlite: `
+CREATE INDEX account_unverified ON account (realm_id)
+  WHERE email_verified = 0 AND enabled = 1 AND service_account_client IS NULL;
 CREATE TRIGGER account_actions_added AFTER INSERT ON account WHEN ${has('NEW')} BEGIN
   ${count('NEW', '1')}
 END;
@@ -19,6 +24,8 @@ INSERT INTO count_check (kind, generation, checked_at, drift)
   // The server's JSON parser rejects the escape sequences of NUL and of halves of surrogate pairs, so another one
   // replaces them.
   postgres: `
+CREATE INDEX account_unverified ON account (realm_id)
+  WHERE email_verified = 0 AND enabled = 1 AND service_account_client IS NULL;
 CREATE FUNCTION count_required_actions() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' THEN

@@ -22,7 +22,6 @@ export { compiler } from './define.ts';
 export { adminEventFilters, EventSearch, eventFilters, usableIndexes } from './event-search.ts';
 export {
   listedSearch,
-  planSearch,
   type SearchWay,
   userCount,
   userSample,

@@ -62,12 +62,18 @@ export function sessionQueries(
         .whereRef('token_family.offline', '=', 'user_session.offline')
         .as('client_uuids'),
     );
-  const idsOfUser = db
+  const allOfUser = db
     .selectFrom('user_session')
-    .select('user_session.id')
+    .select(['user_session.id', 'user_session.offline'])
     .where('user_session.user_id', '=', slot('user_id'))
     .where('user_session.offline', '=', slot('offline'))
-    .where('user_session.id', '>', slot('after'))
+    .where('user_session.id', '>', slot('after'));
+  // If a user has many sessions, Postgres would otherwise read the sessions of all users in the order of their ids until
+  // it has found a page. It does not combine a subquery that has an offset with its parent.
+  const ofUser = dialect === 'postgres' ? allOfUser.offset(sql.lit(0)) : allOfUser;
+  const idsOfUser = db
+    .selectFrom(ofUser.as('user_session'))
+    .select('user_session.id')
     .orderBy('user_session.id')
     .limit(slot('max'))
     .offset(slot('first'));

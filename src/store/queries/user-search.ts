@@ -12,7 +12,8 @@ import {
 import type { Tables } from '../schema.ts';
 import type { RowOf } from './compiled/types.ts';
 import { withoutServiceAccounts } from './events.ts';
-import { type NameFilter, nameFilters, trigramsOf } from './search-words.ts';
+import { type Attributes, filtersOf, flags, planSearch } from './search-plan.ts';
+import { type NameFilter, trigramsOf } from './search-words.ts';
 import { selectListedUsers, selectUsers } from './users.ts';
 
 /**
@@ -25,25 +26,6 @@ import { selectListedUsers, selectUsers } from './users.ts';
  * - `exact`: finds a whole username or e-mail address. Needs no search index.
  */
 export type SearchWay = { by: 'all' | 'index' | 'exact' } | { by: 'order'; users: number };
-
-/** The ways that a search can take. */
-export interface SearchPlan {
-  /** True if the query filters nothing: the search finds all users except service accounts. */
-  selectsAll: boolean;
-  /** True if the way `exact` is possible. */
-  isExact: boolean;
-  /** True if the ways `order` and `index` are possible: the search has words or attributes. */
-  usesIndex: boolean;
-}
-
-export function planSearch(query: UserQuery): SearchPlan {
-  const { names, attributes } = filtersOf(query);
-  return {
-    selectsAll: names.length + attributes.length + flags(query).length === 0,
-    isExact: query.exact === true && (query.username !== undefined || query.email !== undefined),
-    usesIndex: names.length + attributes.length > 0,
-  };
-}
 
 type Dialect = 'sqlite' | 'postgres';
 
@@ -141,12 +123,6 @@ function realmUserCount(db: Kysely<Tables>, realmId: string): Query<{ users: num
 type Condition = RawBuilder<unknown>;
 function allOf(conditions: readonly Condition[]): Condition {
   return conditions.length === 0 ? sql`1 = 1` : sql.join(conditions, sql` and `);
-}
-
-type Attributes = readonly (readonly [name: string, value: string])[];
-
-function filtersOf(query: UserQuery): { names: readonly NameFilter[]; attributes: Attributes } {
-  return { names: nameFilters(query), attributes: Object.entries(query.attributes ?? {}) };
 }
 
 /** Returns the condition that a key of the search index of SQLite belongs to the realm in the table `realm`. */
@@ -254,13 +230,6 @@ function ofAccount(
   const all = conditions('whole');
   if (all.length === 0) return [];
   return [sql`exists (select 1 from account as whole where whole.id = account.id and ${allOf(all)})`];
-}
-
-function flags({ emailVerified, enabled }: UserQuery): (readonly [column: string, value: boolean])[] {
-  return [
-    ...(emailVerified === undefined ? [] : [['email_verified', emailVerified] as const]),
-    ...(enabled === undefined ? [] : [['enabled', enabled] as const]),
-  ];
 }
 
 function compare({ columns, pattern, exact }: NameFilter): Condition {

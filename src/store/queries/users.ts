@@ -80,6 +80,14 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
       // Most users have no required action. A search of the text skips them, which is faster than reading their JSON.
       .where('doc', 'like', '%"requiredActions":["%')
       .groupBy(requiredActions(dialect)),
+    /** Reads only the index `account_unverified`. */
+    'user.unverified': db
+      .selectFrom('account')
+      .select((eb) => eb.fn.countAll<string>().as('users'))
+      .where('realm_id', '=', slot('realm_id'))
+      .where('email_verified', '=', sql.lit(0))
+      .where('enabled', '=', sql.lit(1))
+      .where('service_account_client', 'is', null),
     // Reads only an index, which is as fast as skipping rows can be.
     'account.skip': db
       .selectFrom('account')

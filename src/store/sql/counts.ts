@@ -86,6 +86,11 @@ export abstract class SqlCounts extends SqlBackground implements CountStore {
     return (await this.get('count.ofOwner', { kind: 'users', owner: realmId }))?.amount ?? 0;
   }
 
+  async countUnverifiedUsers(realmId: RealmId): Promise<number> {
+    const [row] = await this.administrative('user.unverified', { realm_id: realmId });
+    return Number(row?.users ?? 0);
+  }
+
   async countRequiredActions(realmId: RealmId): Promise<ReadonlyMap<string, number>> {
     const values = { realm_id: realmId };
     const rows = (await this.areKept('actions'))

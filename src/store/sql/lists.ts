@@ -57,7 +57,7 @@ export abstract class SqlLists extends SqlUserSearch {
   }
 
   async *userPages(query: UserQuery & Range): AsyncIterable<readonly ListedUser[]> {
-    const { planSearch } = await import('../queries/index.ts');
+    const { planSearch } = await import('../queries/search-plan.ts');
     const pages = planSearch(query).selectsAll
       ? this.#allUsers(query)
       : inPages(query, ({ first, max, after }: Place<RowOf<'user.listed'>>) => {

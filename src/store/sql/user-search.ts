@@ -35,7 +35,7 @@ export abstract class SqlUserSearch extends SqlLogin {
   }
 
   async #search<R>(query: UserQuery, build: (way: SearchWay) => Compilable<R>): Promise<R[]> {
-    const { planSearch } = await import('../queries/index.ts');
+    const { planSearch } = await import('../queries/search-plan.ts');
     const find = (way: SearchWay) => this.search(build(way));
     const { isExact, usesIndex } = planSearch(query);
     if (isExact) return find({ by: 'exact' });
@@ -55,14 +55,15 @@ export abstract class SqlUserSearch extends SqlLogin {
   }
 
   protected async countMatchingUsers(query: UserQuery): Promise<number> {
-    const { compiler, planSearch, userCount } = await import('../queries/index.ts');
+    const { planSearch } = await import('../queries/search-plan.ts');
+    const { selectsAll, isExact, usesIndex } = planSearch(query);
+    const kept = selectsAll ? await this.keptUsers(query.realmId) : undefined;
+    if (kept !== undefined) return kept;
+    const { compiler, userCount } = await import('../queries/index.ts');
     const count = async (way: SearchWay) => {
       const [row] = await this.search(userCount(compiler(this.dialect), this.dialect, query, way));
       return row?.users ?? 0;
     };
-    const { selectsAll, isExact, usesIndex } = planSearch(query);
-    const kept = selectsAll ? await this.keptUsers(query.realmId) : undefined;
-    if (kept !== undefined) return kept;
     if (isExact) return count({ by: 'exact' });
     if (!usesIndex || !(await this.hasSearchIndex())) return count({ by: 'all' });
     const { users, matches } = await this.#sample(query);

@@ -14,9 +14,10 @@ const SHARE = 0.1;
 type DueSession = RowOf<'sweep.due'>;
 
 /**
- * Removes expired records, and handles at most `limit` records. No backlog of one kind delays the others: each kind has
- * a share of the slice, and what the sessions leave is for those that need more than their share. A session is removed only if no setting of its realm or
- * of a client could still permit its use. Otherwise it is checked again in the hour after its latest possible end.
+ * Removes expired records, and handles at most `limit` records. No backlog of one kind delays the others: each kind has a
+ * share of the slice, and what the sessions leave is for those that need more than their share. A session is removed only
+ * if no setting of its realm or of a client could still permit its use. Otherwise it is checked again in the hour after
+ * its latest possible end.
  * Every statement handles all sessions of the slice.
  */
 export function* sweep(input: Verbs['sweep']['in']): Steps<Verbs['sweep']['out']> {

@@ -257,6 +257,22 @@ export function configurationRules(rule: Rule): void {
     assert.equal((await store.countRequiredActions('no')).size, 0);
   });
 
+  rule('counts enabled users with an unverified e-mail address', async (store) => {
+    await begin(store);
+    const before = await store.countUnverifiedUsers('realm-1');
+    const made = [
+      { emailVerified: false },
+      { emailVerified: false, enabled: false },
+      { emailVerified: true },
+      { emailVerified: false, serviceAccountClientUuid: 'client-1' },
+    ].map(
+      (more, i): Change => ({ do: 'create', user: aUser({ id: `u-${i}`, username: `u-${i}`, ...more }) }),
+    );
+    await store.apply(made);
+    assert.equal(await store.countUnverifiedUsers('realm-1'), before + 1);
+    assert.equal(await store.countUnverifiedUsers('no'), 0);
+  });
+
   rule(
     'finds users by words, fields and attributes, but no service accounts (docs/keycloak/users.md#search)',
     async (store) => {

@@ -1,6 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { LoadResult } from '../../load.ts';
 import { load, tryLoad } from '../../measure.ts';
-import { inRounds, measureLarge, ms, type Row, refresh, tryRefresh, withServices } from '../bench.ts';
+import {
+  inRounds,
+  longestWait,
+  measureLarge,
+  ms,
+  type Row,
+  refresh,
+  tryRefresh,
+  withServices,
+} from '../bench.ts';
 import type { AdminCalls } from '../calls.ts';
 import { uuidOf } from '../seeds/plan.ts';
 import type { Side } from '../side.ts';
@@ -95,12 +105,26 @@ export const loginsRow: Row = {
             form: 'grant_type=password&client_id=web&username=user1&password=Correct-Horse-1',
           };
           await load({ ...order, connections: 4, seconds: 1 });
-          const burst = await tryLoad({ ...order, connections: logins, seconds: 0.001 });
-          const refused = Object.entries(burst.statuses).map(([status, times]) => `${times} × ${status}`);
+          const sent = { ...order, connections: logins, seconds: 0.001 };
+          let burst: LoadResult | undefined;
+          const live = await longestWait(port, async () => {
+            burst = await tryLoad(sent);
+          });
+          const refreshes = tryRefresh(small, port, 5, 100);
+          await pause(1000);
+          await tryLoad(sent);
+          const { p999, not200 } = await refreshes;
+          const { p50, p99, requests, ...outcome } = burst!;
+          const refused = Object.entries(outcome.statuses).map(([status, times]) => `${times} × ${status}`);
           return {
             '2,000 parallel logins: p50, ms': {
-              value: burst.p50,
-              detail: `p99 ${ms(burst.p99)}, refused ${burst.not200} of ${burst.requests}${refused.length > 0 ? ` (${refused.join(', ')})` : ''}`,
+              value: p50,
+              detail: `p99 ${ms(p99)}, refused ${outcome.not200} of ${requests}${refused.length > 0 ? ` (${refused.join(', ')})` : ''}`,
+            },
+            'longest wait of others during 2,000 logins: /health/live, ms': { value: live },
+            'longest wait of others during 2,000 logins: refresh at 100/s, ms': {
+              value: p999,
+              detail: `${not200} refused`,
             },
           };
         }),
