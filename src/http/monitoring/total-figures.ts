@@ -6,7 +6,7 @@ const LASTING: ReadonlySet<string> = new Set(['counter', 'histogram']);
 
 /** Matches the names of the store's figures, which are the same in every process. */
 const SHARED =
-  /^idkit_(database_|realms$|users$|user_sessions$|offline_sessions$|token_families$|open_logins$|count)/;
+  /^idkit_(database_|realms$|users$|user_sessions$|offline_sessions$|token_families$|open_logins$|count|sweep_|migration_)/;
 
 /**
  * Combines the metrics of several processes into one text (Prometheus exposition format 0.0.4). It keeps the counters

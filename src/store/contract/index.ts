@@ -33,7 +33,7 @@ export interface Swept {
 
 /** The expired records of one kind that no sweep has handled yet. */
 export interface DueRecords {
-  kind: 'sessions' | 'logins' | 'codes' | 'claims' | 'revocations';
+  kind: 'sessions' | 'logins' | 'codes' | 'claims' | 'revocations' | 'events' | 'adminEvents';
   /** Number of records, counted up to 1,000. */
   records: number;
   /** Time in seconds for which the oldest of them has been due. 0 if there is none. */

@@ -43,6 +43,23 @@ delete from ${sql.ref(table)} where ${sql.ref(key)} ${among(sql`
   (select min(${name}) ${found}) * ${sql.lit(unit)} as oldest`;
   };
 
+  // Each realm reads its range of an index. `kept` is a JSON array of realms, each with the first time in milliseconds
+  // that it keeps.
+  const dueEvents = (kind: string, table: string) => {
+    const [list, of] = [slot(`kept_${table}s`, 'string'), sql.ref(table)];
+    const kept = isPostgres
+      ? sql`json_to_recordset(${list}::json) as kept(realm_id text, since bigint)`
+      : sql`(select value ->> 'realm_id' as realm_id, value ->> 'since' as since from json_each(${list})) as kept`;
+    const old = sql`${of} where ${of}.realm_id = kept.realm_id and time < since`;
+    const counted = sql.lit(COUNTED);
+    const due = isPostgres
+      ? sql`${kept} cross join lateral (select from ${old} order by time limit ${counted}) as old`
+      : sql`${kept} cross join ${old}`;
+    return sql`select ${sql.lit(kind)} as event_kind,
+  (select count(*) from (select 1 from ${due} limit ${counted}) as counted) as records,
+  (select max(since - (select min(time) from ${old})) from ${kept}) as overdue`;
+  };
+
   return {
     /** Counts the due records of each kind, up to `COUNTED`, and returns when the oldest one became due. */
     'sweep.backlog': raw(
@@ -56,6 +73,10 @@ delete from ${sql.ref(table)} where ${sql.ref(key)} ${among(sql`
         ],
         sql` union all `,
       ),
+    ),
+    /** Counts the events that their realms no longer keep, and returns the milliseconds for which the oldest is due. */
+    'sweep.eventBacklog': raw(
+      sql.join([dueEvents('events', 'event'), dueEvents('adminEvents', 'admin_event')], sql` union all `),
     ),
     /** Locks sessions that are due, so that no token family can start in them until the slice ends. */
     'sweep.due': raw(sql`

@@ -29,6 +29,8 @@ const EXPRESSIONS: Readonly<Record<string, string>> = {
   owner: 'string',
   otp_docs: 'string',
   oldest: 'number | null',
+  event_kind: "'events' | 'adminEvents'",
+  overdue: 'number | null',
   realms: 'number',
   records: 'number',
   role_ids: 'string',

@@ -9,6 +9,8 @@ import { SqlEvents } from './events.ts';
 
 /** Number of users whose sessions are ended together. */
 const USERS = 100;
+type EventTable = 'event' | 'admin_event';
+
 /** Maximum number of attempts to disable a realm that others change at the same time. */
 const ATTEMPTS = 10;
 
@@ -88,14 +90,48 @@ export abstract class SqlCleaning
 
   async listDue(now: Seconds): Promise<readonly DueRecords[]> {
     const before = now - CODE_MARK;
-    const rows = await this.all('sweep.backlog', { now, before, hour: Math.floor(now / 3600) });
-    return rows.map(({ due_kind: kind, records, oldest }) => {
+    const [rows, events] = await Promise.all([
+      this.all('sweep.backlog', { now, before, hour: Math.floor(now / 3600) }),
+      this.#dueEvents(now),
+    ]);
+    const others = rows.map(({ due_kind: kind, records, oldest }) => {
       const since = Number(oldest ?? now) + (kind === 'codes' ? CODE_MARK : 0);
       return {
         kind,
         records: Number(records),
         overdueSeconds: oldest === null ? 0 : Math.max(0, now - since),
       };
+    });
+    return [...others, ...events];
+  }
+
+  async #dueEvents(now: Seconds): Promise<readonly DueRecords[]> {
+    const retention = await this.#retention(now);
+    const kept = (table: EventTable) =>
+      JSON.stringify(
+        retention.flatMap((realm) =>
+          realm.table === table ? [{ realm_id: realm.realmId, since: realm.before }] : [],
+        ),
+      );
+    const values = { kept_events: kept('event'), kept_admin_events: kept('admin_event') };
+    const rows = await this.all('sweep.eventBacklog', values);
+    return rows.map(({ event_kind: kind, records, overdue }) => ({
+      kind,
+      records: Number(records),
+      overdueSeconds: Math.max(0, Number(overdue ?? 0) / 1000),
+    }));
+  }
+
+  /** Lists the realms that remove their old events, each with the first time in milliseconds that it keeps. */
+  async #retention(
+    now: Seconds,
+  ): Promise<readonly { realmId: RealmId; table: EventTable; before: number }[]> {
+    const realms = await this.long('realm.retention', {});
+    return realms.flatMap(({ id, events_kept, admin_events_kept }) => {
+      const kept = { event: Number(events_kept ?? 0), admin_event: Number(admin_events_kept ?? 0) };
+      return (['event', 'admin_event'] as const).flatMap((table) =>
+        kept[table] > 0 ? [{ realmId: id, table, before: (now - kept[table]) * 1000 }] : [],
+      );
     });
   }
 
@@ -144,16 +180,12 @@ export abstract class SqlCleaning
   async sweepEvents(now: Seconds, limit: number): Promise<Swept> {
     const sum = { removed: 0, handled: 0 };
     if (!(await this.leadsSweep())) return { ...sum, more: false };
-    for (const { id, events_kept, admin_events_kept } of await this.long('realm.retention', {})) {
-      const kept = { event: Number(events_kept ?? 0), admin_event: Number(admin_events_kept ?? 0) };
-      for (const table of ['event', 'admin_event'] as const) {
-        const age = kept[table];
-        if (!(age > 0) || sum.handled >= limit) continue;
-        const slice = { table, realm_id: id, before: (now - age) * 1000, limit: limit - sum.handled };
-        const { removed, handled } = await this.write('removeOldest', slice);
-        sum.removed += removed;
-        sum.handled += handled;
-      }
+    for (const { realmId, table, before } of await this.#retention(now)) {
+      if (sum.handled >= limit) break;
+      const slice = { table, realm_id: realmId, before, limit: limit - sum.handled };
+      const { removed, handled } = await this.write('removeOldest', slice);
+      sum.removed += removed;
+      sum.handled += handled;
     }
     return { ...sum, more: sum.handled >= limit };
   }

