@@ -3,7 +3,11 @@ import { Slices } from './slices.ts';
 /** Size in bytes of the parts that are parsed at once. Parsing a part takes less than a millisecond. */
 const PART = 16_384;
 /** Maximum depth at which large values are divided. Each level reads the bytes below it once more. */
-const DEEPEST = 4;
+const DEEPEST = 32;
+/** Maximum depth of lists and objects. */
+const MOST_LEVELS = 100;
+/** Maximum size in bytes of a value that cannot be divided: a string, or a value at the depth `DEEPEST`. */
+const MOST_AT_ONCE = 1_048_576;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
@@ -14,7 +18,8 @@ const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 /**
  * Parses a JSON text of any size in slices, so that other work runs in between. Returns the same value as `JSON.parse`.
  *
- * @throws SyntaxError for invalid JSON, TypeError for bytes that are not UTF-8
+ * @throws SyntaxError for invalid JSON, and for values that cannot be parsed in slices: more than 100 levels, and a
+ * string of more than 1 MiB. TypeError for bytes that are not UTF-8
  */
 export async function parseJsonInSlices(bytes: Buffer): Promise<unknown> {
   const start = bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
@@ -27,6 +32,7 @@ interface Source {
 }
 
 function parseText({ bytes }: Source, start: number, end: number, before = '', after = ''): unknown {
+  if (end - start > MOST_AT_ONCE) throw new SyntaxError('a value is too long to be parsed at once');
   return JSON.parse(before + utf8.decode(bytes.subarray(start, end)) + after);
 }
 
@@ -55,7 +61,7 @@ async function parseValue(source: Source, from: number, to: number, depth: numbe
     if (first === LIST) return collected.add('', await parseValue(source, entryStart, entryEnd, depth + 1));
     const keyStart = skipSpace(bytes, entryStart, entryEnd);
     if (bytes[keyStart] !== QUOTE) throw new SyntaxError('a key is missing');
-    const keyEnd = endOfString(bytes, keyStart, entryEnd);
+    const keyEnd = endOfString(bytes, keyStart, Math.min(entryEnd, keyStart + MOST_AT_ONCE));
     const colon = skipSpace(bytes, keyEnd, entryEnd);
     if (bytes[colon] !== COLON) throw new SyntaxError('a colon is missing');
     const key = String(parseText(source, keyStart, keyEnd));
@@ -118,19 +124,25 @@ const LOOK = -1;
 /** Yields the positions of the commas that separate the entries of a list or object, and `LOOK` after each part. */
 function* commas(bytes: Buffer, start: number, end: number): Generator<number> {
   let depth = 0;
+  let inString = false;
   let look = start + PART;
   for (let at = start; at < end; at++) {
     const byte = bytes[at];
-    if (byte === QUOTE) at = endOfString(bytes, at, end) - 1;
+    if (inString) {
+      if (byte === BACKSLASH) at++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
     else if (byte === LIST || byte === OBJECT) depth++;
     else if (byte === LIST_END || byte === OBJECT_END) depth--;
     else if (byte === COMMA && depth === 0) yield at;
     if (depth < 0) throw new SyntaxError('a bracket without a beginning');
+    if (depth > MOST_LEVELS) throw new SyntaxError('too many levels');
     if (at > look) {
       look = at + PART;
       yield LOOK;
     }
   }
+  if (inString) throw new SyntaxError('a string without an end');
   if (depth !== 0) throw new SyntaxError('a bracket without an end');
 }
 

@@ -97,3 +97,37 @@ test('lets other work run while it parses a large text', async () => {
   clearInterval(counter);
   assert.ok(turns > 2, `${turns} turns`);
 });
+
+test('refuses what cannot be divided: many levels, and long strings', async () => {
+  const megabyte = 'x'.repeat(1_048_576);
+  const levels = (count: number) => `[${'['.repeat(count)}${']'.repeat(count)},"${'x'.repeat(20_000)}"]`;
+  const texts = [
+    ...[`["${megabyte}"]`, `{"a":"${megabyte}"}`, `{"${megabyte}":1}`, `["${'\\"'.repeat(600_000)}"]`],
+    ...[levels(101), `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
+    ...[`${'[1,'.repeat(40)}[${'1,'.repeat(600_000)}1]${']'.repeat(40)}`],
+  ];
+  for (const text of texts) {
+    JSON.parse(text);
+    assert.equal(await actual(Buffer.from(text)), 'refused', text.slice(0, 60));
+  }
+  for (const text of [levels(100), `["${megabyte.slice(2)}"]`, `[${'"\\\\\\"",'.repeat(400_000)}1]`])
+    assert.deepEqual(await actual(Buffer.from(text)), { value: JSON.parse(text) }, text.slice(0, 60));
+});
+
+test('other work runs while a large text is parsed, whatever it contains', async () => {
+  const texts = [
+    `[${Array.from({ length: 20_000 }, () => `"${'\\"'.repeat(100)}"`)}]`,
+    `${'[{"a":'.repeat(14)}[${Array.from({ length: 400_000 }, (_, i) => i)}]${'}]'.repeat(14)}`,
+  ];
+  for (const text of texts) {
+    let turns = 0;
+    const count = () => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    await parseJsonInSlices(Buffer.from(text));
+    clearImmediate(next);
+    assert.ok(turns >= 4, `${turns} turns`);
+  }
+});

@@ -27,10 +27,14 @@ const bodies = new WeakMap<FastifyRequest, { value: unknown } | undefined>();
 /** A body with more bytes is parsed in slices. Parsing so many takes a few milliseconds. */
 const BYTES_AT_ONCE = 128 * 1024;
 
-/** Parses a large body in slices, so that other work runs in between. `readJson` then returns its value. */
+/**
+ * Parses the large body of an authorized caller in slices, so that other work runs in between. `readJson` then returns
+ * its value.
+ */
 export async function parseLargeBody(request: FastifyRequest): Promise<void> {
   const { body } = request;
-  if (!Buffer.isBuffer(body) || body.length <= BYTES_AT_ONCE || !hasJsonType(request)) return;
+  if (!Buffer.isBuffer(body) || body.length <= BYTES_AT_ONCE || bodies.has(request) || !hasJsonType(request))
+    return;
   const value = await parseJsonInSlices(body).then(
     (parsed) => ({ value: parsed }),
     () => undefined,
@@ -96,7 +100,12 @@ function refuseFaults<T>(request: FastifyRequest, read: () => T): T {
 /** Returns the position after the first occurrence of a field's name, for example `line 1 column 20`. */
 function placeOf(text: string, field: string): string {
   const name = JSON.stringify(field);
-  const before = text.slice(0, Math.max(0, text.indexOf(name)) + name.length);
-  const column = before.length - before.lastIndexOf('\n');
-  return `line ${before.split('\n').length} column ${column}`;
+  const end = Math.max(0, text.indexOf(name)) + name.length;
+  let line = 1;
+  let lineStart = 0;
+  for (let next = text.indexOf('\n'); next !== -1 && next < end; next = text.indexOf('\n', lineStart)) {
+    line++;
+    lineStart = next + 1;
+  }
+  return `line ${line} column ${end - lineStart + 1}`;
 }

@@ -10,7 +10,6 @@ import { eventRows } from './event-routes.ts';
 import { groupRows } from './group-routes.ts';
 import { restRoutes, restRows } from './not-implemented.ts';
 import { readQuery } from './query.ts';
-import { parseLargeBody } from './read-json.ts';
 import { realmRows, realmsRows } from './realm-routes.ts';
 import { roleRows } from './role-routes.ts';
 import { adminRoute, realmsRoute } from './run-row.ts';
@@ -60,7 +59,7 @@ export const adminRoutes: readonly Route[] = rows.map(forAdministrator);
 
 /**
  * Marks the work of a route as administrative. If the caller of a read disconnects before the response, its database
- * queries are cancelled. A write continues. A large body is parsed before the route runs.
+ * queries are cancelled. A write continues.
  */
 function forAdministrator(route: Route): Route {
   return {
@@ -73,10 +72,7 @@ function forAdministrator(route: Route): Route {
             new IdkitError('IDKIT_UNREACHABLE', 'the caller of the administrative API has disconnected'),
           );
       });
-      const handle = async () => {
-        await parseLargeBody(request);
-        return route.handle(services, request, reply);
-      };
+      const handle = () => route.handle(services, request, reply);
       return forCaller(aborted.signal, handle, { stops: route.method === 'GET' });
     },
   };

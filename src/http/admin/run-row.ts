@@ -6,6 +6,7 @@ import type { Route, Services } from '../url-table/route.ts';
 import type { AdminRow, RealmsRow, WritingRow } from './admin-row.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
 import { type AdminCall, authorizeInRealm, openCall, sendResult } from './call.ts';
+import { parseLargeBody } from './read-json.ts';
 import { sendJson, sendPages } from './send-pages.ts';
 
 /** Creates the route of one row of the administrative API's table. */
@@ -18,6 +19,7 @@ export function adminRoute(row: AdminRow): Route {
       const open = async (): Promise<AdminCall> => {
         const call = await openCall(services, request, reply);
         await checkRight(row, call);
+        await parseLargeBody(request);
         return call;
       };
       if ('writes' in row) return await change(row, open);
@@ -40,6 +42,7 @@ export function realmsRoute(row: RealmsRow): Route {
       const caller = await authenticate(services, request);
       reply.headers(originHeaders(request));
       await check(services, caller);
+      await parseLargeBody(request);
       const value = await row.handle({ services, caller, request, reply });
       if (value instanceof Pages) return sendPages(reply, value, services.log);
       return value === undefined ? reply.send() : sendJson(reply, value);

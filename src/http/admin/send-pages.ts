@@ -33,7 +33,9 @@ function streamed(parts: AsyncIterable<string>): Readable {
 
 /**
  * Sends a list as one JSON array. A single page is an ordinary response. Several pages are streamed as fast as the
- * caller reads. A failure before the second page becomes an error response, and a later failure truncates the response.
+ * caller reads. A failure before the second page becomes an error response. A later failure aborts the response: it has
+ * no last chunk, or the connection is reset for a caller with HTTP/1.0, which would take a regular end for that of the
+ * list. A HEAD request reads no more than the beginning.
  */
 export async function sendPages(
   reply: FastifyReply,
@@ -46,6 +48,10 @@ export async function sendPages(
   if (!reply.hasHeader('content-type')) reply.header('content-type', 'application/json');
   reply.header('cache-control', 'no-cache');
   if (second.done === true) return reply.send(JSON.stringify(first.value ?? []));
+  if (reply.request.method === 'HEAD') {
+    await rest.return?.();
+    return reply.send(Readable.from([]));
+  }
   const chunks = async function* () {
     try {
       yield `[${items(first.value)},${items(second.value)}`;
@@ -55,6 +61,7 @@ export async function sendPages(
       // If the caller has disconnected, the read was aborted on purpose, so there is nothing to log.
       if (callerSignal()?.aborted !== true && !reply.raw.destroyed)
         log?.error({ err: error }, 'a list is incomplete because its next page could not be read');
+      if (reply.request.raw.httpVersion === '1.0') reply.raw.socket?.resetAndDestroy();
       throw error;
     } finally {
       // If the caller disconnects in between, the list can give back what it holds.

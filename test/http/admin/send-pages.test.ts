@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import fastify from 'fastify';
 import { Pages } from '../../../src/admin/index.ts';
@@ -54,6 +55,25 @@ test('a failure before the second page returns an error response, and a later fa
   assert.equal(answer.status, 200);
   await assert.rejects(answer.text());
   assert.deepEqual(late.logged, ['a list is incomplete because its next page could not be read']);
+});
+
+test('resets the connection of a caller with HTTP/1.0 if a list fails, so that it does not look complete', async (t) => {
+  const ask = async (failsAt?: number) => {
+    const { port } = new URL((await serve(t, 5, failsAt)).url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write('GET / HTTP/1.0\r\n\r\n');
+    return await text(socket);
+  };
+  assert.match(await ask(), /\}\]$/);
+  await assert.rejects(ask(4), { code: 'ECONNRESET' });
+});
+
+test('a HEAD request reads only the beginning of a list', async (t) => {
+  const { url, counts } = await serve(t, 1_000);
+  const answer = await fetch(url, { method: 'HEAD' });
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('content-length'), null);
+  assert.deepEqual(counts, { read: 2, ended: true });
 });
 
 test('stops reading pages while the caller does not read, and ends when the caller disconnects', async (t) => {
