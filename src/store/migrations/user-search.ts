@@ -84,6 +84,18 @@ export const FIRST_KEY = `coalesce((
       ORDER BY key DESC LIMIT 1
     ), realm.number << ${KEY_BITS})`;
 
+/**
+ * Returns the condition that texts on SQLite are together too long for the search index. The only thread that writes
+ * maintains the index, so a long text would delay every other write. A search compares users with such texts one by one.
+ */
+export function isLong(...texts: readonly string[]): string {
+  return `${texts.map((text) => `coalesce(octet_length(${text}), 0)`).join(' + ')} >= 10000`;
+}
+
+/** What the index contains instead of attributes and names that are too long. No attribute and no search has them. */
+export const LONG_DOCUMENT = 'long';
+export const LONG_NAMES = '\u0001\u0001\u0001';
+
 /** Number of bytes at the beginning and at the end of a long value that its token contains. */
 const [HEAD, TAIL] = [100, 40];
 

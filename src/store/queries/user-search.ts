@@ -2,6 +2,8 @@ import { type Kysely, type Compilable as Query, type RawBuilder, sql } from 'kys
 import type { UserQuery } from '../contract/index.ts';
 import {
   KEY_BITS,
+  LONG_DOCUMENT,
+  LONG_NAMES,
   PAIR,
   POSTGRES_ATTRIBUTES,
   POSTGRES_TRIGRAMS,
@@ -186,11 +188,13 @@ function foundBySqlite(realmId: string, names: readonly NameFilter[], attributes
       where realm.realm_id = ${realmId} and ${sql.table(index)} match ${words} and ${inRealm(`${index}.rowid`)})`;
   const trigrams = trigramsOf(names, true).map((trigram) => `"${trigram.replaceAll('"', '""')}"`);
   return [
-    ...(trigrams.length === 0 ? [] : [within('search_trigram', sql`${trigrams.join(' ')}`)]),
+    ...(trigrams.length === 0
+      ? []
+      : [within('search_trigram', sql`${`(${trigrams.join(' ')}) OR "${LONG_NAMES}"`}`)]),
     ...attributes.map(([name, value]) =>
       within(
         'search_attribute',
-        sql`(select '"' || ${sql.raw(PAIR('pair.name', 'pair.value'))} || '"' from (select ${name} as name, ${value} as value) as pair)`,
+        sql`(select '"' || ${sql.raw(PAIR('pair.name', 'pair.value'))} || '" OR ${sql.raw(LONG_DOCUMENT)}' from (select ${name} as name, ${value} as value) as pair)`,
       ),
     ),
   ];

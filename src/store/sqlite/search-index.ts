@@ -1,5 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { FIRST_KEY, PAIR, USER_SEARCH } from '../migrations/user-search.ts';
+import {
+  FIRST_KEY,
+  isLong,
+  LONG_DOCUMENT,
+  LONG_NAMES,
+  PAIR,
+  USER_SEARCH,
+} from '../migrations/user-search.ts';
 
 // The search index of users on SQLite. It is derived from the users, so that dumps do not contain it, and a database
 // without it gets a new one. Triggers maintain it in the transaction of each write.
@@ -23,6 +30,10 @@ const changed = (column: string) => `OLD.${column} IS NOT NEW.${column}`;
 const attributes = (doc: string) =>
   `CASE WHEN json_valid(${doc}) THEN json_extract(${doc}, '$.attributes') END`;
 
+const LONG_NAME = `(${isLong('NEW.username', 'NEW.email', 'NEW.first_name', 'NEW.last_name')})`;
+const LONG_OLD = `(${isLong('OLD.doc')})`;
+const LONG_NEW = `(${isLong('NEW.doc')})`;
+
 const DEFINITIONS = `
 CREATE TABLE search_realm (number INTEGER PRIMARY KEY, realm_id TEXT NOT NULL UNIQUE);
 CREATE TABLE search_user (
@@ -43,17 +54,20 @@ CREATE VIRTUAL TABLE search_attribute USING fts5 (
   pairs, tokenize = 'ascii', detail = none, content = '', contentless_delete = 1
 );
 CREATE TRIGGER search_user_insert AFTER INSERT ON search_user BEGIN
-  INSERT INTO search_trigram (rowid, username, email, first_name, last_name) VALUES (
-    NEW.key, char(2, 2) || NEW.username || char(3), char(2, 2) || NEW.email || char(3),
-    char(2, 2) || NEW.first_name || char(3), char(2, 2) || NEW.last_name || char(3)
-  );
+  INSERT INTO search_trigram (rowid, username, email, first_name, last_name)
+    SELECT NEW.key, char(2, 2) || NEW.username || char(3), char(2, 2) || NEW.email || char(3),
+      char(2, 2) || NEW.first_name || char(3), char(2, 2) || NEW.last_name || char(3) WHERE NOT ${LONG_NAME};
+  INSERT INTO search_trigram (rowid, username)
+    SELECT NEW.key, char(${[...LONG_NAMES].map((character) => character.charCodeAt(0)).join(', ')}) WHERE ${LONG_NAME};
   INSERT INTO search_attribute (rowid, pairs) SELECT NEW.key, pairs FROM (
     SELECT group_concat(${PAIR('attribute.key', 'entry.value')}, ' ') AS pairs
     FROM account,
       json_each(CASE WHEN json_valid(account.doc) THEN account.doc ELSE '{}' END, '$.attributes') AS attribute,
       json_each(CASE WHEN attribute.type IN ('array', 'object') THEN attribute.value ELSE '[]' END) AS entry
-    WHERE account.id = NEW.id
+    WHERE account.id = NEW.id AND NOT (${isLong('account.doc')})
   ) WHERE pairs IS NOT NULL;
+  INSERT INTO search_attribute (rowid, pairs)
+    SELECT NEW.key, '${LONG_DOCUMENT}' FROM account WHERE id = NEW.id AND ${isLong('doc')};
 END;
 CREATE TRIGGER search_user_delete AFTER DELETE ON search_user BEGIN
   DELETE FROM search_trigram WHERE rowid = OLD.key;
@@ -65,7 +79,8 @@ CREATE TRIGGER account_search_delete AFTER DELETE ON account BEGIN${DELETE_USER}
 END;
 CREATE TRIGGER account_search_update AFTER UPDATE ON account
 WHEN ${['realm_id', 'username', 'email', 'first_name', 'last_name', 'service_account_client'].map(changed).join(' OR ')}
-  OR (${changed('doc')} AND ${attributes('OLD.doc')} IS NOT ${attributes('NEW.doc')})
+  OR (${changed('doc')} AND CASE WHEN ${LONG_OLD} OR ${LONG_NEW} THEN ${LONG_OLD} <> ${LONG_NEW}
+    ELSE ${attributes('OLD.doc')} IS NOT ${attributes('NEW.doc')} END)
 BEGIN${DELETE_USER}${insertUser('NEW')}
 END;
 `;

@@ -131,7 +131,16 @@ function attributes(random: Seeded): User['attributes'] {
       values,
     ] as const;
   });
-  return Object.fromEntries(entries);
+  // The search index leaves out long documents.
+  const long = random.once(12) ? [['long', [wellFormed(random, 2), 'x'.repeat(10_000)]] as const] : [];
+  return Object.fromEntries([...entries, ...long]);
+}
+
+/** Returns a name that is sometimes too long for the search index. */
+function name(random: Seeded): string {
+  return random.once(20)
+    ? `${wellFormed(random)}${'x'.repeat(10_000)}${wellFormed(random)}`
+    : wellFormed(random);
 }
 
 /** Returns a user with random names and attributes. The number makes the username unique. */
@@ -143,7 +152,7 @@ export function person(random: Seeded, number: number, realmId: string): User {
     username: `${text(random)}${number}`.toLowerCase(),
     ...named({ email: `${text(random)}${number}${random.pick(EXAMPLE)}`.toLowerCase() }),
     ...named({ firstName: random.once(20) ? '' : wellFormed(random) }),
-    ...named({ lastName: wellFormed(random) }),
+    ...named({ lastName: name(random) }),
     enabled: !random.once(5),
     emailVerified: random.once(2),
     attributes: attributes(random),
