@@ -176,6 +176,14 @@ export interface PlatformService {
   listComponents(options?: Pick<StartOptions, 'definition'>): Promise<readonly Component[]>;
 }
 
+/** What `status` shows of the store. */
+export interface StoreStatus {
+  /** The demands of each realm that the service does not enforce. */
+  unenforced: readonly { realm: string; path: string; what: string; refuses: boolean }[];
+  /** The background migrations that have not finished. `left` is an estimate, and absent if it is unknown. */
+  migrations: readonly { name: string; handled: number; left?: number }[];
+}
+
 /** Operations that need the service's own store. */
 export interface StoreAccess {
   /**
@@ -183,11 +191,11 @@ export interface StoreAccess {
    */
   readSnapshot(): Promise<readonly { realm: string; representation: unknown }[]>;
   /**
-   * Lists the demands of each realm that the service does not enforce. The service does not need to be running.
+   * Reads what `status` shows of the store. The service does not need to be running.
    *
    * @throws IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG
    */
-  listUnenforced(): Promise<readonly { realm: string; path: string; what: string; refuses: boolean }[]>;
+  readStatus(): Promise<StoreStatus>;
   /**
    * Creates an administrator or resets an existing one, and returns the new password. The password cannot be read
    * later.

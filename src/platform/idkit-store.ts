@@ -7,7 +7,7 @@ import type { PostgresLocation } from '../postgres/index.ts';
 import { listRequiredActions } from '../service/index.ts';
 import type { RealmConfiguration, Store } from '../store/index.ts';
 import { openStore, rotateMasterKey } from '../store/open.ts';
-import type { StoreAccess } from './contract.ts';
+import type { StoreAccess, StoreStatus } from './contract.ts';
 
 /** The location of a store, and how to use it exclusively. */
 export interface StorePlace {
@@ -34,27 +34,24 @@ export class IdkitStore implements StoreAccess {
   }
 
   readSnapshot(): Promise<readonly { realm: string; representation: unknown }[]> {
-    return this.#readRealms(async (_store, configuration) => [
-      { realm: configuration.realm.name, representation: realmRepresentation(configuration) },
-    ]);
+    return this.#read((store) =>
+      readRealms(store, async (configuration) => [
+        { realm: configuration.realm.name, representation: realmRepresentation(configuration) },
+      ]),
+    );
   }
 
-  async listUnenforced(): ReturnType<StoreAccess['listUnenforced']> {
+  async readStatus(): Promise<StoreStatus> {
     // A platform that has never served has no realms.
-    if (!(await this.#place.exists())) return [];
-    return this.#readRealms(async (store, configuration) => {
-      const clients = await store.listClients({ realmId: configuration.realm.id });
-      const { id, name, settings } = configuration.realm;
-      const waiting = {
-        requiredActions: await store.countRequiredActions(id),
-        unverified: settings.verifyEmail ? await store.countUnverifiedUsers(id) : 0,
-      };
-      const missing = listNotBuilt(settings, waiting, await listRequiredActions());
-      return [...listUnenforced(configuration, clients), ...missing].map((demand) => ({
-        realm: name,
-        ...demand,
-      }));
-    });
+    if (!(await this.#place.exists())) return { unenforced: [], migrations: [] };
+    return this.#read(async (store) => ({
+      unenforced: await readRealms(store, (configuration) => findUnenforced(store, configuration)),
+      migrations: (await store.listBackgroundMigrations()).map(({ name, handled, left }) => ({
+        name,
+        handled,
+        ...(left === undefined ? {} : { left }),
+      })),
+    }));
   }
 
   recoverAdministrator(username: string): Promise<{ password: Secret }> {
@@ -85,20 +82,44 @@ export class IdkitStore implements StoreAccess {
     return openStore({ ...at, masterKey: checkMasterKey(masterKey), masterKeyOld, mode, create: false });
   }
 
-  /** Returns the results of `read` for all realms. The service may be running in the meantime. */
-  async #readRealms<T>(
-    read: (store: Store, configuration: RealmConfiguration) => Promise<readonly T[]>,
-  ): Promise<readonly T[]> {
+  /** Opens the store for reading. The service may be running in the meantime. */
+  async #read<T>(read: (store: Store) => Promise<T>): Promise<T> {
     const store = await this.#open('read');
     try {
-      const values: T[] = [];
-      for (const realm of await store.listRealmNames()) {
-        const configuration = await store.findRealm(realm);
-        if (configuration !== undefined) values.push(...(await read(store, configuration)));
-      }
-      return values;
+      return await read(store);
     } finally {
       await store.close();
     }
   }
+}
+
+/** Returns the results of `read` for all realms. */
+async function readRealms<T>(
+  store: Store,
+  read: (configuration: RealmConfiguration) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  const values: T[] = [];
+  for (const realm of await store.listRealmNames()) {
+    const configuration = await store.findRealm(realm);
+    if (configuration !== undefined) values.push(...(await read(configuration)));
+  }
+  return values;
+}
+
+/** Lists the demands of a realm that the service does not enforce. */
+async function findUnenforced(
+  store: Store,
+  configuration: RealmConfiguration,
+): Promise<StoreStatus['unenforced']> {
+  const clients = await store.listClients({ realmId: configuration.realm.id });
+  const { id, name, settings } = configuration.realm;
+  const waiting = {
+    requiredActions: await store.countRequiredActions(id),
+    unverified: settings.verifyEmail ? await store.countUnverifiedUsers(id) : 0,
+  };
+  const missing = listNotBuilt(settings, waiting, await listRequiredActions());
+  return [...listUnenforced(configuration, clients), ...missing].map((demand) => ({
+    realm: name,
+    ...demand,
+  }));
 }

@@ -6,6 +6,9 @@ import { given } from '../flags.ts';
 import { renderPairs } from '../output/render-table.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
 
+/** Separates the thousands, for example `1,000,000`. */
+const GROUPED = new Intl.NumberFormat('en');
+
 /** `idkit status` */
 export function addStatus(program: CliCommand, run: Runner): void {
   program
@@ -50,6 +53,8 @@ function renderStatus(report: StatusReport): string {
       lastVerify === undefined ? 'never' : `${lastVerify.verdict}, ${lastVerify.name} at ${lastVerify.at}`,
     ],
   ];
+  for (const { name, handled, left } of report.migrations)
+    pairs.push(['migration', `${name}: ${renderShare(handled, left)}`]);
   for (const { name, state, health, restarts, image } of report.parts ?? [])
     pairs.push([name, `${state}, ${health}, ${renderCount(restarts, 'restart')}, ${image}`]);
   for (const { realm, users, keys, renewals, unenforced } of report.realms) {
@@ -72,4 +77,10 @@ function renderStatus(report: StatusReport): string {
     for (const what of unenforced) pairs.push(['', `not enforced yet: ${what}`]);
   }
   return renderPairs(pairs);
+}
+
+/** Renders for example `412,000 of about 1,000,000 records handled`. */
+function renderShare(handled: number, left: number | undefined): string {
+  const all = left === undefined ? '' : ` of about ${GROUPED.format(handled + left)}`;
+  return `${GROUPED.format(handled)}${all} records handled`;
 }

@@ -38,7 +38,10 @@ export class Metrics {
 }
 
 /** The store's part of the metrics, which every scrape reads in addition to the counters. */
-export type FigureSource = Pick<Store, 'figures' | 'lanes' | 'listDue' | 'clock'>;
+export type FigureSource = Pick<
+  Store,
+  'figures' | 'lanes' | 'listDue' | 'listBackgroundMigrations' | 'clock'
+>;
 
 /** Maximum number of series. Beyond it, all new clients share the series `other`, so that memory stays bounded. */
 const MAX_SERIES = 10_000;

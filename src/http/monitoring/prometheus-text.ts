@@ -1,6 +1,6 @@
 import type { Metric, Registry } from 'prom-client';
 import { seconds } from '../../core/index.ts';
-import type { DueRecords, LaneFigures, StoreFigures } from '../../store/index.ts';
+import type { BackgroundProgress, DueRecords, LaneFigures, StoreFigures } from '../../store/index.ts';
 import { isDatabaseUnavailable } from '../responses/error-responses.ts';
 import { statusClass } from '../responses/statuses.ts';
 import type { MetricFigures } from './exposition.ts';
@@ -187,6 +187,7 @@ function valuesOf(value: number | undefined): RenderedMetric['values'] {
 function figureGauges(registry: Registry, source: FigureSource): () => Promise<void> {
   let figures: StoreFigures | undefined;
   let due: readonly DueRecords[] = [];
+  let migrations: readonly BackgroundProgress[] = [];
   let goodUntil = 0;
   let running: Promise<void> | undefined;
   for (const [name, help, field] of FIGURES)
@@ -209,14 +210,27 @@ function figureGauges(registry: Registry, source: FigureSource): () => Promise<v
       type: 'gauge',
       values: due.map((one) => ({ labels: { kind: one.kind }, value: one[field] })),
     }));
+  register(registry, () => ({
+    name: 'idkit_migration_records_left',
+    help: 'Estimate of the records that a background migration has not handled: their number when it began, minus the handled ones',
+    type: 'gauge',
+    values: migrations.flatMap(({ name: migration, left }) =>
+      left === undefined ? [] : [{ labels: { migration }, value: left }],
+    ),
+  }));
   const update = async () => {
     try {
-      [figures, due] = await Promise.all([source.figures(), source.listDue(seconds(source.clock))]);
+      [figures, due, migrations] = await Promise.all([
+        source.figures(),
+        source.listDue(seconds(source.clock)),
+        source.listBackgroundMigrations(),
+      ]);
       goodUntil = performance.now() + FIGURES_SECONDS * 1000;
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error;
       figures = undefined;
       due = [];
+      migrations = [];
     }
   };
   return async () => {

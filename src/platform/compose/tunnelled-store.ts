@@ -25,8 +25,8 @@ export class TunnelledStore implements StoreAccess {
     return this.#through((store) => store.readSnapshot());
   }
 
-  listUnenforced(): ReturnType<StoreAccess['listUnenforced']> {
-    return this.#through((store) => store.listUnenforced());
+  readStatus(): ReturnType<StoreAccess['readStatus']> {
+    return this.#through((store) => store.readStatus());
   }
 
   recoverAdministrator(username: string): Promise<{ password: Secret }> {

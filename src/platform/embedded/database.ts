@@ -119,8 +119,8 @@ export class SqliteDatabase implements PlatformDatabase {
     return this.#store.readSnapshot();
   }
 
-  listUnenforced(): ReturnType<IdkitStore['listUnenforced']> {
-    return this.#store.listUnenforced();
+  readStatus(): ReturnType<IdkitStore['readStatus']> {
+    return this.#store.readStatus();
   }
 
   recoverAdministrator(username: string): Promise<{ password: Secret }> {

@@ -1,5 +1,5 @@
 import { IdkitError } from '../../core/index.ts';
-import type { StoreAccess } from '../contract.ts';
+import type { StoreAccess, StoreStatus } from '../contract.ts';
 
 /** Keycloak's own data, which only Keycloak can read. */
 export class KeycloakStore implements StoreAccess {
@@ -11,9 +11,9 @@ export class KeycloakStore implements StoreAccess {
     );
   }
 
-  /** Keycloak enforces everything that it stores. */
-  async listUnenforced(): Promise<readonly []> {
-    return [];
+  /** Keycloak enforces everything that it stores, and migrates its database when it starts. */
+  async readStatus(): Promise<StoreStatus> {
+    return { unenforced: [], migrations: [] };
   }
 
   async recoverAdministrator(): Promise<never> {

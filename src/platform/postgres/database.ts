@@ -197,8 +197,8 @@ export class PostgresDatabase implements PlatformDatabase {
     return this.#store.readSnapshot();
   }
 
-  listUnenforced(): ReturnType<StoreAccess['listUnenforced']> {
-    return this.#unlessStopped(() => this.#store.listUnenforced(), []);
+  readStatus(): ReturnType<StoreAccess['readStatus']> {
+    return this.#unlessStopped(() => this.#store.readStatus(), { unenforced: [], migrations: [] });
   }
 
   recoverAdministrator(username: string): Promise<{ password: Secret }> {

@@ -15,6 +15,8 @@ export interface StatusReport extends ProcedureResult {
   database: { kind: string; location: string };
   /** The parts of the platform. Absent on a platform without containers. */
   parts?: readonly Component[];
+  /** The background migrations that have not finished. `left` is an estimate, and absent if it is unknown. */
+  migrations: readonly { name: string; handled: number; left?: number }[];
   realms: readonly {
     realm: string;
     users?: number;

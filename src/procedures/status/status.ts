@@ -1,7 +1,7 @@
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { Component, Platform } from '../../platform/index.ts';
+import type { Component, Platform, StoreStatus } from '../../platform/index.ts';
 import { openPlatform } from '../../platform/open.ts';
 import type { ListBackupsResult } from '../backups/list.ts';
 import { listBackups } from '../backups/list.ts';
@@ -25,7 +25,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
   const description = platform.info();
   const { baseUrl, parts, findings: faults } = await findParts(platform);
   const health = await fetchHealth(settings, baseUrl, options);
-  const unenforced = await findUnenforced(platform, options);
+  const { unenforced, migrations } = await readStore(platform, options);
   const known = baseUrl === undefined ? [] : await fetchRealms(settings, baseUrl, options);
   const renewals =
     baseUrl === undefined ? new Map() : await findRenewals(settings, baseUrl, options, TIMEOUT);
@@ -51,6 +51,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     },
     database: { kind: description.database, location: description.databaseLocation },
     ...(parts.length === 0 ? {} : { parts }),
+    migrations,
     realms,
     ...(lastBackup === undefined
       ? {}
@@ -91,25 +92,26 @@ async function findBackups(
 }
 
 /**
- * Lists the settings of realms that idkit does not enforce. If the database is unreadable, returns none and adds a
- * note.
+ * Reads the settings of realms that idkit does not enforce, and the background migrations. If the database is
+ * unreadable, returns none and adds a note.
  */
-async function findUnenforced(platform: Platform, options: ProcedureOptions): Promise<readonly Demand[]> {
+async function readStore(platform: Platform, options: ProcedureOptions): Promise<StoreStatus> {
   try {
-    return await platform.database.listUnenforced();
+    return await platform.database.readStatus();
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     options.reporter.note(
       `idkit could not check the realms for settings that it does not enforce: ${error.message}`,
     );
-    return [];
+    return { unenforced: [], migrations: [] };
   }
 }
 
-type Demand = Awaited<ReturnType<Platform['database']['listUnenforced']>>[number];
-
 /** Adds the unenforced settings to each realm. They come from the database, so they are known without a service. */
-function joinRealms(known: StatusReport['realms'], demands: readonly Demand[]): StatusReport['realms'] {
+function joinRealms(
+  known: StatusReport['realms'],
+  demands: StoreStatus['unenforced'],
+): StatusReport['realms'] {
   const missing = new Set(demands.map(({ realm }) => realm));
   for (const { realm } of known) missing.delete(realm);
   const all = [

@@ -6,7 +6,8 @@ import type { Migration } from './index.ts';
  *
  * `record_count` has a row for each kind and owner: the realm of users, the client of its sessions (its bytes in hex), or
  * an empty text for the whole database. It is correct once the table `count_check` has a row for the kind. Before, it lacks the rows that are older than the
- * triggers. Sessions that the background migration `session rows` has not moved yet are not part of it.
+ * triggers. Sessions that the background migration `session rows` has not moved yet are not part of it. The kind
+ * `migration` is different: it has the number of records that each background migration had when it began.
  *
  * On Postgres, transactions must not wait for each other's counts. So they append rows to `count_change` and
  * `session_client_change`, and the store adds these to `record_count` later (queries/counts.ts). A session belongs to a

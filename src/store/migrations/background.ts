@@ -1,3 +1,4 @@
+import type { QueryName } from '../queries/compiled/types.ts';
 import { moveNextSessions, SESSION_ROWS } from '../verbs/move-sessions.ts';
 import { NAME_MEMBERS, nameNextMembers } from '../verbs/name-members.ts';
 import type { Steps } from '../verbs/steps.ts';
@@ -30,6 +31,8 @@ export interface BackgroundMigration {
   name: string;
   /** What it does, for the log: `build the search index of users`. */
   title: string;
+  /** The query that counts the records that it has not handled. It runs once, before the first slice. */
+  left: Extract<QueryName, `left.${string}`>;
   /** Indexes that Postgres builds before the first slice, without blocking writes. A new database has them at once. */
   postgresIndexes?: readonly BackgroundIndex[];
   /**
@@ -44,11 +47,18 @@ export interface BackgroundMigration {
 
 /** All background migrations, in the order in which they run. */
 export const BACKGROUND_MIGRATIONS: readonly BackgroundMigration[] = [
-  { name: SESSION_ROWS, title: 'move sessions to smaller rows', slice: moveNextSessions, firstSlice: 200 },
+  {
+    name: SESSION_ROWS,
+    title: 'move sessions to smaller rows',
+    left: 'left.sessions',
+    slice: moveNextSessions,
+    firstSlice: 200,
+  },
   INDEX_EVENTS,
   {
     name: NAME_MEMBERS,
     title: 'sort the members of roles and groups',
+    left: 'left.members',
     postgresIndexes: [
       {
         name: 'user_role_username',

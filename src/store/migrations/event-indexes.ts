@@ -8,6 +8,7 @@ const part = (column: string) => `"left"(${column}, 100)`;
 export const INDEX_EVENTS: BackgroundMigration = {
   name: 'event-indexes',
   title: 'index the events for every filter',
+  left: 'left.events',
   postgresIndexes: [
     { name: 'event_place', sql: 'CREATE INDEX event_place ON event (realm_id, time, seq)' },
     { name: 'event_type', sql: 'CREATE INDEX event_type ON event (realm_id, type, time)' },

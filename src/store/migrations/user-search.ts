@@ -47,6 +47,7 @@ export const POSTGRES_ATTRIBUTES = `jsonb_set('{}', ARRAY[realm_id], jsonb_extra
 export const USER_SEARCH: BackgroundMigration = {
   name: 'user-search',
   title: 'build the search index of users',
+  left: 'left.users',
   postgresIndexes: [
     {
       name: 'account_trigrams',

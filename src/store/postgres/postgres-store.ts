@@ -3,7 +3,7 @@ import type { Clock } from '../../core/index.ts';
 import { IdkitError, isAdministrative } from '../../core/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
 import { mapFault, oneRow } from '../../postgres/index.ts';
-import type { CountDrift, RotationResult, Store, StoreFigures } from '../contract/index.ts';
+import type { CountDrift, OnBuild, RotationResult, Store, StoreFigures } from '../contract/index.ts';
 import type { BackgroundMigration } from '../migrations/background.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
@@ -167,10 +167,13 @@ export class PostgresStore extends SqlMovingSessions {
     return this.#track(readDrift(this.#connections, query, this.#stopping.signal));
   }
 
-  protected async buildIndexes({ postgresIndexes = [] }: BackgroundMigration): Promise<boolean> {
+  protected async buildIndexes(
+    { postgresIndexes: indexes = [] }: BackgroundMigration,
+    onBuild: OnBuild,
+  ): Promise<boolean> {
     this.checkOpen();
-    if (postgresIndexes.length === 0) return true;
-    return buildIndexes(this.#connections, postgresIndexes, this.#stopping.signal);
+    if (indexes.length === 0) return true;
+    return buildIndexes(this.#connections, indexes, { stopping: this.#stopping.signal, onBuild });
   }
 
   protected checkOpen(): void {

@@ -43,11 +43,6 @@ export abstract class SqlCounts extends SqlBackground implements CountStore {
    */
   protected abstract readDrift(query: DriftQuery): Promise<readonly CountDrift[] | undefined>;
 
-  /** Reports whether the database has the tables of the kept counts. */
-  protected hasCounts(): boolean {
-    return true;
-  }
-
   async checkCounts(): Promise<CheckedCounts | undefined> {
     const rows = new Map((await this.#checks()).map((row) => [row.kind, row]));
     const now = this.now();

@@ -77,7 +77,7 @@ test('rejects commands that need idkit’s own store, and the hint names Keycloa
     },
   );
   await assert.rejects(platform.database.readSnapshot(), { code: 'IDKIT_UNREACHABLE' });
-  assert.deepEqual(await platform.database.listUnenforced(), []);
+  assert.deepEqual(await platform.database.readStatus(), { unenforced: [], migrations: [] });
 });
 
 /** Opens the platform of a Keycloak that runs as a process on this database. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { status } from '../../../src/procedures/index.ts';
+import { run } from '../../cli/run.ts';
 import { makePlatform, procedureOptions } from '../platform.ts';
 import { changedSinceBackup } from '../restored-state.ts';
 
@@ -71,5 +73,34 @@ describe('status', () => {
     assert.equal(report.lastBackup?.name, set.name);
     assert.equal(report.lastVerify?.verdict, 'good');
     assert.deepEqual(report.masterKey, { set: true, source: '.env', rotationUnfinished: false });
+  });
+
+  it('lists each background migration that has not finished, with the records that are left', async (t) => {
+    const platform = await makePlatform(t);
+    await (await platform.serve()).close();
+    assert.deepEqual((await status(await platform.load(), procedureOptions())).migrations, []);
+    const database = new DatabaseSync(join(platform.dir, 'data/idkit.db'));
+    database.exec(`
+      UPDATE background_migration SET finished = 0, handled = 412000 WHERE name = 'session rows';
+      UPDATE background_migration SET finished = 0 WHERE name = 'user-search';
+      INSERT INTO record_count (kind, owner, amount) VALUES ('migration', 'session rows', 1000000)`);
+    database.close();
+    const report = await status(await platform.load(), procedureOptions());
+    assert.deepEqual(report.migrations, [
+      { name: 'session rows', handled: 412_000, left: 588_000 },
+      { name: 'user-search', handled: 0 },
+    ]);
+    const env = { IDKIT_DIR: platform.dir };
+    const shown = (await run(['status'], { env })).stdout
+      .split('\n')
+      .filter((line) => /migration/.test(line));
+    assert.deepEqual(
+      shown.map((line) => line.replace(/ +/g, ' ')),
+      [
+        'migration session rows: 412,000 of about 1,000,000 records handled',
+        'migration user-search: 0 records handled',
+      ],
+    );
+    assert.deepEqual((await run(['status', '--json'], { env })).result()['migrations'], report.migrations);
   });
 });

@@ -22,7 +22,13 @@ test('builds indexes in the background, replaces an invalid one, and leaves vali
   await run(`CREATE TABLE thing (name text, number int); INSERT INTO thing VALUES ('a', 1), ('b', 1)`);
   const connections = connectionsTo({ url, password: new Secret(server.password) }, { holdsLock: false });
   t.after(() => connections.close());
-  const build = () => buildIndexes(connections, INDEXES, new AbortController().signal);
+  const calls: string[] = [];
+  const onBuild = (index: string) => {
+    calls.push(index);
+    return () => void calls.push(`${index} is complete`);
+  };
+  const stopping = new AbortController().signal;
+  const build = () => buildIndexes(connections, INDEXES, { stopping, onBuild });
   const state = () =>
     run(
       `SELECT indexrelid::regclass::text AS name, indisvalid AS valid, indexrelid::int AS id
@@ -40,6 +46,12 @@ test('builds indexes in the background, replaces an invalid one, and leaves vali
     [true, true],
   );
   assert.equal(after[0]?.['id'], first?.['id'], 'the valid index is the same');
+  const complete = INDEXES.flatMap((index) => [index.name, `${index.name} is complete`]);
+  assert.deepEqual(
+    calls,
+    [...complete.slice(0, 3), ...complete.slice(2)],
+    'the first build of thing_number failed',
+  );
 
   const held = await connections.open();
   await held.query('SELECT pg_advisory_lock(1768188788, 4)');

@@ -227,6 +227,12 @@ export interface Queries {
   'search_user.next': { slots: { after: Tables['account']['id']; limit: number }; row: Pick<Tables['account'], 'id'> };
   'search_realm.fill': { slots: Record<never, never>; row: never };
   'search_user.fill': { slots: { after: Tables['account']['id']; last: Tables['account']['id'] }; row: never };
+  'left.sessions': { slots: Record<never, never>; row: { records: number } };
+  'left.events': { slots: Record<never, never>; row: { records: number } };
+  'left.members': { slots: Record<never, never>; row: { records: number } };
+  'left.users': { slots: Record<never, never>; row: { records: number } };
+  'background.count': { slots: { name: Tables['record_count']['owner']; records: Tables['record_count']['amount'] }; row: never };
+  'background.counted': { slots: Record<never, never>; row: Pick<Tables['record_count'], 'owner' | 'amount'> };
   'background.all': { slots: Record<never, never>; row: Tables['background_migration'] };
   'background.begin': { slots: Pick<Tables['background_migration'], 'name'>; row: never };
   'background.claim': { slots: Pick<Tables['background_migration'], 'name'>; row: Tables['background_migration'] };
