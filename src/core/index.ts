@@ -3,7 +3,16 @@
 // slices of long work.
 // Must not know: any I/O.
 // Start at errors.ts.
-export { callerSignal, forCaller, isAdministrative } from './caller.ts';
+export {
+  beginWriting,
+  type CallerName,
+  callerName,
+  callerSignal,
+  forCaller,
+  isAdministrative,
+  nameCaller,
+  unwrittenSignal,
+} from './caller.ts';
 export {
   type CatalogueEntry,
   ERROR_CATALOGUE,

@@ -42,7 +42,7 @@ interface Share<Job> {
   count: number;
   /** Total cost of the jobs taken so far. A new node starts at the `level` of its parent. */
   spent: number;
-  /** `spent` of the child that was served last. */
+  /** The least `spent` of the children when one of them was served last. */
   level: number;
 }
 
@@ -93,20 +93,30 @@ export class FairQueue<Job extends QueuedJob> {
     return gone;
   }
 
-  /** Removes and returns the next job, which belongs to the caller who has used the least time. */
-  take(): Job | undefined {
-    const path = [this.#root];
-    for (let share = this.#root; share.shares.size > 0; ) {
-      const next = this.#first(share, (one) => one.spent);
-      share.level = next.spent;
-      path.push(next);
-      share = next;
-    }
-    const job = path.at(-1)!.jobs[0];
+  /**
+   * Removes and returns the next job, which belongs to the caller who has used the least time.
+   *
+   * @param fits whether a job can be taken now. Default: every job can.
+   */
+  take(fits: (job: Job) => boolean = () => true): Job | undefined {
+    const job = this.#next(this.#root, fits);
     if (job === undefined) return undefined;
-    for (const share of path) share.spent += job.cost;
-    this.#remove(job);
+    for (const share of this.#openPath(job)) share.spent += job.cost;
+    this.remove(job);
     return job;
+  }
+
+  #next(share: Share<Job>, fits: (job: Job) => boolean): Job | undefined {
+    if (share.shares.size === 0) return share.jobs.find(fits);
+    const shares = new Set(share.shares.values());
+    share.level = Math.min(...[...shares].map(({ spent }) => spent));
+    while (shares.size > 0) {
+      const next = this.#first(shares, (one) => one.spent);
+      const job = this.#next(next, fits);
+      if (job !== undefined) return job;
+      shares.delete(next);
+    }
+    return undefined;
   }
 
   /** Removes and returns all jobs that arrived before `time`, in milliseconds. */
@@ -116,7 +126,7 @@ export class FairQueue<Job extends QueuedJob> {
       if (job.since >= time) break;
       gone.push(job);
     }
-    for (const job of gone) this.#remove(job);
+    for (const job of gone) this.remove(job);
     return gone;
   }
 
@@ -145,11 +155,11 @@ export class FairQueue<Job extends QueuedJob> {
     return path;
   }
 
-  /** Returns the share in a node that has the least `rank`, or any of several. */
-  #first(node: Share<Job>, rank: (share: Share<Job>) => number): Share<Job> {
+  /** Returns the share that has the least `rank`, or any of several. */
+  #first(shares: Iterable<Share<Job>>, rank: (share: Share<Job>) => number): Share<Job> {
     let first: Share<Job>[] = [];
     let least = Number.POSITIVE_INFINITY;
-    for (const share of node.shares.values()) {
+    for (const share of shares) {
       const own = rank(share);
       if (own < least) {
         first = [share];
@@ -162,13 +172,15 @@ export class FairQueue<Job extends QueuedJob> {
   /** Removes and returns the newest job of the caller with the most jobs, or of one of them. */
   #removeNewestOfMost(): Job {
     let share = this.#root;
-    while (share.shares.size > 0) share = this.#first(share, (one) => -one.count);
+    while (share.shares.size > 0) share = this.#first(share.shares.values(), (one) => -one.count);
     const job = share.jobs.at(-1)!;
-    this.#remove(job);
+    this.remove(job);
     return job;
   }
 
-  #remove(job: Job): void {
+  /** Removes a job. Does nothing if it was removed before. */
+  remove(job: Job): void {
+    if (!this.#all.has(job)) return;
     const path = this.#openPath(job);
     const names = namesOf(job.caller);
     const { jobs } = path.at(-1)!;

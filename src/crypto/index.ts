@@ -11,7 +11,7 @@ export {
   type SignatureAlgorithm,
 } from './contract.ts';
 export { constantTimeEqual, sha256 } from './digest.ts';
-export type { HashCaller } from './fair-queue.ts';
+export { FairQueue, type HashCaller, type QueuedJob } from './fair-queue.ts';
 export { hashPolicy } from './hash-parameters.ts';
 export {
   isSignatureAlgorithm,

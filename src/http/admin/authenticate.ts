@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { type Caller, unauthorized } from '../../admin/index.ts';
+import { nameCaller } from '../../core/index.ts';
 import { findIssuerRealm, isAllowedOrigin, verifyAccessToken } from '../../protocol/index.ts';
 import { corsHeaders } from '../responses/cors.ts';
 import type { Services } from '../url-table/route.ts';
@@ -10,16 +11,18 @@ const allowedOrigins = new WeakSet<FastifyRequest>();
 
 /**
  * Returns the caller of a request (docs/keycloak/admin-api.md#who-may-call). Verifies the bearer token once per
- * request.
+ * request. The store takes turns between callers.
  *
  * @throws AdminRefusal 401
  */
-export function authenticate(services: Services, request: FastifyRequest): Promise<Caller> {
-  let caller = callers.get(request);
-  if (caller === undefined) {
-    caller = verifyCaller(services, request);
-    callers.set(request, caller);
+export async function authenticate(services: Services, request: FastifyRequest): Promise<Caller> {
+  let verified = callers.get(request);
+  if (verified === undefined) {
+    verified = verifyCaller(services, request);
+    callers.set(request, verified);
   }
+  const caller = await verified;
+  nameCaller({ realm: caller.realmId, user: caller.userId });
   return caller;
 }
 

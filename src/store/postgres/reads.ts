@@ -3,7 +3,7 @@ import { callerSignal } from '../../core/index.ts';
 import type { Connections, Lane } from '../../postgres/driver.ts';
 import { isConnectionLost, isLostRace, isStalePlan, mapFault } from '../../postgres/index.ts';
 import type { PostgresQueries, RowOf, SlotsOf } from '../queries/compiled/types.ts';
-import { WaitingRoom } from '../sql/waiting-room.ts';
+import { kindOfSearch, WaitingRoom } from '../sql/waiting-room.ts';
 import { Batches } from './batches.ts';
 import { type Order, prepared, rowsOf } from './prepared.ts';
 
@@ -90,8 +90,9 @@ export class AdministrativeReads {
 
   constructor(connections: Connections) {
     this.#connections = connections;
-    // One connection of the lane remains for cancellations, so that they need none of the others.
-    this.room = new WaitingRoom({ atOnce: connections.sizes.reads - 1 });
+    // One connection of the lane remains for cancellations. If the lane has only two, a cancellation can wait for a
+    // short read, because one slow read would otherwise block all others.
+    this.room = new WaitingRoom({ atOnce: Math.max(2, connections.sizes.reads - 1) });
   }
 
   /**
@@ -101,9 +102,13 @@ export class AdministrativeReads {
    */
   read<R>(order: Order<R>): Promise<R[]> {
     const signal = callerSignal();
-    const read = (client: PoolClient) => this.#untilGone(client, rowsOf(client, order), signal);
+    const read = (client: PoolClient) => {
+      signal?.throwIfAborted();
+      return this.#untilGone(client, rowsOf(client, order), signal);
+    };
     const work = () => readAgain(this.#connections, read, 'reads');
-    return this.room.use(work, { kind: order.text, signal });
+    const kind = order.name === undefined ? kindOfSearch(order.text) : { name: order.name };
+    return this.room.use(work, { kind, signal });
   }
 
   /**
@@ -124,8 +129,7 @@ export class AdministrativeReads {
         // If the cancellation fails, the server's statement timeout ends the read.
         .catch(() => {});
     };
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
+    signal.addEventListener('abort', end, { once: true });
     try {
       return await statement;
     } finally {

@@ -13,7 +13,7 @@ import type { Answer, Arguments, Row } from '../schema.ts';
 import { ConfigurationCache } from '../sql/configuration-cache.ts';
 import type { DriftQuery } from '../sql/counts.ts';
 import { SqlMovingSessions } from '../sql/moving-sessions.ts';
-import { isLongWrite, kindOfWrite, WaitingRoom } from '../sql/waiting-room.ts';
+import { isLongWrite, type Kind, kindOfSearch, kindOfWrite, WaitingRoom } from '../sql/waiting-room.ts';
 import { drive } from '../verbs/steps.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
 import { mapFault } from './faults.ts';
@@ -166,21 +166,21 @@ export class SqliteStore extends SqlMovingSessions {
 
   protected async administrative<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]> {
     const { sql, bound, ids } = boundQuery(query, values);
-    return readIds(await this.#administrate<Row>(sql, bound), ids) as RowOf<Q>[];
+    return readIds(await this.#administrate<Row>(sql, bound, { name: query }), ids) as RowOf<Q>[];
   }
 
   protected search<R>(query: Compilable<R>): Promise<R[]> {
     const { sql, parameters } = query.compile();
-    return this.#administrate(sql, parameters);
+    return this.#administrate(sql, parameters, kindOfSearch(sql));
   }
 
   /**
    * Runs an administrator's statement in one of the processes. The number of waiting statements is limited.
    */
-  #administrate<R>(sql: string, values: readonly unknown[]): Promise<R[]> {
+  #administrate<R>(sql: string, values: readonly unknown[], kind: Kind): Promise<R[]> {
     const signal = callerSignal();
     const read = () => this.#parts.administration.all<R>(sql, values, signal);
-    return this.#room.use(read, { kind: sql, signal });
+    return this.#room.use(read, { kind, signal });
   }
 
   protected write<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {

@@ -3,8 +3,9 @@ import { after, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { forCaller, IdkitError } from '../../../src/core/index.ts';
-import { connectionsTo } from '../../../src/postgres/driver.ts';
+import { type Connections, connectionsTo } from '../../../src/postgres/driver.ts';
 import type { Store } from '../../../src/store/index.ts';
+import { AdministrativeReads } from '../../../src/store/postgres/reads.ts';
 import { begin, rotation } from '../../conformance/store/suite.ts';
 import { connectionOf, makeDatabase, openOn, runSql } from '../databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../postgres-server.ts';
@@ -18,8 +19,9 @@ const onPostgres = (title: string, run: (t: TestContext, server: PostgresServer)
 };
 
 /** Creates a store with one session. Until `giveBack` is called, a lock blocks every read of administrative events. */
-async function withSlowReads(t: TestContext, pg: PostgresServer) {
+async function withSlowReads(t: TestContext, pg: PostgresServer, connections = 80) {
   const { url, name } = await makeDatabase(pg);
+  await runSql(pg, `ALTER DATABASE ${name} CONNECTION LIMIT ${connections}`);
   const store = await openOn(t, pg, url);
   await begin(store);
   const holder = new Client({ ...connectionOf(pg), database: name });
@@ -50,9 +52,9 @@ onPostgres(
   async (t, pg) => {
     const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
     const reads = Array.from({ length: 12 }, () => read(store));
-    await untilWaiting(3);
+    await untilWaiting(2);
     const { reads: lane, requests: idle } = store.lanes();
-    assert.deepEqual([lane!.inUse, lane!.waiting, lane!.refused, idle!.inUse], [3, 9, 0, 0]);
+    assert.deepEqual([lane!.inUse, lane!.waiting, lane!.refused, idle!.inUse], [2, 10, 0, 0]);
     const begun = performance.now();
     assert.deepEqual(await store.rotateRefreshToken(rotation({})), { outcome: 'rotated' });
     assert.ok(await store.findSession('session-1', false));
@@ -67,8 +69,8 @@ onPostgres(
 
 onPostgres('rejects a read immediately if too many reads are waiting', async (t, pg) => {
   const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
-  const reads = Array.from({ length: 67 }, () => read(store));
-  await untilWaiting(3);
+  const reads = Array.from({ length: 66 }, () => read(store));
+  await untilWaiting(2);
   await assert.rejects(read(store), { code: 'IDKIT_UNREACHABLE', message: /busy/ });
   assert.equal(store.lanes()['reads']!.refused, 1);
   await giveBack();
@@ -76,11 +78,26 @@ onPostgres('rejects a read immediately if too many reads are waiting', async (t,
   assert.deepEqual(await read(store), []);
 });
 
+onPostgres('with few connections, a slow read does not block the other reads', async (t, pg) => {
+  const { store, untilWaiting, giveBack } = await withSlowReads(t, pg, 40);
+  const gone = new AbortController();
+  const cancelled = forCaller(gone.signal, () => read(store)).catch(() => 'cancelled');
+  const slow = read(store);
+  await untilWaiting(1);
+  assert.equal((await store.listUserSessions('user-1', false)).length, 1);
+  for await (const users of store.userPages({ realmId: 'realm-1', first: 0, max: 5 }))
+    assert.equal(users.length, 1);
+  gone.abort();
+  assert.equal(await cancelled, 'cancelled');
+  await giveBack();
+  assert.deepEqual(await slow, []);
+});
+
 onPostgres('removes a waiting read from the queue if its caller disconnects', async (t, pg) => {
   const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
   const gone = new AbortController();
-  const running = [read(store), read(store), read(store)].map((one) => one.catch(() => undefined));
-  await untilWaiting(3);
+  const running = [read(store), read(store)].map((one) => one.catch(() => undefined));
+  await untilWaiting(2);
   const queued = forCaller(gone.signal, () => read(store));
   gone.abort(new IdkitError('IDKIT_UNREACHABLE', 'gone'));
   await assert.rejects(queued, { message: 'gone' });
@@ -91,16 +108,53 @@ onPostgres('removes a waiting read from the queue if its caller disconnects', as
 
 onPostgres('cancels a running statement on the server if its caller disconnects', async (t, pg) => {
   const { store, untilWaiting } = await withSlowReads(t, pg);
-  const gone = [new AbortController(), new AbortController(), new AbortController()];
+  const gone = [new AbortController(), new AbortController()];
   const running = gone.map(({ signal }) => forCaller(signal, () => read(store)));
   const ended = Promise.allSettled(running);
-  await untilWaiting(3);
+  await untilWaiting(2);
   for (const [index, one] of gone.entries()) {
     one.abort();
     await untilWaiting(gone.length - 1 - index);
   }
   for (const { status } of await ended) assert.equal(status, 'rejected');
   assert.equal(await store.countUsers({ realmId: 'realm-1' }), 1, 'others have the connections again');
+});
+
+test('sends no statement of a caller who disconnects while the pool connects, or before a repetition', async () => {
+  const sent: unknown[] = [];
+  const gone = new AbortController();
+  const client = {
+    query: async (order: unknown) => {
+      sent.push(order);
+      if (sent.length > 1) return { rows: [] };
+      gone.abort();
+      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+    },
+  };
+  const uses: string[] = [];
+  const connections = {
+    place: 'nowhere',
+    sizes: { requests: 1, reads: 4, changes: 1 },
+    serverOf: () => undefined,
+    use: async (work: (client: unknown) => Promise<unknown>, { lane }: { lane: string }) => {
+      uses.push(lane);
+      await sleep(5);
+      return work(client);
+    },
+  } as unknown as Connections;
+  const reads = new AdministrativeReads(connections);
+  const order = { text: 'SELECT 1', values: [] };
+  await assert.rejects(
+    forCaller(gone.signal, () => reads.read(order)),
+    { name: 'AbortError' },
+  );
+  assert.equal(sent.filter((one) => one === order).length, 1, 'not sent again');
+  sent.length = 0;
+  const early = new AbortController();
+  const connecting = forCaller(early.signal, () => reads.read(order));
+  early.abort();
+  await assert.rejects(connecting, { name: 'AbortError' });
+  assert.deepEqual(sent, []);
 });
 
 onPostgres(
