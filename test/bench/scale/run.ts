@@ -48,6 +48,8 @@ const ROWS: readonly Row[] = [
  * - `--before DIR`: also measures the program in the checkout DIR, in turn with this one
  * - `--program DIR`: measures the program in the checkout DIR instead of this one
  * - `--json FILE`: also writes the figures to FILE
+ *
+ * The exit code is 1 if a figure misses its limit (targets.ts), unless the run is quick.
  */
 export async function runScale(argv: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -177,7 +179,21 @@ function print(
       return detail === undefined ? [] : [programs.length > 1 ? `${name}: ${detail}` : detail];
     });
     console.log(
-      `| ${kind} | ${row} | ${line} | ${cells.join(' | ')} | ${TARGETS[line] ?? ''} | ${details.join('; ')} |`,
+      `| ${kind} | ${row} | ${line} | ${cells.join(' | ')} | ${mustOf(line, figures.at(-1)?.value)} | ${details.join('; ')} |`,
     );
   }
+  const missed = report.filter(({ line, figures }) => isMissed(line, figures.at(-1)?.value));
+  if (missed.length === 0) return;
+  console.log(`\n${missed.length} figures miss their limit`);
+  if (!quick) process.exitCode = 1;
+}
+
+function mustOf(line: string, value: number | undefined): string {
+  return `${TARGETS[line] ?? ''}${isMissed(line, value) ? ' **missed**' : ''}`;
+}
+
+function isMissed(line: string, value: number | undefined): boolean {
+  const target = TARGETS[line];
+  if (target === undefined || value === undefined) return false;
+  return target.startsWith('≤') ? !(value <= Number(target.slice(1))) : !(value >= Number(target));
 }

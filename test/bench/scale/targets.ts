@@ -22,6 +22,8 @@ export const TARGETS: Readonly<Record<string, string>> = {
   'users: count, ms': '≤ 5',
   'all users in one list, users/s': '20000',
   'all users in one list, MB above idle': '≤ 100',
+  'session-count of a client with 1,000 sessions, ms': '≤ 5',
+  'session-count of the client with all others, ms': '≤ 5',
   'events: the newest, ms': '≤ 50',
   'events: a rare type, ms': '≤ 50',
   'events: a type without events, ms': '≤ 50',
