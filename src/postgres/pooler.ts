@@ -11,8 +11,9 @@ const ROUNDS = 8;
  * on the change, such as an advisory lock, to a stranger.
  *
  * A pooler in between announces another process id than the server reports. If the pooler does not reserve
- * connections, either the second session receives the connection that the first one has just used, or the first one
- * receives another connection than before. The check only reads.
+ * connections, it assigns one to each query outside a transaction. If it assigns the one that was used last, the second
+ * session receives that of the first session. If it assigns n connections in turn, two queries in a row receive different
+ * ones, or, with n = 1, both sessions receive the same one. The check only reads.
  *
  * @param options `within`: timeout of each query in milliseconds. `open` opens the second session, if there is a
  *   pooler
@@ -28,7 +29,9 @@ export async function checkSession(
   try {
     for (let round = 0; round < ROUNDS; round++) {
       const theirs = await readPidInTransaction(other, { place, within });
-      if (theirs === own || (await readPid(client, within)) !== own) throw refusal(place);
+      if (theirs === own) throw refusal(place);
+      // With only one query here, each session would always receive the same one of two connections in turn.
+      for (let time = 0; time < 2; time++) if ((await readPid(client, within)) !== own) throw refusal(place);
     }
   } finally {
     other.end().catch(() => {});

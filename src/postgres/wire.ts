@@ -6,14 +6,15 @@ import {
   showPostgresHost,
 } from '../config/index.ts';
 import { IdkitError, type Secret } from '../core/index.ts';
-import { clientConfig, isWithoutTls, tlsChoices } from './client-settings.ts';
+import { clientConfig, connectMilliseconds, isWithoutTls, tlsChoices } from './client-settings.ts';
 import { isConnectionLost, mapFault, oneRow, sqlState } from './faults.ts';
 import { GuardedClient } from './guarded-client.ts';
+import { checkSession } from './pooler.ts';
 
 /** The parameters in a client's first message: `user`, `database`, `application_name` and others. */
 export type Startup = Readonly<Record<string, string>>;
 
-/** An authenticated connection on which no query has run yet. */
+/** An authenticated connection, whose session has its default settings. */
 export interface Wire {
   /** The stream of protocol messages in both directions. */
   stream: Duplex;
@@ -34,7 +35,8 @@ export interface WireOptions {
 
 /**
  * Connects to the first host that admits the client. If the address names several hosts, the host must also accept
- * writes. A host receives the password only with a permitted method.
+ * writes. A host receives the password only with a permitted method. A pooler must reserve a connection of the server
+ * for the session, because the other program changes its settings.
  *
  * @throws the server's own error (with its `code`) unchanged, or an error of the catalogue: IDKIT_PASSWORD_METHOD,
  *   IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_SETTING
@@ -58,21 +60,15 @@ export async function openWire(options: WireOptions): Promise<Wire> {
 }
 
 async function connect(options: WireOptions, host: PostgresHost, tls: boolean): Promise<Wire> {
-  const { address, password, startup } = options;
-  const settings = { address, password, applicationName: startup['application_name'] ?? 'idkit' };
-  const client = new GuardedClient(clientConfig(settings, host, tls));
-  // Removes client_encoding, because pg itself sends it, with the same value (UTF8).
-  const { client_encoding: _encoding, ...parameters } = startup;
-  client.getStartupConf = () => parameters;
+  const client = makeClient(options, host, tls);
   const reported = new Map<string, string>();
   client.connection.on('parameterStatus', (message) =>
     reported.set(message.parameterName, message.parameterValue),
   );
-  // Ignores the error event, because the events of the stream report a broken connection.
-  client.on('error', () => undefined);
   try {
     await client.connect();
-    if (address.hosts.length > 1) await checkTakesWrites(client, host);
+    await checkSessionOnce(client, options, host, tls);
+    if (options.address.hosts.length > 1) await checkTakesWrites(client, host);
   } catch (error) {
     client.end().catch(() => undefined);
     throw error;
@@ -82,6 +78,48 @@ async function connect(options: WireOptions, host: PostgresHost, tls: boolean): 
   stream.removeAllListeners('data');
   stream.pause();
   return { stream, host, parameters: reported, processId: client.processID, secretKey: client.secretKey };
+}
+
+function makeClient({ address, password, startup }: WireOptions, host: PostgresHost, tls: boolean) {
+  const settings = { address, password, applicationName: startup['application_name'] ?? 'idkit' };
+  const client = new GuardedClient(clientConfig(settings, host, tls));
+  // Removes client_encoding, because pg itself sends it, with the same value (UTF8).
+  const { client_encoding: _encoding, ...parameters } = startup;
+  client.getStartupConf = () => parameters;
+  // Ignores the error event, because the events of the stream report a broken connection.
+  client.on('error', () => undefined);
+  return client;
+}
+
+/**
+ * The hosts, databases and users whose sessions were checked. A pooler may have another mode for each database and user.
+ */
+const checked = new Set<string>();
+
+/**
+ * Checks this process's first session with a database of a host as a user. Later sessions of these skip the check.
+ *
+ * @throws the errors of `checkSession`
+ */
+async function checkSessionOnce(
+  client: GuardedClient,
+  options: WireOptions,
+  host: PostgresHost,
+  tls: boolean,
+): Promise<void> {
+  const { address, startup } = options;
+  const key = JSON.stringify([host.host, host.port, startup['database'], startup['user']]);
+  if (checked.has(key)) return;
+  await checkSession(client, {
+    place: showPostgresHost(host),
+    within: connectMilliseconds(address),
+    open: async () => {
+      const other = makeClient(options, host, tls);
+      await other.connect();
+      return other;
+    },
+  });
+  checked.add(key);
 }
 
 async function checkTakesWrites(client: GuardedClient, host: PostgresHost): Promise<void> {

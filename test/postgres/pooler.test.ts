@@ -1,94 +1,25 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
-import { join } from 'node:path';
-import { after, type TestContext, test } from 'node:test';
-import { Client } from 'pg';
+import { after, test } from 'node:test';
+import type { Client } from 'pg';
+import { Secret } from '../../src/core/index.ts';
+import { lockPostgres } from '../../src/postgres/index.ts';
 import { aRealm, aRole } from '../conformance/store/records.ts';
-import { freePort } from '../free-port.ts';
 import { makeDatabase, openOn, runSql } from '../store/databases.ts';
-import { newDirectory } from '../store/files.ts';
-import {
-  missingPostgres,
-  ownerOfClusters,
-  type PostgresServer,
-  startPostgres,
-} from '../store/postgres-server.ts';
+import { startPostgres } from '../store/postgres-server.ts';
 import { waitUntil } from '../wait-until.ts';
+import { checkNothingLeft, fillPool, missingPooler, startPooler } from './pgbouncer.ts';
 
 // These tests use a real pgbouncer with its default configuration, except for its pool mode.
 
-const missing = missingPostgres() ?? missingPooler();
+const missing = missingPooler();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
 const skip = missing ?? false;
-
-function missingPooler(): string | undefined {
-  if (spawnSync('pgbouncer', ['--version'], { env: withSbin() }).status === 0) return undefined;
-  const why = 'pgbouncer is not installed (Debian package pgbouncer)';
-  if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw new Error(why);
-  return why;
-}
-
-function withSbin(): NodeJS.ProcessEnv {
-  return { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` };
-}
-
-/**
- * Starts a pooler in front of a database.
- *
- * @returns the address of the database through the pooler, without a password
- */
-async function startPooler(
-  t: TestContext,
-  pg: PostgresServer,
-  name: string,
-  mode: string,
-  settings = '',
-): Promise<string> {
-  const dir = await newDirectory(t);
-  chmodSync(dir, 0o755);
-  const port = await freePort();
-  writeFileSync(join(dir, 'users'), `"postgres" "${pg.password}"\n`);
-  const target = `host=127.0.0.1 port=${pg.port} dbname=${name} user=${pg.user} password=${pg.password}`;
-  writeFileSync(
-    join(dir, 'pgbouncer.ini'),
-    `[databases]\n${name} = ${target}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = ${port}\n` +
-      `auth_type = scram-sha-256\nauth_file = ${join(dir, 'users')}\npool_mode = ${mode}\nunix_socket_dir =\n${settings}`,
-  );
-  const pooler = spawn('pgbouncer', ['-q', join(dir, 'pgbouncer.ini')], {
-    ...ownerOfClusters(),
-    env: withSbin(),
-    stdio: 'ignore',
-  });
-  const ended = once(pooler, 'exit');
-  t.after(async () => {
-    pooler.kill('SIGKILL');
-    await ended;
-  });
-  await waitUntil('pgbouncer accepts', () => {
-    assert.equal(pooler.exitCode, null, 'pgbouncer runs');
-    return accepts(port);
-  });
-  return `postgres://${pg.user}@127.0.0.1:${port}/${name}`;
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.on('connect', () => resolve(true));
-    socket.on('error', () => resolve(false));
-    socket.on('close', () => socket.destroy());
-    socket.on('connect', () => socket.end());
-  });
-}
 
 test('locks and notifications work through a pooler in session mode', {
   skip,
 }, async (t) => {
   const { name } = await makeDatabase(server!);
-  const url = await startPooler(t, server!, name, 'session');
+  const { url } = await startPooler(t, server!, name, 'session');
   const [store, other] = [await openOn(t, server!, url), await openOn(t, server!, url)];
   await store.apply([{ do: 'create', realm: aRealm({}) }]);
   assert.equal((await other.findRealm('acme'))!.roles.size, 0);
@@ -103,19 +34,11 @@ test('locks and notifications work through a pooler in session mode', {
   assert.deepEqual(locks, { each: true }, 'each connection holds the service lock');
 });
 
-/** Opens a plain connection through a pooler. */
-async function openStranger(url: string): Promise<Client> {
-  const { username: user, port, pathname } = new URL(url);
-  const database = pathname.slice(1);
-  const client = new Client({
-    host: '127.0.0.1',
-    port: Number(port),
-    user,
-    database,
-    password: server!.password,
-  });
-  await client.connect();
-  return client;
+function isRefusal(error: Error & { code?: string; hints?: string[] }): true {
+  assert.equal(error.code, 'IDKIT_SETTING');
+  assert.match(error.message, /share connections of the server/);
+  assert.match(error.hints!.join(), /pool_mode = session/);
+  return true;
 }
 
 const OTHER_MODES = [
@@ -129,8 +52,8 @@ for (const { mode, settings } of OTHER_MODES)
     skip,
   }, async (t) => {
     const { name } = await makeDatabase(server!);
-    const url = await startPooler(t, server!, name, mode, settings);
-    const strangers = await Promise.all([1, 2, 3].map(() => openStranger(url)));
+    const { url, openStranger } = await startPooler(t, server!, name, mode, settings);
+    const strangers = await Promise.all([1, 2, 3].map(() => openStranger()));
     let working = true;
     const work = strangers.map(async (stranger) => {
       while (working) await stranger.query('SELECT pg_sleep(0.001)');
@@ -141,21 +64,31 @@ for (const { mode, settings } of OTHER_MODES)
         working = false;
         await Promise.all(work);
       }
-      await assert.rejects(openOn(t, server!, url), (error: Error & { code: string; hints: string[] }) => {
-        assert.equal(error.code, 'IDKIT_SETTING');
-        assert.match(error.message, /share connections of the server/);
-        assert.match(error.hints.join(), /pool_mode = session/);
-        return true;
-      });
+      await assert.rejects(openOn(t, server!, url), isRefusal);
     }
-    const [left] = await runSql(
-      server!,
-      `SELECT count(*)::int AS locks FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = '${name}')`,
-    );
-    assert.deepEqual(left, { locks: 0 });
-    for (const stranger of strangers)
-      assert.deepEqual((await stranger.query('SHOW statement_timeout')).rows, [{ statement_timeout: '0' }]);
+    await checkNothingLeft(server!, name, strangers);
     const tables = await runSql(server!, `SELECT relname FROM pg_class WHERE relname = 'idkit_schema'`, name);
     assert.deepEqual(tables, [], 'the database is still empty');
     await Promise.all(strangers.map((stranger) => stranger.end()));
   });
+
+for (const idle of [1, 2, 3, 4])
+  for (const settings of ['server_round_robin = 1\n', ''])
+    test(`takes no lock through a pooler in transaction mode with a pool of ${idle} (${settings.trim() || 'defaults'})`, {
+      skip,
+    }, async (t) => {
+      const { name } = await makeDatabase(server!);
+      const { url, openStranger } = await startPooler(t, server!, name, 'transaction', settings);
+      const strangers: Client[] = [];
+      for (let number = 0; number < idle; number++) strangers.push(await openStranger());
+      await fillPool(strangers);
+      const location = { url, password: new Secret(server!.password) };
+      for (let attempt = 0; attempt < 4; attempt++) await assert.rejects(takeAndRelease(location), isRefusal);
+      await checkNothingLeft(server!, name, strangers);
+      await Promise.all(strangers.map((stranger) => stranger.end()));
+    });
+
+async function takeAndRelease(location: { url: string; password: Secret }): Promise<void> {
+  const lock = await lockPostgres(location, 'exclusive');
+  await lock.release();
+}
