@@ -70,8 +70,14 @@ export type Change =
   | { do: 'endSessions'; userId: string; offlineToo: boolean }
   | { do: 'record'; adminEvent: AdminEvent };
 
+/** The part of a rejection or error of `apply` that reports what the store did although it applied none of the changes. */
+export interface EndedBefore {
+  /** Ids of the users of whom the store ended sessions. Absent if there are none. */
+  endedSessionsOf?: readonly string[];
+}
+
 /** The change would duplicate a value that must be unique. The store applied none of the changes. */
-export interface Conflict {
+export interface Conflict extends EndedBefore {
   outcome: 'conflict';
   on:
     | `${RecordKind}.id`
@@ -87,7 +93,7 @@ export interface Conflict {
 }
 
 /** A change refers to a record that does not exist. The store applied none of the changes. */
-export interface Missing {
+export interface Missing extends EndedBefore {
   outcome: 'missing';
   what: RecordKind;
   id: string;
@@ -97,7 +103,7 @@ export interface Missing {
  * The record that a `put` replaces has changed since it was read, or was never read (see `Revised` in model). The store
  * applied none of the changes.
  */
-export interface Stale {
+export interface Stale extends EndedBefore {
   outcome: 'stale';
   what: RecordKind;
   id: string;
@@ -134,6 +140,10 @@ export interface ConfigurationStore {
     first?: number;
     max?: number;
   }): Promise<readonly Client[]>;
-  /** Applies a list of changes to configuration and users: all of them or none. */
+  /**
+   * Applies a list of changes to configuration and users: all of them or none. There is one exception: many sessions that
+   * end, and many records that depend on a removed one, are removed in slices before the list is applied. They stay
+   * removed if the store then rejects the list or throws an error, which is `EndedBefore` too.
+   */
   apply(changes: readonly Change[]): Promise<Applied>;
 }

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { Seconds } from '../../core/index.ts';
-import type { RealmId, RealmSettings } from '../../model/index.ts';
+import type { ClientUuid, RealmId, RealmSettings } from '../../model/index.ts';
 import type { Applied, Change, DueRecords, Store, Swept } from '../contract/index.ts';
+import { readClient } from '../records/configuration.ts';
 import { type SessionLifetimes, sessionLifetimes } from '../records/session-lifetimes.ts';
 import { CODE_MARK } from '../verbs/sweep.ts';
 import type { Many } from '../verbs/verbs.ts';
@@ -11,7 +13,7 @@ import { SqlEvents } from './events.ts';
 const USERS = 100;
 type EventTable = 'event' | 'admin_event';
 
-/** Maximum number of attempts to disable a realm that others change at the same time. */
+/** Maximum number of attempts to disable a realm or client that others change at the same time. */
 const ATTEMPTS = 10;
 
 /** Removes expired records, and ends many sessions at once. */
@@ -46,36 +48,68 @@ export abstract class SqlCleaning
   }
 
   /**
-   * Removes the records that depend on a record, in slices. A realm is disabled first, so that nobody uses what is left
-   * of it if the removal is interrupted.
+   * Removes the records that depend on a record, in slices. A realm or client is disabled first, so that nobody uses
+   * what is left of it if the removal is interrupted.
+   *
+   * @param onEnded called with the id of a user after each slice that ended sessions of this user
    */
-  protected async removeMany({ of, id, offline }: Many): Promise<void> {
-    if (of === 'account') await this.#endSessions([id], offline);
-    else if (of === 'client')
-      await this.inSlices((limit) => this.write('removeFamiliesOfClient', { client_uuid: id, limit }));
+  protected async removeMany({ of, id, offline }: Many, onEnded: (userId: string) => void): Promise<void> {
+    if (of === 'account') await this.#endSessions([id], offline, () => onEnded(id));
+    else if (of === 'client') await this.#removeFamilies(id);
     else await this.#emptyRealm(id);
   }
 
-  async #emptyRealm(realmId: RealmId): Promise<void> {
+  async #removeFamilies(client_uuid: ClientUuid): Promise<void> {
+    await this.#disable(async () => {
+      const row = await this.get('client.byId', { id: client_uuid });
+      if (row === undefined) return undefined;
+      const client = readClient(row, this.sealing.keyring);
+      return client.enabled ? { do: 'put', client: { ...client, enabled: false } } : undefined;
+    });
+    await this.inSlices((limit) => this.write('removeFamiliesOfClient', { client_uuid, limit }));
+  }
+
+  /** @param change returns the change that disables the record, or undefined if it is disabled or does not exist */
+  async #disable(change: () => Promise<Change | undefined>): Promise<void> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const known = await this.cache.realmById(realmId);
-      if (known === undefined) return;
-      const { realm } = known;
-      if (!realm.settings.enabled) break;
-      const disabled = { ...realm, settings: { ...realm.settings, enabled: false } };
-      const { outcome } = await this.apply([{ do: 'put', realm: disabled }]);
-      if (outcome === 'applied') break;
+      const next = await change();
+      if (next === undefined || (await this.apply([next])).outcome === 'applied') return;
     }
+  }
+
+  async #emptyRealm(realmId: RealmId): Promise<void> {
+    await this.#disable(async () => {
+      const realm = (await this.cache.realmById(realmId))?.realm;
+      if (!realm?.settings.enabled) return undefined;
+      return { do: 'put', realm: { ...realm, settings: { ...realm.settings, enabled: false } } };
+    });
     await this.clearEvents(realmId);
     await this.clearAdminEvents(realmId);
     for await (const user_ids of this.#userIds(realmId)) {
       await this.#endSessions(user_ids, 1);
-      await this.run('slice.deleteUsers', { user_ids });
+      await this.#removeUsers(realmId, user_ids);
     }
   }
 
-  #endSessions(user_ids: readonly string[], offline: number): Promise<number> {
-    return this.inSlices((limit) => this.run('slice.deleteSessions', { user_ids, offline, limit }));
+  /** Removes users of a realm, and drops the realm's users from the caches of all stores. */
+  async #removeUsers(realmId: RealmId, user_ids: readonly string[]): Promise<void> {
+    await this.run('slice.deleteUsers', { user_ids });
+    // One statement removes all of the users, but no cache follows it. Every cache follows the removal of a group, and
+    // then drops each user of the realm, because any of them may be a member.
+    const id = randomUUID();
+    const group = { id, realmId, name: id, attributes: {}, roleIds: [], isDefault: false };
+    await this.apply([
+      { do: 'create', group },
+      { do: 'remove', what: 'group', id },
+    ]);
+  }
+
+  #endSessions(user_ids: readonly string[], offline: number, onEnded?: () => void): Promise<number> {
+    return this.inSlices(async (limit) => {
+      const ended = await this.run('slice.deleteSessions', { user_ids, offline, limit });
+      if (ended > 0) onEnded?.();
+      return ended;
+    });
   }
 
   /** Lists the ids of a realm's users page by page. */

@@ -179,6 +179,17 @@ export abstract class SqlStore extends SqlCleaning implements Store {
   }
 
   async apply(changes: readonly Change[]): Promise<Applied> {
+    const ended = new Set<string>();
+    try {
+      const applied = await this.#apply(changes, (userId) => ended.add(userId));
+      if (applied.outcome === 'applied' || ended.size === 0) return applied;
+      return { ...applied, endedSessionsOf: [...ended] };
+    } catch (error: unknown) {
+      throw ended.size === 0 ? error : Object.assign(Object(error), { endedSessionsOf: [...ended] });
+    }
+  }
+
+  async #apply(changes: readonly Change[], onEnded: (userId: string) => void): Promise<Applied> {
     // A short list is sent immediately, so that it is finished even if the caller closes the store next.
     const rows =
       changes.length <= ROWS_IN_A_TURN
@@ -186,7 +197,7 @@ export abstract class SqlStore extends SqlCleaning implements Store {
         : await mapInSlices(changes, (change) => toRowChange(change, this.sealing));
     let applied = await this.#applyRows(rows, true);
     for (let rounds = 1; applied.outcome === 'many'; rounds++) {
-      await this.removeMany(applied);
+      await this.removeMany(applied, onEnded);
       // Records that arrive faster than slices remove them are removed in the transaction of the change.
       applied = await this.#applyRows(rows, rounds < SLICED);
     }

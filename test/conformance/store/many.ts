@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Store } from '../../../src/store/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Change, Store } from '../../../src/store/index.ts';
 import { applyAsRead } from '../../store/as-read.ts';
-import { aClient, aFamily, aRealm, aSession, aUser, START } from './records.ts';
+import { aClient, aFamily, aRealm, aRole, aSession, aUser, START } from './records.ts';
 import { begin, type Rule } from './suite.ts';
 
 /** More records than one transaction removes. */
@@ -134,6 +135,48 @@ export function manyRules(rule: Rule): void {
     assert.deepEqual(await store.listUserSessions('user-1', false), []);
   });
 
+  rule(
+    'reports that many sessions of a user have ended if it then rejects the change or fails',
+    async (store) => {
+      await begin(store);
+      const role = aRole({ id: 'role-2', name: 'two' });
+      await store.apply([
+        { do: 'create', role },
+        { do: 'create', user: aUser({ id: 'user-2', username: 'bob' }) },
+      ]);
+      const end = { do: 'endSessions', userId: 'user-1', offlineToo: true } as const;
+      const change = async (): Promise<Change> => {
+        const user = await store.findUser('realm-1', 'user-1');
+        return { do: 'put', user: { ...user!, notBefore: START } };
+      };
+      const ended = { endedSessionsOf: ['user-1'] };
+      const stale = { outcome: 'stale', what: 'user', id: 'user-1' };
+      const remove = { do: 'remove', what: 'user', id: 'user-1' } as const;
+      const taken = { do: 'create', user: aUser({ id: 'user-3', username: 'bob' }) } as const;
+      const conflict = { outcome: 'conflict', on: 'user.username', value: 'bob' };
+      const early = await change();
+      await store.apply([{ do: 'assign', userId: 'user-1', roleIds: [role.id] }]);
+      assert.deepEqual(await store.apply([early, end]), stale, 'few sessions end together with the change');
+      assert.deepEqual(await store.apply([remove, taken]), conflict);
+      assert.ok(await store.findSession('session-1', false));
+
+      await startSessions(store, { userId: 'user-1', offline: false });
+      afterSlices(store, () => store.apply([{ do: 'unassign', userId: 'user-1', roleIds: [role.id] }]));
+      assert.deepEqual(await store.apply([await change(), end]), { ...stale, ...ended });
+      assert.deepEqual(await store.listUserSessions('user-1', false), []);
+
+      await startSessions(store, { userId: 'user-1', offline: false });
+      assert.deepEqual(await store.apply([remove, taken]), { ...conflict, ...ended });
+      assert.ok(await store.findUser('realm-1', 'user-1'));
+
+      await startSessions(store, { userId: 'user-1', offline: false });
+      afterSlices(store, async () => {
+        throw new Error('the database fails');
+      });
+      await assert.rejects(store.apply([remove]), { message: 'the database fails', ...ended });
+    },
+  );
+
   rule('removes a user with many sessions', async (store) => {
     await begin(store);
     await startSessions(store, { userId: 'user-1', offline: true });
@@ -161,6 +204,50 @@ export function manyRules(rule: Rule): void {
       assert.equal(sessions.length, MANY + 1);
       const used = sessions.filter(({ session }) => session.lastAccessAt === START + 30);
       assert.equal(used.length, MANY);
+    },
+  );
+
+  rule('disables a client with many token families before it removes them', async (store) => {
+    await begin(store);
+    await startSessions(store, { userId: 'user-1', offline: false });
+    afterSlices(store, async () => {
+      throw new Error('the database fails');
+    });
+    const remove = { do: 'remove', what: 'client', id: 'client-1' } as const;
+    await assert.rejects(store.apply([remove]), /the database fails/);
+    assert.ok((await store.figures()).tokenFamilies < MANY, 'a part of them is removed');
+    const client = await store.findClientByUuid('realm-1', 'client-1');
+    assert.equal(client?.enabled, false);
+    assert.deepEqual(client?.secrets, aClient({}).secrets);
+    assert.deepEqual(await store.apply([remove]), { outcome: 'applied' });
+  });
+
+  rule(
+    'no store finds the users of a realm whose removal failed after it had removed them',
+    async (store, _, other) => {
+      await begin(store);
+      await store.apply(
+        Array.from({ length: MANY }, (_, i) => ({
+          do: 'create' as const,
+          user: aUser({ id: `u${i}`, username: `user${i}` }),
+        })),
+      );
+      assert.ok(await store.findUser('realm-1', 'u0'));
+      assert.ok(await other.findUser('realm-1', 'u0'));
+      afterSlices(store, async () => {
+        throw new Error('the database fails');
+      });
+      await assert.rejects(
+        store.apply([{ do: 'remove', what: 'realm', id: 'realm-1' }]),
+        /the database fails/,
+      );
+      assert.equal((await store.findRealmById('realm-1'))?.realm.settings.enabled, false);
+      assert.equal(await store.findUser('realm-1', 'u0'), undefined);
+      const until = performance.now() + 1_000;
+      while ((await other.findUser('realm-1', 'u0')) !== undefined) {
+        assert.ok(performance.now() < until, 'the other store follows within a second');
+        await sleep(5);
+      }
     },
   );
 
@@ -200,6 +287,17 @@ export function manyRules(rule: Rule): void {
       assert.equal((await store.listEvents({ realmId: 'realm-2', first: 0, max: 9 })).length, 1);
     },
   );
+}
+
+/** Runs `work` once, after the next change has removed records in slices and before it is applied. */
+function afterSlices(store: Store, work: () => Promise<unknown>): void {
+  const inner = store as unknown as { removeMany: (...values: unknown[]) => Promise<void> };
+  const original = inner.removeMany;
+  inner.removeMany = async (...values) => {
+    inner.removeMany = original;
+    await original.apply(store, values);
+    await work();
+  };
 }
 
 /** Starts sessions of a user, each with one token family that was refreshed 30 s after the start. */
