@@ -1,18 +1,21 @@
-import { Slices } from '../../core/index.ts';
-import { type Client, type Group, groupPath, REVISION, type Role, type User } from '../../model/index.ts';
+import { mapInSlices, Slices } from '../../core/index.ts';
+import { type Client, type Group, REVISION, type Role, type User } from '../../model/index.ts';
 import type { Change, Conflict } from '../../store/index.ts';
 import { checkGrants, checkGroupGrants, checkNoAdminRole } from '../access/admin-roles.ts';
 import { applyChanges } from '../call/changes.ts';
 import type { RealmCall } from '../call/context.ts';
-import { AdminRefusal, conflict } from '../call/refusal.ts';
+import { AdminRefusal, badRequest, conflict } from '../call/refusal.ts';
 import { buildClient } from '../client/build-client.ts';
 import { clientRepresentation } from '../client/client-representation.ts';
 import { checkClientName } from '../client/clients.ts';
+import { checkRealm } from '../representation/check-realm.ts';
+import { RepresentationFault } from '../representation/fault.ts';
 import { type Json, objects, text } from '../representation/json.ts';
 import { checkClientSecrets, withoutMaskedSecrets } from '../representation/missing-secrets.ts';
 import { Names } from '../representation/names.ts';
 import { buildGroups, buildRoles } from '../role/build-roles.ts';
 import { buildUsers } from '../user/build-users.ts';
+import { groupIdsByPath } from '../user/group-tree.ts';
 
 /** What to do with a record if its name exists already. */
 export type IfExists = 'FAIL' | 'SKIP' | 'OVERWRITE';
@@ -31,28 +34,40 @@ interface Work {
   names: Names;
   changes: Change[];
   results: Outcome[];
+  slices: Slices;
 }
 
 /**
  * Adds users, clients, roles and groups to a realm in one transaction. Users get only the roles that the import lists,
  * and clients get no service account. See docs/keycloak/import.md#partial-import.
  *
+ * @param body the records, which are checked in slices
+ * @param policy Default: `ifResourceExists` of the body.
+ * @param refuse throws the refusal of an invalid body. Default: throws the fault.
  * @throws AdminRefusal 409 for an existing name with `FAIL`; nothing is stored
  */
-export async function importPartially(call: RealmCall, given: Json, ifExists: IfExists): Promise<Json> {
+export async function importPartially(
+  call: RealmCall,
+  body: unknown,
+  policy?: IfExists,
+  refuse?: () => unknown,
+): Promise<Json> {
   const { context, configuration } = call;
+  const given = await checkBody(body, refuse);
+  const ifExists = policy ?? readIfExists(given);
   if (objects(given['identityProviders']).length > 0)
     throw new AdminRefusal('not-built', { errorMessage: 'idkit does not support identity providers yet' });
   checkSingleRights(call, given);
   const clients = await context.store.listClients({ realmId: configuration.realm.id });
   const ids = clients.map((client) => [client.clientId, client.id] as const);
-  const names = Names.of(configuration, ids, (group) => groupPath(configuration, group));
-  const work: Work = { call, ifExists, names, changes: [], results: [] };
+  const names = Names.of({ ...configuration, groups: new Map() }, ids, () => '');
+  for (const [path, id] of await groupIdsByPath(configuration)) names.groups.set(path, id);
+  const work: Work = { call, ifExists, names, changes: [], results: [], slices: new Slices() };
   await addClients(work, objects(given['clients']), clients);
-  const roles = addRoles(work, (given['roles'] ?? {}) as Json);
-  const groups = addGroups(work, objects(given['groups']));
+  const roles = await addRoles(work, (given['roles'] ?? {}) as Json);
+  const groups = await addGroups(work, objects(given['groups']));
   const users = await addUsers(work, objects(given['users']));
-  await checkPartialGrants(call, roles, groups, users);
+  await checkPartialGrants(work, roles, groups, users);
   const { turns: _few, ...unchecked } = call;
   // An import does not lock the records that it changes. The store rejects the import if another call has changed one
   // of them.
@@ -69,6 +84,22 @@ export async function importPartially(call: RealmCall, given: Json, ifExists: If
     skipped: count('SKIPPED'),
     results: work.results,
   };
+}
+
+async function checkBody(body: unknown, refuse?: () => unknown): Promise<Json> {
+  try {
+    return await checkRealm(body, undefined, 'PartialImportRepresentation');
+  } catch (error) {
+    if (error instanceof RepresentationFault) refuse?.();
+    throw error;
+  }
+}
+
+/** @throws AdminRefusal 400 */
+function readIfExists({ ifResourceExists: ifExists = 'FAIL' }: Json): IfExists {
+  if (ifExists !== 'FAIL' && ifExists !== 'SKIP' && ifExists !== 'OVERWRITE')
+    throw badRequest('ifResourceExists must be FAIL, SKIP or OVERWRITE');
+  return ifExists;
 }
 
 /** Checks that the caller could make each change of the import as a separate call. @throws AdminRefusal 403 */
@@ -103,9 +134,8 @@ function decide(
 }
 
 async function addClients(work: Work, given: readonly Json[], there: readonly Client[]): Promise<void> {
-  const { call, names } = work;
+  const { call, names, slices } = work;
   const byName = new Map(there.map((client) => [client.clientId, client]));
-  const slices = new Slices();
   for (const [index, one] of given.entries()) {
     if (slices.isOver) await slices.pause();
     const before = byName.get(String(one['clientId'] ?? ''));
@@ -134,21 +164,23 @@ async function addClients(work: Work, given: readonly Json[], there: readonly Cl
   }
 }
 
-function addRoles(work: Work, given: Json): Role[] {
-  const { call, names } = work;
+async function addRoles(work: Work, given: Json): Promise<Role[]> {
+  const { call, names, slices } = work;
   const { configuration } = call;
   const idOf = (clientId: string | undefined, name: unknown): string | undefined =>
     clientId === undefined
       ? names.realmRoles.get(name as string)
       : names.clientRoles.get(clientId)?.get(name as string);
-  const placed = (list: unknown, clientId?: string): Json[] =>
-    objects(list).flatMap((one) => {
+  const placed = async (list: unknown, clientId?: string): Promise<Json[]> => {
+    const place = (one: Json): Json[] => {
       const there = idOf(clientId, one['name']);
       if (there === undefined) return [one];
       if (work.ifExists !== 'SKIP') return [{ ...one, id: there }];
       skip(one, there, clientId);
       return [];
-    });
+    };
+    return (await mapInSlices(objects(list), place, slices)).flat();
+  };
   const skip = (one: Json, id: string, clientId: string | undefined): void => {
     work.results.push({
       action: 'SKIPPED',
@@ -157,13 +189,17 @@ function addRoles(work: Work, given: Json): Role[] {
       id,
     });
   };
-  const client = Object.entries((given['client'] ?? {}) as Json).map(
-    ([clientId, list]) => [clientId, placed(list, clientId)] as const,
-  );
-  const wanted = { realm: placed(given['realm']), client: Object.fromEntries(client) };
+  const client: [string, Json[]][] = [];
+  const clientIds = new Map<string | undefined, string>();
+  for (const [clientId, list] of Object.entries((given['client'] ?? {}) as Json)) {
+    client.push([clientId, await placed(list, clientId)]);
+    clientIds.set(names.clients.get(clientId), clientId);
+  }
+  const wanted = { realm: await placed(given['realm']), client: Object.fromEntries(client) };
   const roles = buildRoles(wanted, configuration.realm.id, names, call.context);
   for (const role of roles) {
-    const clientId = client.find(([id]) => names.clients.get(id) === role.clientUuid)?.[0];
+    if (slices.isOver) await slices.pause();
+    const clientId = role.clientUuid && clientIds.get(role.clientUuid);
     const resourceName = clientId === undefined ? role.name : `${clientId}-->${role.name}`;
     const there = configuration.roles.get(role.id);
     const how = decide(work, clientId === undefined ? 'REALM_ROLE' : 'CLIENT_ROLE', resourceName, {
@@ -180,9 +216,9 @@ function addRoles(work: Work, given: Json): Role[] {
   return roles;
 }
 
-function addGroups(work: Work, given: readonly Json[]): Group[] {
-  const { call, names } = work;
-  const wanted = given.flatMap((one) => {
+async function addGroups(work: Work, given: readonly Json[]): Promise<Group[]> {
+  const { call, names, slices } = work;
+  const place = (one: Json): Json[] => {
     const thereId = names.groups.get(`/${one['name']}`);
     if (thereId === undefined) return [one];
     const refusal = `Group '/${one['name']}' already exists`;
@@ -190,10 +226,12 @@ function addGroups(work: Work, given: readonly Json[]): Group[] {
     if (how === 'skip') return [];
     work.changes.push({ do: 'remove', what: 'group', id: thereId });
     return [{ ...one, id: thereId }];
-  });
+  };
+  const wanted = (await mapInSlices(given, place, slices)).flat();
   const overwritten = new Set(wanted.map((one) => one['id']));
   const groups = buildGroups(wanted, call.configuration.realm.id, names, call.context);
   for (const group of groups) {
+    if (slices.isOver) await slices.pause();
     const replaces = overwritten.has(group.id) && call.configuration.groups.has(group.id);
     if (group.parentId === undefined && !replaces)
       work.results.push({ action: 'ADDED', resourceType: 'GROUP', resourceName: group.name, id: group.id });
@@ -203,10 +241,9 @@ function addGroups(work: Work, given: readonly Json[]): Group[] {
 }
 
 async function addUsers(work: Work, given: readonly Json[]): Promise<User[]> {
-  const { call, names } = work;
+  const { call, names, slices } = work;
   const { realm } = call.configuration;
   const wanted: Json[] = [];
-  const slices = new Slices();
   for (const one of given) {
     if (slices.isOver) await slices.pause();
     const username = text(one['username'])?.toLowerCase() ?? '';
@@ -227,6 +264,7 @@ async function addUsers(work: Work, given: readonly Json[]): Promise<User[]> {
   );
   const known = new Set(work.results.map(({ id }) => id));
   for (const user of users) {
+    if (slices.isOver) await slices.pause();
     if (!known.has(user.id))
       work.results.push({ action: 'ADDED', resourceType: 'USER', resourceName: user.username, id: user.id });
     work.changes.push({ do: 'create', user });
@@ -238,7 +276,7 @@ async function addUsers(work: Work, given: readonly Json[]): Promise<User[]> {
 
 /** Checks that the caller may grant the administrative roles that the import grants. @throws AdminRefusal 403 */
 async function checkPartialGrants(
-  call: RealmCall,
+  { call, slices }: Work,
   roles: readonly Role[],
   groups: readonly Group[],
   users: readonly User[],
@@ -248,7 +286,10 @@ async function checkPartialGrants(
     ...groups.flatMap(({ roleIds }) => roleIds),
     ...users.flatMap(({ roleIds }) => roleIds),
   ];
-  for (const role of roles) await checkNoAdminRole(call, role);
+  for (const role of roles) {
+    if (slices.isOver) await slices.pause();
+    await checkNoAdminRole(call, role);
+  }
   await checkGrants(call, given);
   await checkGroupGrants(
     call,

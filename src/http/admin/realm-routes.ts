@@ -1,6 +1,5 @@
 import {
   addRealm,
-  badRequest,
   clearLoginFailures,
   deleteRealm,
   deleteSession,
@@ -72,13 +71,10 @@ export const realmRows: readonly AdminRow[] = [
     path: '/partialImport',
     right: 'manageRealm',
     writes: [theGroups, ...importedRecords],
-    handle: (call) => {
-      const records = readRepresentation(call.request, 'PartialImportRepresentation');
-      const ifExists = records['ifResourceExists'] ?? 'FAIL';
-      if (ifExists !== 'FAIL' && ifExists !== 'SKIP' && ifExists !== 'OVERWRITE')
-        throw badRequest('ifResourceExists must be FAIL, SKIP or OVERWRITE');
-      return importPartially(call, records, ifExists);
-    },
+    handle: (call) =>
+      importPartially(call, readJson(call.request), undefined, () =>
+        readRepresentation(call.request, 'PartialImportRepresentation'),
+      ),
   },
   { method: 'POST', path: '/push-revocation', right: 'manageRealm', writes: [], handle: () => ({}) },
   { method: 'GET', path: '/client-session-stats', right: 'viewRealm', handle: sessionStats },
