@@ -21,6 +21,8 @@ function freezer(server: PostgresServer): { freeze(): void; thaw(): void } {
   let stopped: number[] = [];
   return {
     freeze() {
+      // While the main process is stopped, the ids of its children stay valid, also of those that end.
+      process.kill(Number(main), 'SIGSTOP');
       const children = execFileSync('ps', ['-o', 'pid=', '--ppid', main], { encoding: 'utf8' });
       stopped = [main, ...children.trim().split(/\s+/)].map(Number);
       for (const pid of stopped) process.kill(pid, 'SIGSTOP');
