@@ -1,6 +1,6 @@
 import { uuid } from '../../core/index.ts';
 import { type AdminEvent, recordKey } from '../../model/index.ts';
-import type { Change, Conflict } from '../../store/index.ts';
+import type { Applied, Change, Conflict, EndedBefore } from '../../store/index.ts';
 import { checkAdministrators } from '../access/administrators.ts';
 import type { Json } from '../representation/json.ts';
 import { COMPONENT_SECRETS } from '../representation/secrets.ts';
@@ -68,26 +68,59 @@ export async function applyChanges(
   await checkAdministrators(call, changes);
   checkTurns(call.turns, changes);
   const notifications = await prepareEndings(call, changes);
-  const applied = await call.context.store.apply([...changes, ...events]);
+  const applied = await applyAndNotify(call, [...changes, ...events], notifications);
   if (applied.outcome === 'conflict') throw refuse(applied);
   if (applied.outcome === 'stale') throw new StaleRecord(applied);
   // Another call removed the record after this call read it.
   if (applied.outcome === 'missing') throw notFound();
-  for (const notify of notifications) await notify();
+}
+
+/**
+ * Notifies the clients also if the changes are not applied but the sessions have ended, because a repeated call no
+ * longer finds them.
+ */
+async function applyAndNotify(
+  { context }: RealmCall,
+  changes: readonly Change[],
+  notifications: readonly Notification[],
+): Promise<Applied> {
+  let ended: readonly string[] = [];
+  try {
+    const applied = await context.store.apply(changes);
+    if (applied.outcome === 'applied') ended = notifications.map(({ userId }) => userId);
+    else ended = applied.endedSessionsOf ?? [];
+    return applied;
+  } catch (error: unknown) {
+    ended = (error as EndedBefore).endedSessionsOf ?? [];
+    throw error;
+  } finally {
+    for (const { userId, notify } of notifications) if (ended.includes(userId)) await notify();
+  }
+}
+
+/** Notifies the clients of a user whose sessions have ended. */
+interface Notification {
+  userId: string;
+  notify: () => Promise<void>;
 }
 
 /** Prepares the notification of clients whose sessions the change ends (Back-Channel Logout 1.0 §2.5). */
 async function prepareEndings(
   { context, configuration }: RealmCall,
   changes: readonly Change[],
-): Promise<readonly (() => Promise<void>)[]> {
+): Promise<readonly Notification[]> {
   const { sessionEndings } = context;
   if (sessionEndings === undefined) return [];
   const endings = changes.flatMap((change) => {
     if (change.do === 'endSessions') return [{ userId: change.userId, offlineToo: change.offlineToo }];
     return change.do === 'remove' && change.what === 'user' ? [{ userId: change.id, offlineToo: true }] : [];
   });
-  return Promise.all(endings.map((ending) => sessionEndings.prepare(configuration.realm.id, ending)));
+  return Promise.all(
+    endings.map(async (ending) => ({
+      userId: ending.userId,
+      notify: await sessionEndings.prepare(configuration.realm.id, ending),
+    })),
+  );
 }
 
 /**

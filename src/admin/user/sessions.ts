@@ -121,7 +121,9 @@ export async function deleteSession(call: RealmCall, id: string, offline: boolea
   const { realm } = call.configuration;
   if (found?.session.realmId !== realm.id) throw notFound('Sesssion not found');
   const notify = await call.context.sessionEndings?.prepare(realm.id, { sessions: [found] });
-  await store.endSession(id, offline);
+  const { ended } = await store.endSession(id, offline);
+  // Another call has ended the session meanwhile, and notifies its clients.
+  if (!ended) throw notFound('Sesssion not found');
   await notify?.();
   await applyChanges(call, [], { operation: 'DELETE', resource: 'USER_SESSION', path: `sessions/${id}` });
 }
