@@ -1,7 +1,7 @@
 import { inTurn, untilApplied, uuid } from '../../core/index.ts';
 import { findPasswordFault, hashPolicy, PASSWORD_HISTORY } from '../../crypto/index.ts';
 import { type Credential, type PasswordFault, parsePasswordPolicy, userTurn } from '../../model/index.ts';
-import type { Change, RealmConfiguration, Stale } from '../../store/index.ts';
+import type { Change, EndedBefore, RealmConfiguration, Stale } from '../../store/index.ts';
 import type { ProtocolContext } from '../context.ts';
 
 /** The result of a password change. `gone`: the user was deleted or got another password in the meantime. */
@@ -26,8 +26,8 @@ export async function changePassword(
 ): Promise<PasswordChange> {
   const { id: realmId, settings } = configuration.realm;
   const { passwordPolicy } = settings;
-  let notify: (() => Promise<void>) | undefined;
-  const change = await inTurn(ctx.store, userTurn(userId), () =>
+  const notifications = new Set<(() => Promise<void>) | undefined>();
+  const change = inTurn(ctx.store, userTurn(userId), () =>
     untilApplied(async (): Promise<PasswordChange | Stale> => {
       const user = await ctx.store.findUser(realmId, userId);
       if (user === undefined) return { outcome: 'gone' };
@@ -62,16 +62,23 @@ export async function changePassword(
         { do: 'create', credential: next },
         { do: 'endSessions', userId, offlineToo: true },
       ];
-      const ended = await ctx.sessionEndings?.prepare(realmId, { userId, offlineToo: true });
-      const applied = await ctx.store.apply(changes);
+      const notify = await ctx.sessionEndings?.prepare(realmId, { userId, offlineToo: true });
+      const applied = await ctx.store.apply(changes).catch((error: EndedBefore) => {
+        if (error.endedSessionsOf !== undefined) notifications.add(notify);
+        throw error;
+      });
+      // The sessions may have ended although the changes are not applied, and the next attempt no longer finds them.
+      if (applied.outcome === 'applied' || applied.endedSessionsOf !== undefined) notifications.add(notify);
       if (applied.outcome === 'stale') return applied;
       if (applied.outcome === 'missing') return { outcome: 'gone' };
       if (applied.outcome === 'conflict') throw new Error(`a new credential conflicts with ${applied.on}`);
-      notify = ended;
       return { outcome: 'changed', password: next };
     }),
   );
   // The clients are notified after the lock on the user is released, because the calls take time.
-  await notify?.();
-  return change;
+  try {
+    return await change;
+  } finally {
+    for (const notify of notifications) await notify?.();
+  }
 }
