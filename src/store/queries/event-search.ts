@@ -101,15 +101,19 @@ export interface EventIndex {
 }
 
 /**
- * Returns the indexes that contain a column of the filters. The search can enumerate the values of a first column only
- * for administrators, whose events never lack one and have few of them.
+ * Returns the indexes whose first column the search filters by. If there are none, returns the first one that contains
+ * a column of the filters. The search can enumerate the values of a first column only for administrators, whose events
+ * never lack one and have few of them.
  */
 export function usableIndexes({ table, columns }: EventFilters): readonly EventIndex[] {
   const isGiven = (column: string) => columns[column] !== undefined;
   const indexes = table === 'admin_event' ? [...INDEXES.admin_event, ['resource_path']] : INDEXES.event;
-  return indexes
-    .filter((index) => (table === 'event' ? isGiven(index[0]!) : index.some(isGiven)))
-    .map((index) => ({ columns: index, given: index.filter(isGiven) }));
+  const direct = indexes.filter(([first]) => isGiven(first!));
+  const indirect = table === 'event' ? [] : indexes.filter((index) => index.some(isGiven)).slice(0, 1);
+  return (direct.length > 0 ? direct : indirect).map((index) => ({
+    columns: index,
+    given: index.filter(isGiven),
+  }));
 }
 
 /** Builds the queries of one search. */
@@ -124,10 +128,14 @@ export class EventSearch {
     this.#filters = filters;
   }
 
-  /** Counts the events that match the given columns of each index, up to `most`. */
+  /**
+   * Counts the events that match the given columns of each index, up to `most`. Considers the time only if it follows
+   * the given columns in the index, because the count would otherwise read all events of these columns.
+   */
   sizes(indexes: readonly EventIndex[], most: number): Query<Record<string, number>> {
-    const counts = indexes.map((index, i) => {
-      const found = sql`select 1 from ${this.#table} where ${all([...this.#inIndex(index.given), ...this.#range()])} limit ${sql.lit(most)}`;
+    const counts = indexes.map(({ columns, given }, i) => {
+      const range = given.length === columns.length ? this.#range() : [];
+      const found = sql`select 1 from ${this.#table} where ${all([...this.#inIndex(given), ...range])} limit ${sql.lit(most)}`;
       return sql`(select count(*) from (${found}) as found) as ${sql.ref(`size_${i}`)}`;
     });
     return this.#query(sql`select ${sql.join(counts)}`);
