@@ -52,7 +52,7 @@ export async function seedRealms(
       const given = { ...web(realm), components, users: people(users, credentials) };
       const built = await buildRealm(given, realm, context);
       changes.push(...realmChanges(built));
-      for (const change of grantMasterAccess(master, built.realm, context)) {
+      for (const change of await grantMasterAccess(master, built.realm, context)) {
         if (change.do === 'create' && 'role' in change) included.push(change.role.id);
         if (change.do === 'put') adminRole = change;
         else changes.push(change);

@@ -116,7 +116,7 @@ export async function createRealm(
     const master = name === MASTER ? undefined : await context.store.findRealm(MASTER);
     return await context.store.apply([
       ...realmChanges(built),
-      ...(master === undefined ? [] : grantMasterAccess(master, built.realm, context, creatorId)),
+      ...(master === undefined ? [] : await grantMasterAccess(master, built.realm, context, creatorId)),
     ]);
   };
   const applied = await inMasterAdminTurn(context, () => untilApplied(store));

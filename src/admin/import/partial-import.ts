@@ -196,7 +196,7 @@ async function addRoles(work: Work, given: Json): Promise<Role[]> {
     clientIds.set(names.clients.get(clientId), clientId);
   }
   const wanted = { realm: await placed(given['realm']), client: Object.fromEntries(client) };
-  const roles = buildRoles(wanted, configuration.realm.id, names, call.context);
+  const roles = await buildRoles(wanted, configuration.realm.id, names, call.context);
   for (const role of roles) {
     if (slices.isOver) await slices.pause();
     const clientId = role.clientUuid && clientIds.get(role.clientUuid);
@@ -229,7 +229,7 @@ async function addGroups(work: Work, given: readonly Json[]): Promise<Group[]> {
   };
   const wanted = (await mapInSlices(given, place, slices)).flat();
   const overwritten = new Set(wanted.map((one) => one['id']));
-  const groups = buildGroups(wanted, call.configuration.realm.id, names, call.context);
+  const groups = await buildGroups(wanted, call.configuration.realm.id, names, call.context);
   for (const group of groups) {
     if (slices.isOver) await slices.pause();
     const replaces = overwritten.has(group.id) && call.configuration.groups.has(group.id);

@@ -19,12 +19,12 @@ import { buildRoles } from '../role/build-roles.ts';
  *
  * @param creatorId a user of master who created the realm without the role `admin`, and gets the administrative roles
  */
-export function grantMasterAccess(
+export async function grantMasterAccess(
   master: RealmConfiguration,
   realm: Pick<Realm, 'name'>,
   context: AdminContext,
   creatorId?: string,
-): Change[] {
+): Promise<Change[]> {
   const clientId = managementClientId(realm.name, MASTER);
   // The client and its roles refer to no other records of master but client scopes.
   const names = Names.of(
@@ -35,7 +35,7 @@ export function grantMasterAccess(
   const place = { context, realmId: master.realm.id, names, path: '$' };
   const client = buildClient(managementClient(clientId, `${realm.name} Realm`), place);
   names.clients.set(clientId, client.id);
-  const roles = buildRoles(
+  const roles = await buildRoles(
     { client: { [clientId]: managementRoles(clientId) } },
     master.realm.id,
     names,

@@ -75,9 +75,15 @@ export async function buildRealm(
   const names = new Names();
   const ownScopes = buildScopes(representation, id, names, context);
   const clientPlaces = await buildClients(representation, id, names, context);
-  const roles = buildRoles(representation['roles'] as Json, id, names, context);
-  const { clients, scopes } = addScopeMappings(representation, names, clientPlaces, ownScopes);
-  const groups = buildGroups(representation['groups'], id, names, context, representation['defaultGroups']);
+  const roles = await buildRoles(representation['roles'] as Json, id, names, context);
+  const { clients, scopes } = await addScopeMappings(representation, names, clientPlaces, ownScopes);
+  const groups = await buildGroups(
+    representation['groups'],
+    id,
+    names,
+    context,
+    representation['defaultGroups'],
+  );
   const defaultRole = text((representation['defaultRole'] as Json)['name'])!;
   const settings = buildSettings(representation);
   const { users, credentials, consents } = await buildUsers(representation, {

@@ -1,4 +1,4 @@
-import { uuid } from '../../core/index.ts';
+import { mapInSlices, Slices, uuid } from '../../core/index.ts';
 import type { Client, ClientScope, Group, Role } from '../../model/index.ts';
 import type { AdminContext } from '../call/context.ts';
 import { RepresentationFault } from '../representation/fault.ts';
@@ -12,12 +12,19 @@ type StringLists = Record<string, readonly string[]>;
  *
  * @throws RepresentationFault for a missing or duplicate name, and for a composite with an unknown role
  */
-export function buildRoles(roles: Json, realmId: string, names: Names, context: AdminContext): Role[] {
+export async function buildRoles(
+  roles: Json,
+  realmId: string,
+  names: Names,
+  context: AdminContext,
+): Promise<Role[]> {
+  const slices = new Slices();
   const built: { role: Role; given: Json; path: string }[] = [];
   const ids = new Unique('role id');
-  const add = (list: unknown, path: string, clientId?: string): void => {
+  const add = async (list: unknown, path: string, clientId?: string): Promise<void> => {
     const unique = new Unique('role name');
     for (const [index, given] of objects(list).entries()) {
+      if (slices.isOver) await slices.pause();
       const at = `${path}[${index}]`;
       const role = buildRole(given, {
         realmId,
@@ -32,13 +39,13 @@ export function buildRoles(roles: Json, realmId: string, names: Names, context: 
       built.push({ role, given, path: at });
     }
   };
-  add(roles['realm'], '$.roles.realm');
+  await add(roles['realm'], '$.roles.realm');
   for (const [clientId, list] of Object.entries((roles['client'] ?? {}) as Json)) {
     const path = `$.roles.client["${clientId}"]`;
     if (objects(list).length > 0) found(names.clients, clientId, path, 'client');
-    add(list, path, clientId);
+    await add(list, path, clientId);
   }
-  return built.map(({ role, given, path }) => {
+  const withComposites = ({ role, given, path }: (typeof built)[number]): Role => {
     const composites = given['composites'] as Json | undefined;
     if (composites === undefined) return role;
     const compositeIds = [
@@ -46,7 +53,8 @@ export function buildRoles(roles: Json, realmId: string, names: Names, context: 
       ...names.clientRoleIds(composites['client'], `${path}.composites.client`),
     ];
     return { ...role, compositeIds: [...new Set(compositeIds)] };
-  });
+  };
+  return await mapInSlices(built, withComposites, slices);
 }
 
 /** Builds a role without composites. @throws RepresentationFault for a missing name */
@@ -72,17 +80,19 @@ export function buildRole(
  *
  * @throws RepresentationFault for a group without a name, and for siblings with the same name
  */
-export function buildGroups(
+export async function buildGroups(
   given: unknown,
   realmId: string,
   names: Names,
   context: AdminContext,
   defaultGroups: unknown = [],
-): Group[] {
+): Promise<Group[]> {
+  const slices = new Slices();
   const groups: Group[] = [];
-  const add = (list: unknown, path: string, parent?: { id: string; path: string }): void => {
+  const add = async (list: unknown, path: string, parent?: { id: string; path: string }): Promise<void> => {
     const unique = new Unique('group name');
     for (const [index, one] of objects(list).entries()) {
+      if (slices.isOver) await slices.pause();
       const at = `${path}[${index}]`;
       const name = text(one['name']);
       if (name === undefined || name === '')
@@ -103,14 +113,18 @@ export function buildGroups(
       });
       const groupPath = `${parent?.path ?? ''}/${name}`;
       names.groups.set(groupPath, id);
-      add(one['subGroups'], `${at}.subGroups`, { id, path: groupPath });
+      await add(one['subGroups'], `${at}.subGroups`, { id, path: groupPath });
     }
   };
-  add(given, '$.groups');
+  await add(given, '$.groups');
   const defaults = new Set(
     strings(defaultGroups).map((path, index) => names.groupId(path, `$.defaultGroups[${index}]`)),
   );
-  return groups.map((group) => (defaults.has(group.id) ? { ...group, isDefault: true } : group));
+  return await mapInSlices(
+    groups,
+    (group) => (defaults.has(group.id) ? { ...group, isDefault: true } : group),
+    slices,
+  );
 }
 
 /**
@@ -118,12 +132,13 @@ export function buildGroups(
  *
  * @throws RepresentationFault for an unknown client, scope or role
  */
-export function addScopeMappings(
+export async function addScopeMappings(
   representation: Json,
   names: Names,
   clients: readonly Client[],
   scopes: readonly ClientScope[],
-): { clients: Client[]; scopes: ClientScope[] } {
+): Promise<{ clients: Client[]; scopes: ClientScope[] }> {
+  const slices = new Slices();
   const added = new Map<string, string[]>();
   const add = (mapping: Json, path: string, roleIds: string[]): void => {
     const clientId = text(mapping['client']);
@@ -134,14 +149,18 @@ export function addScopeMappings(
       clientId === undefined
         ? found(names.clientScopes, scopeName!, `${path}.clientScope`, 'client scope').id
         : found(names.clients, clientId, `${path}.client`, 'client');
-    added.set(id, [...(added.get(id) ?? []), ...roleIds]);
+    const ids = added.get(id);
+    if (ids === undefined) added.set(id, [...roleIds]);
+    else for (const roleId of roleIds) ids.push(roleId);
   };
   for (const [index, mapping] of objects(representation['scopeMappings']).entries()) {
+    if (slices.isOver) await slices.pause();
     const path = `$.scopeMappings[${index}]`;
     add(mapping, path, names.realmRoleIds(mapping['roles'], `${path}.roles`));
   }
   for (const [clientId, list] of Object.entries((representation['clientScopeMappings'] ?? {}) as Json))
     for (const [index, mapping] of objects(list).entries()) {
+      if (slices.isOver) await slices.pause();
       const path = `$.clientScopeMappings["${clientId}"][${index}]`;
       add(mapping, path, names.rolesOfClient(clientId, mapping['roles'], `${path}.roles`));
     }
