@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { fork, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { forCaller, IdkitError } from '../../../src/core/index.ts';
 import { ReaderProcesses } from '../../../src/store/sqlite/reader/reader-processes.ts';
 import { aUser } from '../../conformance/store/records.ts';
@@ -20,9 +25,19 @@ async function newReaders(t: TestContext, milliseconds?: number): Promise<Reader
   return readers;
 }
 
-function childProcesses(): number[] {
-  const { stdout } = spawnSync('pgrep', ['-P', String(process.pid)], { encoding: 'utf8' });
+function childProcesses(of = process.pid): number[] {
+  const { stdout } = spawnSync('pgrep', ['-P', String(of)], { encoding: 'utf8' });
   return stdout.split('\n').filter(Boolean).map(Number);
+}
+
+/** Returns the processor time that a process has used, in hundredths of a second. */
+function processorTime(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ');
+  return Number(fields[13]) + Number(fields[14]);
+}
+
+function isRunning(pid: number): boolean {
+  return existsSync(`/proc/${pid}`) && !isZombie(pid);
 }
 
 /** Whether a process has ended, but its parent has not noticed it. */
@@ -67,17 +82,93 @@ test('rejects a search if too many searches are waiting, and counts it', async (
   assert.deepEqual([inUse, waiting, counted], [0, 0, 1]);
 });
 
-test('ends a running statement if its caller disconnects, and reads again after many of them', async (t) => {
+test('ends the statement of a caller who disconnects, but at most one in a second, and reads meanwhile', async (t) => {
   const readers = await newReaders(t);
+  await readers.all(SHORT, []);
+  const before = childProcesses();
   const gone = new IdkitError('IDKIT_UNREACHABLE', 'gone');
-  for (let time = 0; time < 8; time++) {
-    const signals = [new AbortController(), new AbortController(), new AbortController()];
-    const running = signals.map(({ signal }) => readers.all(ENDLESS, [], signal));
-    for (const one of signals) one.abort(gone);
-    for (const one of await Promise.allSettled(running))
-      assert.equal(one.status === 'rejected' && one.reason, gone);
-  }
+  const signals = [new AbortController(), new AbortController(), new AbortController()];
+  const running = signals.map(({ signal }) => readers.all(ENDLESS, [], signal));
+  const ended: number[] = [];
+  const since = performance.now();
+  for (const one of running)
+    void one.catch((error: unknown) => {
+      assert.equal(error, gone);
+      ended.push(performance.now() - since);
+    });
+  const processes = childProcesses();
+  assert.equal(processes.length, before.length + 2);
+  for (const one of signals) one.abort(gone);
   assert.deepEqual(await readers.all(SHORT, []), [{ users: 0 }]);
+  await Promise.allSettled(running);
+  assert.ok(ended[1]! > 1_000 && ended[2]! > 2_000, `${ended}`);
+  assert.deepEqual(await readers.all(SHORT, []), [{ users: 0 }]);
+});
+
+test('a process has a low priority from its start', async (t) => {
+  const readers = await newReaders(t);
+  const before = childProcesses();
+  const read = readers.all(SHORT, []);
+  for (const pid of childProcesses()) if (!before.includes(pid)) assert.equal(getPriority(pid), 15);
+  await read;
+});
+
+test('a process ends in the middle of its statement if its parent is killed', async (t) => {
+  const { file } = await newStore(t);
+  const script = `
+    import { ReaderProcesses } from '${import.meta.resolve('../../../src/store/sqlite/reader/reader-processes.ts')}';
+    const readers = new ReaderProcesses('${file}', '${file}', 3_600_000);
+    await readers.all('${SHORT}', []);
+    console.log('ready');
+    await readers.all('${ENDLESS}', []);`;
+  const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => parent.kill('SIGKILL'));
+  await once(parent.stdout, 'data');
+  const [child, ...others] = childProcesses(parent.pid);
+  assert.deepEqual(others, []);
+  // The statement runs as soon as it uses a processor.
+  const begun = processorTime(child!);
+  while (processorTime(child!) < begun + 10) await sleep(20);
+  parent.kill('SIGKILL');
+  const until = performance.now() + 5_000;
+  while (isRunning(child!)) {
+    assert.ok(performance.now() < until, 'the process has ended');
+    await sleep(20);
+  }
+});
+
+test('a process ends a statement that takes too long even if its parent hangs', async (t) => {
+  const { file } = await newStore(t);
+  const [main, thread] = ['process', 'thread'].map((name) =>
+    fileURLToPath(import.meta.resolve(`../../../src/store/sqlite/reader/reader-${name}.ts`)),
+  );
+  const child = fork(main!, [thread!, file, file, '200'], { serialization: 'advanced', execArgv: [] });
+  t.after(() => child.kill('SIGKILL'));
+  child.send({ id: 1, sql: ENDLESS, values: [] });
+  assert.deepEqual(await once(child, 'exit'), [null, 'SIGKILL']);
+});
+
+test('reports a process that cannot start with IDKIT_UNREACHABLE', async (t) => {
+  // The system rejects an argument of this length, as it does if it has no memory.
+  const tooLong = new ReaderProcesses('x'.repeat(200_000), 'x');
+  await assert.rejects(tooLong.all(SHORT, []), { code: 'IDKIT_UNREACHABLE', message: /did not start/ });
+  const { file } = await newStore(t);
+  const script = `
+    import { openSync } from 'node:fs';
+    import { ReaderProcesses } from '${import.meta.resolve('../../../src/store/sqlite/reader/reader-processes.ts')}';
+    const readers = new ReaderProcesses('${file}', '${file}');
+    try { for (;;) openSync('/dev/null'); } catch {}
+    const error = await readers.all('${SHORT}', []).catch((error) => error);
+    process.stdout.write(error.code + ' ' + error.message);
+    await readers.close();`;
+  const { stdout } = spawnSync(
+    'sh',
+    ['-c', 'ulimit -n 100; exec "$0" "$@"', process.execPath, '--input-type=module', '-e', script],
+    { encoding: 'utf8' },
+  );
+  assert.match(stdout, /^IDKIT_UNREACHABLE .*did not start$/);
 });
 
 test('runs no statement of a caller who has disconnected, and keeps a process whose statement was short', async (t) => {

@@ -1,38 +1,33 @@
-import { setPriority } from 'node:os';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { toFault } from '../faults.ts';
+import { Worker } from 'node:worker_threads';
 import type { ReaderAnswer, ReaderQuestion } from './reader.ts';
 
 // A process that runs the slow reads of administrators. A process can be killed in the middle of a statement, but a
-// thread cannot: node:sqlite has no call that interrupts a statement.
+// thread cannot: node:sqlite has no call that interrupts a statement. The statement runs in a thread, so that the main
+// thread can end the process in the middle of it. The main thread loads no other module, because it would delay the
+// start.
 
-/** Logins and tokens run first if the processors are busy. */
-const NICENESS = 15;
+/** The parent process ends slow statements first, unless it hangs. This is its margin in milliseconds. */
+const MARGIN_MS = 1_000;
 
-const [, , location = '', file = ''] = process.argv;
+const [, , thread = '', location = '', file = '', milliseconds = ''] = process.argv;
 // The terminal and the service manager send these signals to the whole group. The parent process decides when to end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
-setPriority(NICENESS);
 
-let database: DatabaseSync | undefined;
-
-function open(): DatabaseSync {
-  const opened = new DatabaseSync(location, { readOnly: true, timeout: 10_000 });
-  opened.exec('PRAGMA cache_size = -4000');
-  return opened;
-}
-
-process.on('message', ({ id, sql, values }: ReaderQuestion) => {
-  let answer: ReaderAnswer;
-  try {
-    database ??= open();
-    answer = { id, rows: database.prepare(sql).all(...(values as SQLInputValue[])) };
-  } catch (error) {
-    answer = { id, fault: toFault(error, file) };
-  }
+let timeout: NodeJS.Timeout | undefined;
+const worker = new Worker(thread, { workerData: { location, file } });
+worker.on('message', (answer: ReaderAnswer) => {
+  clearTimeout(timeout);
   process.send?.(answer);
 });
-process.on('disconnect', () => {
-  database?.close();
-  process.exit();
+worker.on('error', end);
+
+process.on('message', (question: ReaderQuestion) => {
+  timeout = setTimeout(end, Number(milliseconds) + MARGIN_MS);
+  worker.postMessage(question);
 });
+process.on('disconnect', end);
+
+/** Ends the process without waiting for its statement, which only reads. */
+function end(): void {
+  process.kill(process.pid, 'SIGKILL');
+}

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { IdkitError, threadModule } from '../../../core/index.ts';
 import { fromFault } from '../faults.ts';
@@ -8,14 +9,22 @@ import type { ReaderAnswer, ReaderQuestion, StatementReader } from './reader.ts'
 const STATEMENT_MS = 15_000;
 /** Time in milliseconds for a statement to end by itself after its caller has disconnected. */
 const GRACE_MS = 50;
+/**
+ * Time in milliseconds between two processes that are killed because a caller has disconnected. The start of another
+ * process holds the event loop, for up to 100 ms in a large service.
+ */
+const KILL_EVERY_MS = 1_000;
 /** A process that runs no statement for this many milliseconds is ended. */
 const UNUSED_MS = 60_000;
+/** Logins and tokens run first if the processors are busy. */
+const NICENESS = 15;
 
 type Statement = Pick<ReaderQuestion, 'sql' | 'values'>;
 
 /**
  * Runs slow reads in a few processes, which start when they are needed. Each process runs one statement at a time. If
- * the caller disconnects or the statement takes too long, its process is killed.
+ * the caller disconnects or the statement takes too long, its process is killed. The statements of callers who have
+ * disconnected continue while another process was killed less than a second ago.
  */
 export class ReaderProcesses implements StatementReader {
   readonly #location: string;
@@ -23,6 +32,8 @@ export class ReaderProcesses implements StatementReader {
   readonly #milliseconds: number;
   readonly #idle: ReaderProcess[] = [];
   readonly #all = new Set<ReaderProcess>();
+  /** The time (`performance.now()`) from which another process may be killed because its caller has disconnected. */
+  #killAgain = 0;
   #closed = false;
 
   /** @param milliseconds timeout of a statement. Default: 15,000. */
@@ -36,7 +47,7 @@ export class ReaderProcesses implements StatementReader {
    * The caller limits the number of statements that run in parallel. If `signal` is aborted, the promise is rejected
    * when the statement has ended.
    *
-   * @throws IDKIT_UNREACHABLE if the statement takes too long, or its process ends unexpectedly
+   * @throws IDKIT_UNREACHABLE if the statement takes too long, or its process does not start or ends unexpectedly
    */
   async all<R>(sql: string, values: readonly unknown[], signal?: AbortSignal): Promise<R[]> {
     signal?.throwIfAborted();
@@ -56,7 +67,12 @@ export class ReaderProcesses implements StatementReader {
     const timeout = setTimeout(() => reader.kill(tooSlow(this.#milliseconds)), this.#milliseconds);
     let grace: NodeJS.Timeout | undefined;
     const abort = () => {
-      grace = setTimeout(() => reader.kill(signal?.reason), GRACE_MS);
+      const wait = Math.max(GRACE_MS, this.#killAgain - performance.now());
+      grace = setTimeout(() => {
+        if (performance.now() < this.#killAgain) return abort();
+        this.#killAgain = performance.now() + KILL_EVERY_MS;
+        reader.kill(signal?.reason);
+      }, wait);
     };
     signal?.addEventListener('abort', abort, { once: true });
     try {
@@ -78,13 +94,35 @@ export class ReaderProcesses implements StatementReader {
   }
 
   #start(): ReaderProcess {
-    const reader = new ReaderProcess(this.#location, this.#file, () => {
+    const reader = new ReaderProcess(this.#fork(), () => {
       const place = this.#idle.indexOf(reader);
       if (place !== -1) this.#idle.splice(place, 1);
     });
     this.#all.add(reader);
     void reader.ended.then(() => this.#all.delete(reader));
     return reader;
+  }
+
+  /** @throws IDKIT_UNREACHABLE, for example if the system has too little memory */
+  #fork(): ChildProcess {
+    const [main, thread] = ['./reader-process', './reader-thread'].map((name) =>
+      fileURLToPath(threadModule(import.meta.url, name)),
+    );
+    let child: ChildProcess | undefined;
+    try {
+      child = fork(main!, [thread!, this.#location, this.#file, String(this.#milliseconds)], {
+        // The process needs no secret of the environment.
+        env: libraryPaths(),
+        execArgv: [],
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      });
+      if (child.pid !== undefined) setPriority(child.pid, NICENESS);
+      return child;
+    } catch (error) {
+      child?.kill('SIGKILL');
+      throw notStarted(error);
+    }
   }
 }
 
@@ -100,27 +138,22 @@ class ReaderProcess {
   #nextId = 1;
 
   /** @param retire called when the process accepts no more statements */
-  constructor(location: string, file: string, retire: () => void) {
+  constructor(child: ChildProcess, retire: () => void) {
+    this.#child = child;
     this.#retire = retire;
-    this.#child = fork(fileURLToPath(threadModule(import.meta.url, './reader-process')), [location, file], {
-      // The process needs no secret of the environment.
-      env: libraryPaths(),
-      execArgv: [],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
     this.ended = new Promise((resolve) => {
-      const end = (error?: unknown) => {
+      const end = () => {
         this.#leave();
-        this.#asked?.reject(this.#fault ?? new EndedUnexpectedly(error));
+        this.#asked?.reject(this.#fault ?? new EndedUnexpectedly());
         this.#asked = undefined;
         resolve();
       };
-      this.#child.once('exit', () => end());
+      this.#child.once('exit', end);
       this.#child.once('error', (error) => {
-        // Without a process id, the process did not start and has no exit event.
-        if (this.#child.pid === undefined) end(error);
-        else this.kill(new EndedUnexpectedly(error));
+        if (this.#child.pid !== undefined) return this.kill(new EndedUnexpectedly(error));
+        // The process did not start and has no exit event.
+        this.#fault = notStarted(error);
+        end();
       });
     });
     this.#child.on('message', (answer) => this.#take(answer as ReaderAnswer));
@@ -136,6 +169,8 @@ class ReaderProcess {
     this.#child.channel?.ref();
     return new Promise((resolve, reject) => {
       this.#asked = { resolve: (rows) => resolve(rows as R[]), reject };
+      // A process that did not start has no channel, and an error event follows.
+      if (this.#child.pid === undefined) return;
       const question: ReaderQuestion = { id: this.#nextId++, sql, values };
       this.#child.send(question, (error) => {
         if (error !== null) this.kill(new EndedUnexpectedly(error));
@@ -184,6 +219,10 @@ class EndedUnexpectedly extends IdkitError {
   constructor(cause?: unknown) {
     super('IDKIT_UNREACHABLE', 'a process that reads the database ended unexpectedly', { cause });
   }
+}
+
+function notStarted(cause: unknown): IdkitError {
+  return new IdkitError('IDKIT_UNREACHABLE', 'a process that reads the database did not start', { cause });
 }
 
 function libraryPaths(): NodeJS.ProcessEnv {
