@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallerName, forCaller, IdkitError, nameCaller } from '../../src/core/index.ts';
-import { compiler, listedSearch, userCount, userSearch } from '../../src/store/queries/index.ts';
+import { compiler, foundUsers, userCount, userSearch } from '../../src/store/queries/index.ts';
 import { KINDS, type Kind, kindOfSearch, WaitingRoom } from '../../src/store/sql/waiting-room.ts';
 
 const READ: Kind = { name: 'read' };
@@ -99,7 +99,7 @@ test('the kind of a search does not depend on how many words and attributes it h
     const kinds = new Set<string>();
     const build = compiler(dialect);
     for (const by of ['all', 'index', 'exact'] as const)
-      for (const find of [userSearch, listedSearch, userCount])
+      for (const find of [userSearch, foundUsers, userCount])
         for (let words = 0; words <= 20; words += 5)
           for (let size = 0; size <= 6; size += 3) {
             const search = Array.from({ length: words }, (_, i) => `*word${i}*`).join(' ');

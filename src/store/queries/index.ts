@@ -21,7 +21,9 @@ export { realmsNamed, rowsById } from './configuration.ts';
 export { compiler } from './define.ts';
 export { adminEventFilters, EventSearch, eventFilters, usableIndexes } from './event-search.ts';
 export {
-  listedSearch,
+  type FoundUser,
+  foundUsers,
+  listedUsers,
   type SearchWay,
   userCount,
   userSample,

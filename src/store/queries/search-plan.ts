@@ -1,5 +1,5 @@
 import type { UserQuery } from '../contract/index.ts';
-import { type NameFilter, nameFilters } from './search-words.ts';
+import { type NameFilter, nameFilters, trigramsOf } from './search-words.ts';
 
 /** The ways that a search can take. */
 export interface SearchPlan {
@@ -18,6 +18,12 @@ export function planSearch(query: UserQuery): SearchPlan {
     isExact: query.exact === true && (query.username !== undefined || query.email !== undefined),
     usesIndex: names.length + attributes.length > 0,
   };
+}
+
+/** Reports whether the search index finds only some users: a word has three characters in a row, or there are attributes. */
+export function isNarrowed(query: UserQuery, dialect: 'sqlite' | 'postgres'): boolean {
+  const { names, attributes } = filtersOf(query);
+  return attributes.length > 0 || trigramsOf(names, dialect === 'sqlite').length > 0;
 }
 
 /** The attributes that a query filters by. */

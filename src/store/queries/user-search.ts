@@ -14,7 +14,7 @@ import {
 import type { Tables } from '../schema.ts';
 import type { RowOf } from './compiled/types.ts';
 import { withoutServiceAccounts } from './events.ts';
-import { type Attributes, filtersOf, flags, planSearch } from './search-plan.ts';
+import { type Attributes, filtersOf, flags, isNarrowed, planSearch } from './search-plan.ts';
 import { type NameFilter, trigramsOf } from './search-words.ts';
 import { selectListedUsers, selectUsers } from './users.ts';
 
@@ -22,12 +22,20 @@ import { selectListedUsers, selectUsers } from './users.ts';
  * How a search finds its users.
  *
  * - `all`: compares every user of the realm, in the order of usernames. Needs no search index.
- * - `order`: as `all`, but ends after a number of users.
- * - `index`: compares the users that the search index finds, which are few if a word is rare. If no word has three
- *   characters in a row, it compares all users, but not in order.
+ * - `order`: as `all`, but ends after a number of users. Default: all of them. On SQLite, it reads the names of the
+ *   search index, which takes less time than reading the users.
+ * - `index`: compares the users that the search index finds, which are few if a word is rare. If the index excludes no
+ *   user, this way is the same as `order`.
  * - `exact`: finds a whole username or e-mail address. Needs no search index.
  */
-export type SearchWay = { by: 'all' | 'index' | 'exact' } | { by: 'order'; users: number };
+export type SearchWay = { by: 'all' | 'index' | 'exact' } | { by: 'order'; users?: number };
+
+/** A user that a search finds. `size` is the length of the document in bytes. */
+export interface FoundUser {
+  id: string;
+  username: string;
+  size: number;
+}
 
 type Dialect = 'sqlite' | 'postgres';
 
@@ -44,28 +52,46 @@ export function userSearch(
     .orderBy('page.username');
 }
 
-/** As `userSearch`, with the columns that a list shows. */
-export function listedSearch(
+/** As `userSearch`, but selects only what is needed to decide how many users to read. */
+export function foundUsers(
   db: Kysely<Tables>,
   dialect: Dialect,
   query: UserQuery,
-  way: SearchWay = { by: 'all' },
+  way: SearchWay,
+): Query<FoundUser> {
+  const found = sql<FoundUser>`
+    select page.id, page.username, octet_length(account.doc) as size
+    from ${matchingIds(dialect, query, way)} as page join account on account.id = page.id order by page.username`;
+  return { compile: () => found.compile(db) };
+}
+
+/** Selects the columns of users that a list shows, sorted by username. */
+export function listedUsers(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  ids: readonly string[],
 ): Query<RowOf<'user.listed'>> {
-  const page = matchingIds(dialect, query, way).as('page');
-  return selectListedUsers(db, dialect)
-    .innerJoin(page, (join) => join.onRef('page.id', '=', 'account.id'))
-    .orderBy('page.username');
+  // The last id is repeated, so that there are only a few statements.
+  const count = 2 ** Math.ceil(Math.log2(ids.length));
+  const padded = Array.from({ length: count }, (_, index) => ids[Math.min(index, ids.length - 1)]!);
+  return selectListedUsers(db, dialect).where('account.id', 'in', padded).orderBy('account.username');
 }
 
 /** Selects only the ids of a page, so that the links and credentials of skipped users are not read. */
 function matchingIds(
   dialect: Dialect,
   query: UserQuery,
-  way: SearchWay,
+  wanted: SearchWay,
 ): RawBuilder<{ id: string; username: string }> {
+  const way = possible(dialect, query, wanted);
   return sql`(
     select account.id, account.username from ${candidates(dialect, query, way)}
     order by ${orderOf(dialect, way)}${range(dialect, query)})`;
+}
+
+/** Returns the way, or the way `order` if the search index excludes no user. */
+function possible(dialect: Dialect, query: UserQuery, way: SearchWay): SearchWay {
+  return way.by === 'index' && !isNarrowed(query, dialect) ? { by: 'order' } : way;
 }
 
 /** Counts the users that match a query. Counting a whole realm reads only indexes. */
@@ -76,7 +102,8 @@ export function userCount(
   way: SearchWay = { by: 'all' },
 ): Query<{ users: number }> {
   if (planSearch(query).selectsAll) return realmUserCount(db, query.realmId);
-  const count = sql<{ users: number }>`select count(*) as users from ${candidates(dialect, query, way)}`;
+  const found = candidates(dialect, query, possible(dialect, query, way));
+  const count = sql<{ users: number }>`select count(*) as users from ${found}`;
   return { compile: () => count.compile(db) };
 }
 
@@ -153,10 +180,13 @@ function candidates(dialect: Dialect, query: UserQuery, way: SearchWay): Conditi
   const compared = [...names.map(compare), ...ofAccount(dialect, table, query, attributes)];
   if (dialect === 'sqlite') {
     const found = way.by === 'index' ? foundBySqlite(query.realmId, names, attributes) : [];
-    const until = way.by === 'order' ? [sql`account.username <= ${lastOf(place, way.users)}`] : [];
+    const until =
+      way.by === 'order' && way.users !== undefined
+        ? [sql`account.username <= ${lastOf(place, way.users)}`]
+        : [];
     return sql`${sql.table(table)} as account where ${allOf([...place, ...until, ...found, ...compared])}`;
   }
-  if (way.by === 'order')
+  if (way.by === 'order' && way.users !== undefined)
     return sql`(select * from account where ${allOf(place)} order by account.username limit ${way.users}) as account
       where ${allOf(compared)}`;
   if (!few) return sql`account where ${allOf([...place, ...compared])}`;

@@ -9,14 +9,22 @@ import type {
   UserSessionQuery,
 } from '../contract/index.ts';
 import type { RowOf } from '../queries/compiled/types.ts';
+import type { FoundUser } from '../queries/index.ts';
 import { readRealm, readRole } from '../records/configuration.ts';
 import { readListedSession } from '../records/sessions.ts';
 import { readListedUser, readUser } from '../records/users.ts';
 import { NAME_MEMBERS } from '../verbs/name-members.ts';
-import { SqlUserSearch } from './user-search.ts';
+import { type Listing, SqlUserSearch } from './user-search.ts';
 
 /** Maximum number of rows in a page. Reading one takes a few milliseconds and little memory. */
 const PAGE = 200;
+/** Number of characters or bytes after which a page ends. A row can be longer. */
+const LONG_PAGE = 1_000_000;
+/** Maximum number of rows in the first page of a list whose rows may be long, and by which factor the next one grows. */
+const FIRST_PAGE = 10;
+const GROWTH = 10;
+/** Maximum number of users that a search finds before it reads them. */
+const FOUND = 1_000;
 
 /** Number of members that one statement may skip. More are skipped before the users of the page are read. */
 const FAR = 1_000;
@@ -58,23 +66,41 @@ export abstract class SqlLists extends SqlUserSearch {
 
   async *userPages(query: UserQuery & Range): AsyncIterable<readonly ListedUser[]> {
     const { planSearch } = await import('../queries/search-plan.ts');
-    const pages = planSearch(query).selectsAll
-      ? this.#allUsers(query)
-      : inPages(query, ({ first, max, after }: Place<RowOf<'user.listed'>>) => {
-          const place = after === undefined ? { first } : { first: 0, after: after.username };
-          return this.searchListedUsers({ ...query, ...place, max });
-        });
-    for await (const rows of pages) yield rows.map(readListedUser);
+    if (planSearch(query).selectsAll) return yield* this.#allUsers(query);
+    const listing: Listing = { users: query.first + query.max };
+    const found = inPages(
+      query,
+      ({ first, max, after }: Place<FoundUser>) => {
+        const place = after === undefined ? { first } : { first: 0, after: after.username };
+        return this.findUsers({ ...query, ...place, max }, listing);
+      },
+      { page: FOUND, start: FOUND },
+    );
+    for await (const users of found)
+      for (let from = 0; from < users.length; ) {
+        const page = onePage(users.slice(from, from + PAGE));
+        from += page.length;
+        const rows = await this.readListedUsers(page.map(({ id }) => id));
+        if (rows.length > 0) yield rows.map(readListedUser);
+      }
   }
 
-  async *#allUsers({ realmId, first, max: most }: UserQuery & Range): AsyncIterable<RowOf<'user.listed'>[]> {
+  async *#allUsers({ realmId, first, max: most }: UserQuery & Range): AsyncIterable<readonly ListedUser[]> {
     const start = first === 0 ? { username: '' } : await this.#skipUsers(realmId, first);
     if (start === undefined) return;
-    yield* inPages(
-      { first: 0, max: most },
-      ({ max, after = start }: Place<Pick<RowOf<'user.listed'>, 'username'>>) =>
-        this.administrative('user.listed', { realm_id: realmId, after: after.username, max }),
-    );
+    let after = start.username;
+    const listing: Listing = { users: most };
+    for (let left = most; left > 0; ) {
+      const max = Math.min(PAGE, left);
+      const found = await this.findUsers({ realmId, after, max }, listing);
+      if (found.length === 0) return;
+      const read = onePage(found).length;
+      const rows = await this.administrative('user.listed', { realm_id: realmId, after, max: read });
+      if (rows.length > 0) yield rows.map(readListedUser);
+      if (found.length < max && read === found.length) return;
+      after = rows.at(-1)?.username ?? after;
+      left -= rows.length;
+    }
   }
 
   /**
@@ -156,7 +182,7 @@ export abstract class SqlLists extends SqlUserSearch {
           ? this.long('session.ofUser', place)
           : this.administrative('session.ofUser', place);
       },
-      SESSIONS_OF_USER[this.dialect],
+      { page: SESSIONS_OF_USER[this.dialect], start: SESSIONS_OF_USER[this.dialect] },
     );
     for await (const rows of pages)
       for (let from = 0; from < rows.length; from += PAGE) {
@@ -173,8 +199,11 @@ export abstract class SqlLists extends SqlUserSearch {
     query: { clientUuid: ClientUuid; offline: boolean } & Range,
   ): AsyncIterable<readonly SessionWithClients[]> {
     const of = { client_uuid: query.clientUuid, offline: Number(query.offline) };
-    const pages = inPages(query, ({ first, max, after }: Place<RowOf<'session.ofClient'>>) =>
-      this.administrative('session.ofClient', { ...of, first, max, after: after?.id ?? '' }),
+    const pages = inPages(
+      query,
+      ({ first, max, after }: Place<RowOf<'session.ofClient'>>) =>
+        this.administrative('session.ofClient', { ...of, first, max, after: after?.id ?? '' }),
+      { start: PAGE },
     );
     for await (const rows of pages) yield rows.map(readListedSession);
   }
@@ -187,21 +216,43 @@ export async function collect<T>(pages: AsyncIterable<readonly T[]>): Promise<re
   return all;
 }
 
-/** Reads a range page by page. `read` returns the rows of one page. */
-export async function* inPages<R>(
+/** Returns the first users that are together short enough for a page, and at least one. */
+function onePage(users: readonly FoundUser[]): readonly FoundUser[] {
+  let sum = 0;
+  const end = users.findIndex(({ size }, index) => {
+    sum += size;
+    return sum > LONG_PAGE && index > 0;
+  });
+  return end < 0 ? users : users.slice(0, end);
+}
+
+/**
+ * Reads a range page by page. `read` returns the rows of one page. The first page is short, and each page is as long as
+ * the rows of the previous one allow.
+ */
+export async function* inPages<R extends object>(
   range: Range,
   read: (place: Place<R>) => Promise<R[]>,
-  page = PAGE,
+  { page = PAGE, start = FIRST_PAGE }: { page?: number; start?: number } = {},
 ): AsyncIterable<R[]> {
   let { first, max: left } = range;
   let after: R | undefined;
+  let size = Math.min(start, page);
   while (left > 0) {
-    const max = Math.min(page, left);
+    const max = Math.min(size, left);
     const rows = await read({ first, max, after });
+    const fitting = Math.floor((rows.length * LONG_PAGE) / (lengthOf(rows) + 1));
     if (rows.length > 0) yield rows;
     if (rows.length < max) return;
     after = rows.at(-1);
     first = 0;
     left -= max;
+    size = Math.max(1, Math.min(page, size * GROWTH, fitting));
   }
+}
+
+/** Returns the number of characters in the rows. */
+function lengthOf(rows: readonly object[]): number {
+  const texts = rows.flatMap((row) => Object.values(row));
+  return texts.reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0);
 }

@@ -2,7 +2,7 @@ import type { Compilable } from 'kysely';
 import type { UserQuery } from '../contract/index.ts';
 import { USER_SEARCH } from '../migrations/user-search.ts';
 import type { RowOf } from '../queries/compiled/types.ts';
-import type { SearchWay } from '../queries/index.ts';
+import type { FoundUser, SearchWay } from '../queries/index.ts';
 import type { Answer } from '../schema.ts';
 import { SqlLogin } from './login.ts';
 
@@ -15,6 +15,14 @@ const COMMON = 20;
 /** If fewer than one of this many users match, the words are rare, and the search index is faster than the order. */
 const RARE = 60;
 
+/** The pages of one search. */
+export interface Listing {
+  /** Number of users that all pages together skip or return. */
+  users: number;
+  /** The way that all further pages take. Default: each page may take another. */
+  way?: SearchWay;
+}
+
 /** Chooses the way of each search of users (see `SearchWay`). */
 export abstract class SqlUserSearch extends SqlLogin {
   /** Reports whether the search index of users exists and contains all of them. */
@@ -25,33 +33,62 @@ export abstract class SqlUserSearch extends SqlLogin {
   /** Returns a page of the users that match, sorted by username. */
   protected async searchUsers(query: UserQuery): Promise<RowOf<'user.find'>[]> {
     const { compiler, userSearch } = await import('../queries/index.ts');
-    return this.#search(query, (way) => userSearch(compiler(this.dialect), this.dialect, query, way));
+    const listing = { users: (query.first ?? 0) + (query.max ?? Number.POSITIVE_INFINITY) };
+    return this.#search(
+      query,
+      (way) => userSearch(compiler(this.dialect), this.dialect, query, way),
+      listing,
+    );
   }
 
-  /** As `searchUsers`, with the columns that a list shows. */
-  protected async searchListedUsers(query: UserQuery): Promise<RowOf<'user.listed'>[]> {
-    const { compiler, listedSearch } = await import('../queries/index.ts');
-    return this.#search(query, (way) => listedSearch(compiler(this.dialect), this.dialect, query, way));
+  /** Reads users for a list, sorted by username. */
+  protected async readListedUsers(ids: readonly string[]): Promise<RowOf<'user.listed'>[]> {
+    const { compiler, listedUsers } = await import('../queries/index.ts');
+    return this.search(listedUsers(compiler(this.dialect), this.dialect, ids));
   }
 
-  async #search<R>(query: UserQuery, build: (way: SearchWay) => Compilable<R>): Promise<R[]> {
-    const { planSearch } = await import('../queries/search-plan.ts');
+  /** Finds a page of the users that match, sorted by username. All pages of a listing take the same way. */
+  protected async findUsers(query: UserQuery, listing: Listing): Promise<FoundUser[]> {
+    const { compiler, foundUsers } = await import('../queries/index.ts');
+    return this.#search(
+      query,
+      (way) => foundUsers(compiler(this.dialect), this.dialect, query, way),
+      listing,
+    );
+  }
+
+  async #search<R>(
+    query: UserQuery,
+    build: (way: SearchWay) => Compilable<R>,
+    listing: Listing,
+  ): Promise<R[]> {
     const find = (way: SearchWay) => this.search(build(way));
+    if (listing.way !== undefined) return find(listing.way);
+    const { planSearch, isNarrowed } = await import('../queries/search-plan.ts');
+    const always = (way: SearchWay) => {
+      listing.way = way;
+      return find(way);
+    };
     const { isExact, usesIndex } = planSearch(query);
-    if (isExact) return find({ by: 'exact' });
-    if (!usesIndex || !(await this.hasSearchIndex())) return find({ by: 'all' });
-    const { first = 0, max = Number.POSITIVE_INFINITY } = query;
-    if (first + max <= NEAR) {
+    if (isExact) return always({ by: 'exact' });
+    if (!usesIndex || !(await this.hasSearchIndex())) return always({ by: 'all' });
+    const { max } = query;
+    if (listing.users <= NEAR) {
       const page = await find({ by: 'order', users: NEAR });
       if (page.length === max) return page;
     }
+    if (!isNarrowed(query, this.dialect)) return always({ by: 'order' });
     const { users, matches } = await this.#sample(query);
-    const needed = Math.ceil(((first + max) * users * 3) / matches);
-    if (matches * RARE > users && needed <= FAR) {
+    if (users < NEAR) return always({ by: 'order' });
+    const isRare = matches * RARE <= users;
+    const needed = Math.ceil((listing.users * users * 3) / matches);
+    if (!isRare && listing.users <= NEAR && needed <= FAR) {
       const page = await find({ by: 'order', users: needed });
       if (page.length === max) return page;
     }
-    return find({ by: matches * COMMON > users && users === NEAR ? 'all' : 'index' });
+    if (matches * COMMON > users) return always({ by: 'all' });
+    // All pages of a long list together compare every user once in order, but each page by the index all that match.
+    return always({ by: isRare || listing.users <= NEAR ? 'index' : 'order' });
   }
 
   protected async countMatchingUsers(query: UserQuery): Promise<number> {

@@ -3,7 +3,14 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { test } from 'node:test';
 import { Client } from 'pg';
 import type { UserQuery } from '../../../src/store/index.ts';
-import { compiler, type SearchWay, userSample, userSearch } from '../../../src/store/queries/index.ts';
+import {
+  compiler,
+  foundUsers,
+  type SearchWay,
+  userCount,
+  userSample,
+  userSearch,
+} from '../../../src/store/queries/index.ts';
 import { aRealm } from '../../conformance/store/records.ts';
 import { begin } from '../../conformance/store/suite.ts';
 import { connectionOf, makeDatabase, openOn } from '../databases.ts';
@@ -65,6 +72,11 @@ const SEARCHES: readonly { query: UserQuery; way: SearchWay; sqlite: RegExp; pos
   },
 ];
 
+/** Searches that the search index does not narrow. They read only the users of their realm. */
+const SHORT: readonly UserQuery[] = [{ firstName: 'zz' }, { username: 'ab' }, { search: '*zz*' }].map(
+  (query) => ({ ...page, ...query, realmId: 'realm-2' }),
+);
+
 test('sqlite: a search reads the search index, or the first users in order', async (t) => {
   const { store, file } = await newStore(t);
   await begin(store);
@@ -98,6 +110,16 @@ test('sqlite: a search reads the search index, or the first users in order', asy
         text,
       );
   }
+  for (const query of SHORT)
+    for (const build of [userSearch, foundUsers, userCount]) {
+      const { sql, parameters } = build(compiler('sqlite'), 'sqlite', query, index).compile();
+      const text = plan(sql, parameters).join('\n');
+      assert.match(
+        text,
+        /SEARCH account USING (?:COVERING )?INDEX sqlite_autoindex_search_user_1 \(realm=\?\)/,
+      );
+      assert.doesNotMatch(text, /SCAN account|SCAN search/);
+    }
   const { sql, parameters } = userSample(
     compiler('sqlite'),
     'sqlite',
@@ -125,7 +147,8 @@ test('postgres: a search reads the search index, or the first users in order', {
       insertUsers(`(SELECT n FROM generate_series(1, ${USERS}) AS n) AS c`, 'gen_random_uuid()', DOC),
     );
     await client.query('VACUUM ANALYZE account');
-    for (const { query, way, postgres } of SEARCHES) {
+    const short = SHORT.map((query) => ({ query, way: index, postgres: /account_realm_id_username_key/ }));
+    for (const { query, way, postgres } of [...SEARCHES, ...short]) {
       const { sql, parameters } = userSearch(compiler('postgres'), 'postgres', query, way).compile();
       const { rows } = await client.query<{ 'QUERY PLAN': string }>(
         `EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) ${sql}`,
