@@ -60,7 +60,7 @@ test('rejects the newest operation of the caller with most of them if the queue 
   await Promise.all([...greedy.slice(0, 4), master]);
 });
 
-test('one caller with more operations than there are seats, in any number of kinds, keeps no other from reading', async () => {
+test('one caller with more operations than seats, in any number of kinds, prevents no other from reading', async () => {
   const room = new WaitingRoom({ atOnce: 3, seats: 64, patience: 500 });
   let isOver = false;
   let kinds = 0;

@@ -59,7 +59,7 @@ export const adminRoutes: readonly Route[] = rows.map(forAdministrator);
 
 /**
  * Marks the work of a route as administrative. If the caller of a read disconnects before the response, its database
- * queries are cancelled. A write continues.
+ * queries are cancelled. A write continues after its first change has started.
  */
 function forAdministrator(route: Route): Route {
   return {
