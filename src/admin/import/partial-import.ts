@@ -1,6 +1,6 @@
 import { mapInSlices, Slices } from '../../core/index.ts';
 import { type Client, type Group, REVISION, type Role, type User } from '../../model/index.ts';
-import type { Change, Conflict } from '../../store/index.ts';
+import type { Change, Conflict, RealmConfiguration } from '../../store/index.ts';
 import { checkGrants, checkGroupGrants, checkNoAdminRole } from '../access/admin-roles.ts';
 import { applyChanges } from '../call/changes.ts';
 import type { RealmCall } from '../call/context.ts';
@@ -10,12 +10,12 @@ import { clientRepresentation } from '../client/client-representation.ts';
 import { checkClientName } from '../client/clients.ts';
 import { checkRealm } from '../representation/check-realm.ts';
 import { RepresentationFault } from '../representation/fault.ts';
-import { type Json, objects, text } from '../representation/json.ts';
+import { type Json, objects, strings, text } from '../representation/json.ts';
 import { checkClientSecrets, withoutMaskedSecrets } from '../representation/missing-secrets.ts';
 import { Names } from '../representation/names.ts';
 import { buildGroups, buildRoles } from '../role/build-roles.ts';
 import { buildUsers } from '../user/build-users.ts';
-import { groupIdsByPath } from '../user/group-tree.ts';
+import { groupIdsByPath, groupTree } from '../user/group-tree.ts';
 
 /** What to do with a record if its name exists already. */
 export type IfExists = 'FAIL' | 'SKIP' | 'OVERWRITE';
@@ -61,7 +61,7 @@ export async function importPartially(
   const clients = await context.store.listClients({ realmId: configuration.realm.id });
   const ids = clients.map((client) => [client.clientId, client.id] as const);
   const names = Names.of({ ...configuration, groups: new Map() }, ids, () => '');
-  for (const [path, id] of await groupIdsByPath(configuration)) names.groups.set(path, id);
+  await addGroupPaths(names, configuration, given);
   const work: Work = { call, ifExists, names, changes: [], results: [], slices: new Slices() };
   await addClients(work, objects(given['clients']), clients);
   const roles = await addRoles(work, (given['roles'] ?? {}) as Json);
@@ -100,6 +100,28 @@ function readIfExists({ ifResourceExists: ifExists = 'FAIL' }: Json): IfExists {
   if (ifExists !== 'FAIL' && ifExists !== 'SKIP' && ifExists !== 'OVERWRITE')
     throw badRequest('ifResourceExists must be FAIL, SKIP or OVERWRITE');
   return ifExists;
+}
+
+/**
+ * Adds the paths of the top-level groups, and of the groups that users of the import join. The paths of all groups
+ * together can be very long.
+ */
+async function addGroupPaths(
+  { groups }: Names,
+  configuration: RealmConfiguration,
+  given: Json,
+): Promise<void> {
+  const slices = new Slices();
+  const topLevel = (await groupTree(configuration)).get(undefined) ?? [];
+  await mapInSlices(topLevel, ({ id, name }) => groups.set(`/${name}`, id), slices);
+  const existing = await groupIdsByPath(configuration);
+  for (const user of objects(given['users']))
+    for (const named of strings(user['groups'])) {
+      if (slices.isOver) await slices.pause();
+      const path = named.startsWith('/') ? named : `/${named}`;
+      const id = existing.get(path);
+      if (id !== undefined) groups.set(path, id);
+    }
 }
 
 /** Checks that the caller could make each change of the import as a separate call. @throws AdminRefusal 403 */
