@@ -13,13 +13,14 @@ const PAUSES = { first: 1_000, slices: 10, idle: 5_000, failed: 60_000, reports:
  * as long as the slice took, so that requests do not wait. A failure is logged and retried after a minute. The log shows
  * the progress, and each index that Postgres builds.
  *
- * @returns a function that stops after the current slice
+ * @returns a function that stops after the current slice, without waiting for it. Closing the store waits for the slice,
+ * and cancels the build of an index
  */
 export function startBackgroundMigrations(
   store: Pick<Store, 'listBackgroundMigrations' | 'continueBackgroundMigration'>,
   log: Pick<ServiceLog, 'info' | 'warn' | 'error'>,
   pauses = PAUSES,
-): { stop(): Promise<void> } {
+): { stop(): void } {
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = (milliseconds: number) =>
@@ -84,13 +85,8 @@ export function startBackgroundMigrations(
       }
     }
   };
-  const running = run();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
+  void run();
+  return { stop: () => stopping.abort() };
 }
 
 function secondsSince(start: number): number {

@@ -6,8 +6,8 @@ import type { Store } from '../store/index.ts';
 const BETWEEN_SWEEPS_MS = 60_000;
 /** Removes expired records in small slices, so that requests do not wait for the removal. */
 export interface Sweeper {
-  /** Stops the sweeper, and resolves when the running slices are done. */
-  stop(): Promise<void>;
+  /** Stops the sweeper without waiting for the running slices. Closing the store waits for them. */
+  stop(): void;
 }
 
 type SweptStore = Pick<Store, 'sweep' | 'sweepEvents' | 'clock' | 'sliceMilliseconds'>;
@@ -27,8 +27,8 @@ export function startSweeper(
 ): Sweeper {
   const loops = (['sweep', 'sweepEvents'] as const).map((kind) => startLoop(kind, store, log, betweenSweeps));
   return {
-    stop: async () => {
-      await Promise.all(loops.map((loop) => loop.stop()));
+    stop: () => {
+      for (const loop of loops) loop.stop();
     },
   };
 }
@@ -41,7 +41,6 @@ function startLoop(
 ): Sweeper {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  let slice: Promise<void> = Promise.resolve();
   const size = new SliceSize(store.sliceMilliseconds);
 
   const sweepSlice = async (): Promise<void> => {
@@ -51,24 +50,21 @@ function startLoop(
       const { more } = await store[kind](seconds(store.clock), size.limit);
       if (more) pause = size.adapt(performance.now() - began);
     } catch (error) {
+      if (stopped) return;
       log.error({ err: error }, 'expired records could not be removed');
     }
     plan(pause ?? betweenSweeps());
   };
   const plan = (pause: number): void => {
     if (stopped) return;
-    timer = setTimeout(() => {
-      slice = sweepSlice();
-    }, pause);
-    timer.unref();
+    timer = setTimeout(() => void sweepSlice(), pause).unref();
   };
 
   plan(betweenSweeps());
   return {
-    stop: async () => {
+    stop: () => {
       stopped = true;
       clearTimeout(timer);
-      await slice;
     },
   };
 }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import { Client } from 'pg';
 import { startBackgroundMigrations } from '../../src/service/background-migrations.ts';
 import type { Store } from '../../src/store/index.ts';
-import { makeDatabase, openOn, runSql } from '../store/databases.ts';
+import { makePlatform, startTestService } from '../http/service.ts';
+import { connectionOf, makeDatabase, openOn, runSql } from '../store/databases.ts';
 import { onSqlite } from '../store/old-databases.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -82,4 +85,55 @@ test('logs each index that Postgres builds, and a build that failed as a warning
       assert.match(String(fields['index']), /^event_(place|type)$/);
       assert.equal(typeof fields['seconds'], 'number');
     }
+});
+
+test('the service stops within seconds while the build of an index waits for an older transaction', {
+  skip: missingPostgres(),
+}, async (t) => {
+  const server = await startPostgres(t);
+  const { name, url } = await makeDatabase(server);
+  const platform = makePlatform();
+  t.after(() => platform.remove());
+  appendFileSync(`${platform.dir}/.env`, `IDKIT_DATABASE_PASSWORD=${server.password}\n`);
+  appendFileSync(`${platform.dir}/idkit.yaml`, 'listen:\n  drainSeconds: 0\n');
+  await (await startTestService({ platform, flags: { database: url } })).close();
+  await runSql(
+    server,
+    `DELETE FROM background_migration WHERE name = 'event-indexes'; DROP INDEX event_type`,
+    name,
+  );
+  const older = new Client({ ...connectionOf(server), database: name });
+  older.on('error', () => {});
+  await older.connect();
+  await older.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM event');
+  const builds = () =>
+    runSql(
+      server,
+      `SELECT pid FROM pg_stat_activity
+       WHERE query LIKE 'CREATE INDEX CONCURRENTLY%' AND wait_event = 'virtualxid'`,
+    );
+  const service = await startTestService({ platform, flags: { database: url } });
+  await waitUntil('the build waits', async () => (await builds()).length === 1);
+  const began = performance.now();
+  await service.close();
+  const milliseconds = performance.now() - began;
+  assert.ok(milliseconds < 5_000, `the service stops after ${milliseconds} ms`);
+  await waitUntil('the server has ended the build', async () => (await builds()).length === 0);
+  assert.deepEqual(
+    service.log.filter(({ level }) => level !== 'info'),
+    [],
+  );
+
+  await older.end();
+  const next = await startTestService({ platform, flags: { database: url } });
+  await waitUntil('the next start builds the index', () =>
+    next.log.some(({ message }) => message === 'built the index event_type'),
+  );
+  await next.close();
+  const [index] = await runSql(
+    server,
+    `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'event_type'::regclass`,
+    name,
+  );
+  assert.deepEqual(index, { valid: true });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startSweeper } from '../../src/service/sweeper.ts';
 import type { Store } from '../../src/store/index.ts';
 import { aFamily, aRealm, aSession, START } from '../conformance/store/records.ts';
@@ -58,7 +59,7 @@ for (const [name, open] of Object.entries(openers)) {
     const sweeper = startSweeper(counted, log as never, () => (slices.length > 0 ? 600_000 : 1));
     const isSwept = () => slices.some(({ more }) => !more);
     await waitUntil('the sweep ends', isSwept, { every: 5, seen: () => `${slices.length} slices` });
-    await sweeper.stop();
+    sweeper.stop();
     assert.deepEqual(faults, []);
     assert.equal((await store.figures()).userSessions, SESSIONS / 40);
     assert.ok(await store.findSession('s0', false), 'a living one stays');
@@ -93,7 +94,24 @@ for (const [name, open] of Object.entries(openers)) {
     const sweeper = startSweeper(backlog, { error: (_, message) => assert.fail(message) }, () => 1);
     const seen = () => store.listEvents({ realmId: 'realm-1', first: 0, max: 10 });
     await waitUntil('the event is removed', async () => (await seen()).length === 0);
-    await sweeper.stop();
+    sweeper.stop();
     assert.ok(calls > 0);
   });
 }
+
+test('stops without waiting for a slice, and does not log that closing the store ends it', async () => {
+  const begun: ((error: Error) => void)[] = [];
+  const slice = () => new Promise<never>((_, reject) => begun.push(reject));
+  const store = {
+    clock,
+    sliceMilliseconds: 3,
+    sweep: slice,
+    sweepEvents: slice,
+  };
+  const sweeper = startSweeper(store, { error: (_, message) => assert.fail(message) }, () => 1);
+  await waitUntil('both slices run', () => begun.length === 2);
+  sweeper.stop();
+  for (const end of begun) end(new Error('the database is closed'));
+  await sleep(20);
+  assert.equal(begun.length, 2, 'no slice follows');
+});

@@ -11,7 +11,7 @@ const BUILD_MS = 86_400_000;
 /**
  * Builds indexes without blocking writes. Replaces an invalid index, which an interrupted build leaves behind.
  *
- * @param options `stopping` closes the connection; the server then finishes or abandons the build
+ * @param options `stopping` cancels the build and closes the connection
  * @returns false if another store is building indexes
  * @throws the catalogue's errors
  */

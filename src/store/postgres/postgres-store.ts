@@ -127,7 +127,8 @@ export class PostgresStore extends SqlMovingSessions {
     if (feed === undefined) return false;
     try {
       const leads = await this.#track(feed.claimSweep());
-      if (leads) await this.#track(Promise.all([feed.sweep(), this.#folds?.fold()]));
+      if (leads && this.#closing === undefined)
+        await this.#track(Promise.all([feed.sweep(), this.#folds?.fold()]));
       return leads;
     } catch (error) {
       throw mapFault(error, this.#connections.place);
@@ -173,7 +174,9 @@ export class PostgresStore extends SqlMovingSessions {
   ): Promise<boolean> {
     this.checkOpen();
     if (indexes.length === 0) return true;
-    return buildIndexes(this.#connections, indexes, { stopping: this.#stopping.signal, onBuild });
+    return this.#track(
+      buildIndexes(this.#connections, indexes, { stopping: this.#stopping.signal, onBuild }),
+    );
   }
 
   protected checkOpen(): void {
