@@ -88,19 +88,14 @@ export abstract class SqlLists extends SqlUserSearch {
   async *#allUsers({ realmId, first, max: most }: UserQuery & Range): AsyncIterable<readonly ListedUser[]> {
     const start = first === 0 ? { username: '' } : await this.#skipUsers(realmId, first);
     if (start === undefined) return;
-    let after = start.username;
-    const listing: Listing = { users: most };
-    for (let left = most; left > 0; ) {
-      const max = Math.min(PAGE, left);
-      const found = await this.findUsers({ realmId, after, max }, listing);
-      if (found.length === 0) return;
-      const read = onePage(found).length;
-      const rows = await this.administrative('user.listed', { realm_id: realmId, after, max: read });
-      if (rows.length > 0) yield rows.map(readListedUser);
-      if (found.length < max && read === found.length) return;
-      after = rows.at(-1)?.username ?? after;
-      left -= rows.length;
-    }
+    const pages = inPages({ first: 0, max: most }, ({ max, after }: Place<RowOf<'user.listed'>>) =>
+      this.administrative('user.listed', {
+        realm_id: realmId,
+        after: after?.username ?? start.username,
+        max,
+      }),
+    );
+    for await (const rows of pages) yield rows.map(readListedUser);
   }
 
   /**
