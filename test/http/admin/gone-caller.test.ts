@@ -92,7 +92,7 @@ test('an administrator whose reads fill the lane takes no turn from administrato
   await untilAtServer(2);
   await sleep(200);
   const others = [admin('GET', '/master/admin-events'), admin('GET', '/master/admin-events')];
-  assert.equal((await admin('GET', '/master/users?max=5')).status, 200);
+  assert.equal((await admin('GET', '/master/clients')).status, 200);
   await giveBack();
   for (const { status } of await Promise.all(others)) assert.equal(status, 200);
   const statuses = await Promise.all(greedy);

@@ -84,9 +84,10 @@ onPostgres('with few connections, a slow read does not block the other reads', a
   const cancelled = forCaller(gone.signal, () => read(store)).catch(() => 'cancelled');
   const slow = read(store);
   await untilWaiting(1);
-  assert.equal((await store.listUserSessions('user-1', false)).length, 1);
-  for await (const users of store.userPages({ realmId: 'realm-1', first: 0, max: 5 }))
-    assert.equal(users.length, 1);
+  const sessions = await forCaller(new AbortController().signal, () =>
+    store.listUserSessions('user-1', false),
+  );
+  assert.equal(sessions.length, 1);
   gone.abort();
   assert.equal(await cancelled, 'cancelled');
   await giveBack();
