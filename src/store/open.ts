@@ -21,6 +21,7 @@ import { prepareForWriting } from './sqlite/schema-state.ts';
 
 export type { PostgresLocation } from '../postgres/index.ts';
 export { SCHEMA_VERSION } from './migrations/index.ts';
+export { discardDerived, postgresSchema } from './migrations/loaded.ts';
 export { checkSqlite, checkSqliteDump, type DumpFacts } from './sqlite/check/check.ts';
 export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';
 export { type LoadOptions, loadSqlite } from './sqlite/load/load.ts';

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import type { Store } from '../../src/store/index.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/migrations/index.ts';
 import { checkSqlite, dumpSqlite, loadSqlite, openStore } from '../../src/store/open.ts';
 import { END_LINE } from '../../src/store/sqlite/dump/write-dump.ts';
@@ -15,6 +16,7 @@ import {
   aFamily,
   anAuthenticationSession,
   aRealm,
+  aRole,
   aSession,
   aUser,
   START,
@@ -161,6 +163,50 @@ test('a dump contains sessions and consents, but no unfinished logins or codes',
   assert.deepEqual(await loaded.listConsents('user-1'), [aConsent({})]);
   assert.equal(await loaded.findAuthenticationSession('tab-1'), undefined);
   assert.deepEqual(await loaded.takeCode(aCode({}).hash, START), { outcome: 'gone' });
+});
+
+test('the check of a loaded dump discards its counts, and sets the usernames of members', async (t) => {
+  const { store, file, masterKey, directory } = await newStore(t);
+  await fill(store);
+  const roleIds = ['role-1'];
+  await store.apply([
+    { do: 'create', role: aRole({}) },
+    { do: 'create', user: aUser({ id: 'carol', username: 'carol', roleIds }) },
+    { do: 'create', user: aUser({ id: 'dora', username: 'dora', roleIds }) },
+  ]);
+  const counted = async (of: Store) => {
+    const actions = await of.countRequiredActions('realm-1');
+    const { users, tokenFamilies } = await of.figures();
+    return { actions, users, tokenFamilies, usersOfRealm: await of.countUsers({ realmId: 'realm-1' }) };
+  };
+  const expected = await counted(store);
+  const kinds = ['users', 'sessions', 'families', 'logins', 'actions'];
+  const now = Math.floor(Date.now() / 1000);
+  const rows = `INSERT INTO count_check(kind,generation,checked_at,drift) VALUES
+${kinds.map((kind) => `('${kind}',5,${now},0)`).join(',')};
+INSERT INTO record_count(kind,owner,amount) VALUES('users','realm-1',9223372036854775807),
+('users','other',9223372036854775807),('actions','"realm-1"[oops',1);
+`;
+  const sql = (await dump(file)).sql
+    .toString()
+    .replace("('carol','role-1','carol')", "('carol','role-1',NULL)")
+    .replace("('dora','role-1','dora')", "('dora','role-1','aaron')")
+    .replace('PRAGMA application_id', `${rows}PRAGMA application_id`);
+  for (const part of [`'role-1',NULL)`, `'aaron')`, 'oops']) assert.ok(sql.includes(part), part);
+  const side = join(directory, 'side.db');
+  await loadSqlite(side, inPieces(Buffer.from(sql), 1000));
+  await checkSqlite(side, masterKey);
+  const loaded = await openStore({ file: side, masterKey });
+  t.after(() => loaded.close());
+  const listed = await loaded.listUsersWithRole('role-1', 0, 10);
+  assert.deepEqual(
+    listed.map(({ username }) => username),
+    ['carol', 'dora'],
+  );
+  assert.deepEqual(await counted(loaded), expected);
+  for (const check of kinds) assert.equal((await loaded.checkCounts())?.check, check);
+  assert.equal(await loaded.checkCounts(), undefined);
+  assert.deepEqual(await counted(loaded), expected);
 });
 
 test('rejects a statement that does not belong in a dump, and removes the new database file', async (t) => {

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { definitionsOf } from '../../../backupset/index.ts';
 import { IdkitError, Secret } from '../../../core/index.ts';
+import { discardDerived } from '../../migrations/loaded.ts';
 import { openKeyring } from '../../sealing/keyring.ts';
 import { checkMasterKeys } from '../../sealing/proofs.ts';
 import { toFault } from '../faults.ts';
@@ -35,6 +36,7 @@ function check() {
   const old = masterKeyOld === undefined ? undefined : new Secret(masterKeyOld);
   const keys = checkMasterKeys(database, openKeyring(new Secret(masterKey), old));
   if (keys === 'fresh') throw damaged('it has no master key');
+  database.exec(`BEGIN IMMEDIATE; ${discardDerived(schemaVersion(database), 'sqlite')} COMMIT`);
   return summarize(database);
 }
 

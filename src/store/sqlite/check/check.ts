@@ -17,7 +17,8 @@ export type FromCheck = { summary: DatabaseSummary } | { fault: Fault };
 
 /**
  * Checks a staged database completely in its own thread: pages, foreign keys, schema and master key. Migrates an older
- * schema. Returns a summary of the contents.
+ * schema. Discards the kept counts and sets the usernames of members, which follow from other rows. Returns a summary of
+ * the contents.
  *
  * @throws IDKIT_NOT_FOUND, IDKIT_DAMAGED, IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG, IDKIT_NO_SPACE
  */
