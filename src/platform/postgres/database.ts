@@ -41,6 +41,7 @@ import type {
 import { checkVersionFit } from '../keycloak/version-fit.ts';
 import { checkDumpFits, checkSeals } from './check-dump.ts';
 import { checkUnused, type Gate } from './gate.ts';
+import { checkLoadedSchema, discardLoadedDerived } from './loaded-schema.ts';
 
 /** Number of bytes at the start of a dump in which idkit's own comments are. */
 const HEAD_BYTES = 64 * 1024;
@@ -138,6 +139,10 @@ export class PostgresDatabase implements PlatformDatabase {
     ]);
     const owner = { ...this.#options, masterKey: masterKey ?? this.#options.masterKey };
     await checkSeals(this.#context, target, owner, facts.schemaVersion);
+    if (owner.service === 'idkit') {
+      await checkLoadedSchema(this.#context, target, facts.schemaVersion);
+      await discardLoadedDerived(this.#context, target, facts.schemaVersion, signal);
+    }
     return { ...facts, location: target };
   }
 
