@@ -34,7 +34,8 @@ interface Insert {
 /**
  * Reads an embedded dump and accepts only what idkit writes: `PRAGMA foreign_keys=OFF`, `BEGIN`, the tables and indexes
  * of one schema version with rows of plain values, `PRAGMA user_version|application_id`, `COMMIT` and the end line. For
- * a schema version newer than this idkit, it accepts tables and indexes that compute nothing. Errors name the line.
+ * a schema version newer than this idkit, it also accepts other triggers, and tables and indexes that compute nothing.
+ * Errors name the line.
  */
 export class EmbeddedDump {
   readonly #window = new DumpWindow(LONGEST_ROW);
@@ -176,7 +177,7 @@ export class EmbeddedDump {
     if (isSystemName(tableName)) throw this.#refused(beginning);
     const columns = (columnNames.match(new RegExp(NAME, 'g')) ?? []).map(unquoted);
     const table = unquoted(tableName);
-    this.#schema.checkColumns(table, columns);
+    this.#schema.addRows(table, columns, () => this.#lines.lineAt(text, start));
     const counted = this.#counter.table(table, columns);
     const meta = table === 'meta' ? metaColumns(columns) : undefined;
     const places =

@@ -12,10 +12,10 @@ export function parseBeginning(sql: string): { name: string; on?: string } | und
   return index === undefined ? undefined : { name: unquoted(index), on: unquoted(on) };
 }
 
-/** Returns the names of a known trigger and of its table. Returns undefined for any other statement. */
+/** Returns the names of a trigger and of its table. Returns undefined for any other statement. */
 export function parseTrigger(sql: string): { name: string; on: string } | undefined {
-  const [, name, on] = /^CREATE TRIGGER (\w+) AFTER [^(]*? ON (\w+) /.exec(sql) ?? [];
-  return name === undefined || on === undefined || !BY_TEXT.has(sql) ? undefined : { name, on };
+  const [, name, on] = TRIGGER.exec(sql) ?? [];
+  return name === undefined || on === undefined ? undefined : { name: unquoted(name), on: unquoted(on) };
 }
 
 function unquoted(name: string): string {
@@ -34,6 +34,9 @@ export function definitionsOf(version: number): readonly SqliteDefinition[] {
 
 const NAME = '(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")';
 const BEGINNING = new RegExp(`^CREATE (?:TABLE (${NAME})|(?:UNIQUE )?INDEX (${NAME}) ON (${NAME})) ?\\(`);
+const TRIGGER = new RegExp(
+  `^CREATE TRIGGER (${NAME}) (?:(?:BEFORE|AFTER) )?(?:INSERT|DELETE|UPDATE(?: OF ${NAME}(?:, ?${NAME})*)?) ON (${NAME})\\s`,
+);
 const TOKEN = /\s+|[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")*"|'(?:[^']|'')*'|[0-9]+|[(),;.=<>-]/y;
 /** Keywords of features that idkit's schema does not use: tables created from a query, computed columns, and checks. */
 const COMPUTES = new Set(['AS', 'SELECT', 'CHECK', 'GENERATED', 'VALUES', 'WITH', 'MATCH', 'USING']);

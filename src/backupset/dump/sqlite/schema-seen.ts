@@ -3,6 +3,9 @@ import { type BadDump, badDump } from '../window.ts';
 import { SQLITE_VERSION } from './definitions.ts';
 import { definitionsOf, findDefinition, isPlainDefinition, parseBeginning, parseTrigger } from './known.ts';
 
+/** Tables that a dump contains without rows, because the service counts again. No version has written any. */
+const WITHOUT_ROWS = ['record_count', 'count_check'];
+
 /** Collects the definitions of one dump. Their schema version is known only at the end of the dump. */
 export class SchemaSeen {
   readonly #definitions = new Set<string>();
@@ -10,21 +13,28 @@ export class SchemaSeen {
   readonly #names = new Set<string>();
   /** Columns by table name. Undefined for a table that this idkit does not know. */
   readonly #tables = new Map<string, readonly string[] | undefined>();
-  /** The error for the first definition that no known version has. */
+  /** The error for the first definition, or the first rows, that no known version writes. */
   #unknown: BadDump | undefined;
 
   get tables(): readonly string[] {
     return [...this.#tables.keys()];
   }
 
-  /** @throws IDKIT_DAMAGED for a definition that no version of idkit creates */
+  /**
+   * Adds a definition. A newer idkit may create other tables and indexes that compute nothing, and other triggers, which
+   * this idkit never runs.
+   *
+   * @throws IDKIT_DAMAGED for a definition that no version of idkit creates
+   */
   add(sql: string, line: number): void {
     const known = findDefinition(sql);
     const fault = badDump(
       `idkit does not create this table, index or trigger: ${printable(sql.slice(0, 60))}`,
     );
-    const begins = parseTrigger(sql) ?? parseBeginning(sql);
-    if (begins === undefined || (known === undefined && !isPlainDefinition(sql))) throw fault;
+    const trigger = parseTrigger(sql);
+    const begins = trigger ?? parseBeginning(sql);
+    const isAcceptable = known !== undefined || trigger !== undefined || isPlainDefinition(sql);
+    if (begins === undefined || !isAcceptable) throw fault;
     const name = begins.name.toLowerCase();
     if (name.startsWith('sqlite_') || this.#names.has(name)) throw fault;
     if (begins.on !== undefined && !this.#tables.has(begins.on))
@@ -36,7 +46,9 @@ export class SchemaSeen {
   }
 
   /** @throws IDKIT_DAMAGED unless the columns of an INSERT are exactly the columns of its table */
-  checkColumns(table: string, columns: readonly string[]): void {
+  addRows(table: string, columns: readonly string[], line: () => number): void {
+    if (WITHOUT_ROWS.includes(table))
+      this.#unknown ??= badDump(`idkit writes no rows of ${table}, because it counts again`).atLine(line());
     if (!this.#tables.has(table)) throw badDump(`rows of ${printable(table)} come before its CREATE TABLE`);
     const known = this.#tables.get(table) ?? columns;
     const named = new Set(columns);
