@@ -16,7 +16,7 @@ import { startPostgres } from '../store/postgres-server.ts';
 
 /** Limit in milliseconds for which a call should hold the event loop. */
 const HELD_MS = 10;
-/** Longest time in milliseconds that is no failure, because the machine may be busy and collects garbage. */
+/** Longest time in milliseconds that is accepted, because the machine may be busy and collects garbage. */
 const MOST_HELD_MS = 100;
 
 const dialect = process.argv[2] ?? 'sqlite';
