@@ -43,12 +43,17 @@ function startLoop(
   let timer: NodeJS.Timeout | undefined;
   const size = new SliceSize(store.sliceMilliseconds);
 
+  let isReported = false;
   const sweepSlice = async (): Promise<void> => {
     let pause: number | undefined;
     try {
       const began = performance.now();
-      const { more } = await store[kind](seconds(store.clock), size.limit);
+      const { more, fault } = await store[kind](seconds(store.clock), size.limit);
       if (more) pause = size.adapt(performance.now() - began);
+      // Each sweep reports it once, however many slices it has.
+      if (fault !== undefined && !isReported && !stopped)
+        log.error({ err: fault }, 'changes of counts could not be added up');
+      isReported = more && fault !== undefined;
     } catch (error) {
       if (stopped) return;
       log.error({ err: error }, 'expired records could not be removed');

@@ -115,3 +115,24 @@ test('stops without waiting for a slice, and does not log that closing the store
   await sleep(20);
   assert.equal(begun.length, 2, 'no slice follows');
 });
+
+test('each sweep reports once that other work has failed, and continues', async () => {
+  const faults: unknown[] = [];
+  let calls = 0;
+  const failing = {
+    clock: { now: () => START * 1000 },
+    sliceMilliseconds: 3,
+    sweep: async () => ({ removed: 0, handled: 0, more: false }),
+    sweepEvents: async () => ({
+      removed: 1,
+      handled: 1,
+      more: ++calls % 5 !== 0,
+      fault: new Error(`${calls}`),
+    }),
+  };
+  const log = { error: ({ err }: { err: Error }) => void faults.push(err.message) };
+  const sweeper = startSweeper(failing, log as never, () => (calls < 10 ? 1 : 600_000));
+  await waitUntil('two sweeps end', () => calls === 10, { every: 5 });
+  sweeper.stop();
+  assert.deepEqual(faults, ['1', '6']);
+});

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { DatabaseSync } from 'node:sqlite';
 import { after, type TestContext, test } from 'node:test';
@@ -8,9 +9,10 @@ import { Client } from 'pg';
 import { Secret } from '../../src/core/index.ts';
 import type { CheckedCounts, Store } from '../../src/store/index.ts';
 import { openStore } from '../../src/store/open.ts';
-import { aFamily, aSession, START } from '../conformance/store/records.ts';
+import { aFamily, aRealm, aSession, aUser, START } from '../conformance/store/records.ts';
 import { begin, many } from '../conformance/store/suite.ts';
 import { waitUntil } from '../wait-until.ts';
+import { applyAsRead } from './as-read.ts';
 import { connectionOf, makeDatabase, masterKey, openOn, runSql } from './databases.ts';
 import { newStore } from './files.ts';
 import { missingPostgres, startPostgres } from './postgres-server.ts';
@@ -110,6 +112,33 @@ for (const [name, open] of Object.entries(databases)) {
     assert.equal((await place.stores[0].figures()).countDrift, 0);
   });
 
+  rule('required actions of any length do not stop the counts', async (place) => {
+    const [store, other] = place.stores;
+    await begin(store);
+    const actions = { short: ['UPDATE_PASSWORD'], long: [] as string[] };
+    actions.long = Array.from({ length: 300 }, () => randomBytes(18).toString('base64'));
+    const users = Object.entries(actions).map(([id, requiredActions]) =>
+      aUser({ id, username: id, requiredActions }),
+    );
+    await store.apply(users.map((user) => ({ do: 'create', user })));
+    assert.deepEqual(await store.sweepEvents(START, 10), { removed: 0, handled: 0, more: false });
+    const pending = name === 'sqlite' ? [] : await place.sql('SELECT FROM count_change');
+    assert.deepEqual(pending, [], 'all changes are added up');
+    assert.equal(await other.countUsers({ realmId: 'realm-1' }), 3);
+    await place.sql('UPDATE count_check SET checked_at = 0');
+    assert.deepEqual(
+      (await checkAll(other)).flatMap(({ drifts }) => drifts),
+      [],
+    );
+    const counted = async () => [...(await other.countRequiredActions('realm-1'))];
+    assert.deepEqual(await counted(), [['UPDATE_PASSWORD', 1]], 'actions that are too long are not counted');
+    await applyAsRead(
+      store,
+      users.map((user) => ({ do: 'put', user: { ...user, requiredActions: ['UPDATE_PASSWORD'] } })),
+    );
+    assert.deepEqual(await counted(), [['UPDATE_PASSWORD', 2]]);
+  });
+
   rule('after kill -9 under load, the counts equal the records', async (place, t) => {
     const [store] = place.stores;
     await begin(store);
@@ -162,6 +191,25 @@ test('postgres: logins of one realm do not wait for each other’s counts', {
   await store.sweepEvents(START, 1);
   assert.deepEqual(await counts(store), [1, 21, 21, 21], 'the changes are added up without waiting too');
   await blocking.query('ROLLBACK');
+});
+
+test('postgres: old events are removed although the changes of counts cannot be added up', {
+  skip: missing ?? false,
+}, async (t) => {
+  const { stores, sql } = await databases['postgres']!(t);
+  const [store] = stores;
+  await begin(store);
+  const { settings } = aRealm({});
+  await applyAsRead(store, [
+    { do: 'put', realm: aRealm({ settings: { ...settings, eventsExpiration: 60 } }) },
+  ]);
+  const event = { id: '1', time: START * 1000, type: 'LOGIN', realmId: 'realm-1', details: {} };
+  await store.appendEvents([event]);
+  await sql('ALTER TABLE record_count ADD CONSTRAINT none CHECK (amount < 0) NOT VALID');
+  await sql(`INSERT INTO count_change VALUES ('sessions', '', 5)`);
+  const { removed, fault } = await store.sweepEvents(START + 61, 10);
+  assert.equal(removed, 1);
+  assert.match(String(fault), /violates check constraint/);
 });
 
 /** Starts sessions in parallel. */

@@ -33,6 +33,10 @@ const OWN: ReadonlySet<string> = new Set([
   'userProfileMetadata',
 ]);
 
+/** Keycloak stores at most 255 characters of the name of a required action. It has about ten actions. */
+const LONGEST_ACTION = 255;
+const MOST_ACTIONS = 50;
+
 export interface UserPlace {
   context: AdminContext;
   realmId: string;
@@ -42,7 +46,7 @@ export interface UserPlace {
 /**
  * Builds a user from its representation, without roles or groups. Converts username and email to lower case.
  *
- * @throws RepresentationFault for a missing username
+ * @throws RepresentationFault for a missing username, and for required actions that are too long or too many
  */
 export function buildUser(given: Json, { context, realmId, path }: UserPlace): User {
   const username = text(given['username'])?.toLowerCase();
@@ -62,12 +66,28 @@ export function buildUser(given: Json, { context, realmId, path }: UserPlace): U
     enabled: (given['enabled'] as boolean | undefined) ?? false,
     createdTimestamp: (given['createdTimestamp'] as number | undefined) ?? context.clock.now(),
     attributes: (given['attributes'] ?? {}) as Record<string, readonly string[]>,
-    requiredActions: [...new Set(strings(given['requiredActions']))],
+    requiredActions: requiredActions(given['requiredActions'], `${path}.requiredActions`),
     notBefore: (given['notBefore'] as number | undefined) ?? 0,
     roleIds: [],
     groupIds: [],
     kept: Object.fromEntries(Object.entries(given).filter(([name]) => !OWN.has(name))),
   };
+}
+
+function requiredActions(given: unknown, path: string): string[] {
+  const names = [...new Set(strings(given))];
+  if (names.length > MOST_ACTIONS)
+    throw new RepresentationFault(
+      path,
+      `a user may have at most ${MOST_ACTIONS} required actions, but ${names.length} are given`,
+    );
+  const long = names.find((name) => name.length > LONGEST_ACTION);
+  if (long !== undefined)
+    throw new RepresentationFault(
+      path,
+      `the name of a required action may have at most ${LONGEST_ACTION} characters, but one has ${long.length}`,
+    );
+  return names;
 }
 
 export interface CredentialPlace {

@@ -29,6 +29,8 @@ export interface Swept {
    * sessions that another transaction has locked count as left.
    */
   more: boolean;
+  /** The error of other work that the store does at the same time. It does not prevent the removal. */
+  fault?: unknown;
 }
 
 /** The expired records of one kind that no sweep has handled yet. */

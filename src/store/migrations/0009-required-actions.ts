@@ -1,6 +1,12 @@
 import type { Migration } from './index.ts';
 
 /**
+ * Maximum length in bytes of the owner of a kept count. Postgres cannot index a text of 2.7 kB, and then no change of any
+ * count could be added up. Required actions that are longer are not counted.
+ */
+export const LONGEST_OWNER = 1_000;
+
+/**
  * Adds a kept count (see 0006-counts.ts) of the enabled users of each realm with the same required actions, and an index
  * of those whose e-mail address is not verified.
  */
@@ -30,13 +36,17 @@ CREATE FUNCTION count_required_actions() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' THEN
     INSERT INTO count_change (kind, owner, amount)
-      SELECT 'actions', to_json(OLD.realm_id)::text || coalesce(regexp_replace(OLD.doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]'), -1
-      WHERE ${holds('OLD')};
+      SELECT 'actions', owner, -1 FROM (
+        SELECT to_json(OLD.realm_id)::text || coalesce(regexp_replace(OLD.doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]') AS owner
+        WHERE ${holds('OLD')}
+      ) AS counted WHERE octet_length(owner) <= ${LONGEST_OWNER};
   END IF;
   IF TG_OP <> 'DELETE' THEN
     INSERT INTO count_change (kind, owner, amount)
-      SELECT 'actions', to_json(NEW.realm_id)::text || coalesce(regexp_replace(NEW.doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]'), 1
-      WHERE ${holds('NEW')};
+      SELECT 'actions', owner, 1 FROM (
+        SELECT to_json(NEW.realm_id)::text || coalesce(regexp_replace(NEW.doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]') AS owner
+        WHERE ${holds('NEW')}
+      ) AS counted WHERE octet_length(owner) <= ${LONGEST_OWNER};
   END IF;
   RETURN NULL;
 END
@@ -68,6 +78,9 @@ function holds(row: string): string {
 /** Returns a SQLite statement that adds to the count of a user's required actions. */
 function count(row: string, amount: string): string {
   return `INSERT INTO record_count (kind, owner, amount)
-    SELECT 'actions', json_quote(${row}.realm_id) || coalesce(json_extract(${row}.doc, '$.requiredActions'), '[]'), ${amount} WHERE ${has(row)}
+    SELECT 'actions', owner, ${amount} FROM (
+      SELECT json_quote(${row}.realm_id) || coalesce(json_extract(${row}.doc, '$.requiredActions'), '[]') AS owner
+      WHERE ${has(row)}
+    ) WHERE octet_length(owner) <= ${LONGEST_OWNER}
     ON CONFLICT (kind, owner) DO UPDATE SET amount = amount + excluded.amount;`;
 }

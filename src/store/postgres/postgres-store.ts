@@ -120,16 +120,20 @@ export class PostgresStore extends SqlMovingSessions {
 
   /**
    * Returns whether this store holds the sweep lock. If its connection is lost, another store can acquire the lock. Also
-   * removes old rows of the change table, and adds up the changes of counts.
+   * removes old rows of the change table, and adds up the changes of counts. Returns the error of the latter.
    */
-  protected async leadsSweep(): Promise<boolean> {
+  protected async leadsSweep(): Promise<{ leads: boolean; fault?: unknown }> {
     const feed = this.#feed;
-    if (feed === undefined) return false;
+    if (feed === undefined) return { leads: false };
     try {
       const leads = await this.#track(feed.claimSweep());
-      if (leads && this.#closing === undefined)
-        await this.#track(Promise.all([feed.sweep(), this.#folds?.fold()]));
-      return leads;
+      if (!leads || this.#closing !== undefined) return { leads };
+      const folded = this.#folds?.fold().then(
+        () => ({}),
+        (fault: unknown) => ({ fault }),
+      );
+      const [, failed] = await this.#track(Promise.all([feed.sweep(), folded]));
+      return { leads, ...failed };
     } catch (error) {
       throw mapFault(error, this.#connections.place);
     }

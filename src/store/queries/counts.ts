@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { LONGEST_OWNER } from '../migrations/0009-required-actions.ts';
 import { idBytesSql } from '../records/id-bytes.ts';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot } from './define.ts';
@@ -291,8 +292,9 @@ function countedActions(dialect: 'sqlite' | 'postgres'): Sql {
       ? sql`json_quote(realm_id) || coalesce(json_extract(doc, '$.requiredActions'), '[]')`
       : sql`to_json(realm_id)::text || coalesce(regexp_replace(doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]')`;
   return sql`
-select 'actions' as kind, ${owner} as owner, count(*) as amount from account
-where enabled = 1 and doc like '%"requiredActions":["%' group by 2`;
+select 'actions' as kind, owner, count(*) as amount from (
+  select ${owner} as owner from account where enabled = 1 and doc like '%"requiredActions":["%'
+) as account where octet_length(owner) <= ${sql.lit(LONGEST_OWNER)} group by owner`;
 }
 
 function countedFamilies(dialect: 'sqlite' | 'postgres'): Sql {

@@ -27,8 +27,9 @@ export abstract class SqlCleaning
 
   /**
    * Reports whether this store does the work that only one store of a database does at a time: it removes old events.
+   * `fault` is the error of other such work.
    */
-  protected abstract leadsSweep(): Promise<boolean>;
+  protected abstract leadsSweep(): Promise<{ leads: boolean; fault?: unknown }>;
 
   abstract apply(changes: readonly Change[]): Promise<Applied>;
 
@@ -213,7 +214,8 @@ export abstract class SqlCleaning
 
   async sweepEvents(now: Seconds, limit: number): Promise<Swept> {
     const sum = { removed: 0, handled: 0 };
-    if (!(await this.leadsSweep())) return { ...sum, more: false };
+    const { leads, ...fault } = await this.leadsSweep();
+    if (!leads) return { ...sum, more: false };
     for (const { realmId, table, before } of await this.#retention(now)) {
       if (sum.handled >= limit) break;
       const slice = { table, realm_id: realmId, before, limit: limit - sum.handled };
@@ -221,6 +223,6 @@ export abstract class SqlCleaning
       sum.removed += removed;
       sum.handled += handled;
     }
-    return { ...sum, more: sum.handled >= limit };
+    return { ...sum, more: sum.handled >= limit, ...fault };
   }
 }

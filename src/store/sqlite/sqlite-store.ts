@@ -137,9 +137,9 @@ export class SqliteStore extends SqlMovingSessions {
     return true;
   }
 
-  /** Returns true, because a SQLite database has only one store that writes. */
-  protected async leadsSweep(): Promise<boolean> {
-    return true;
+  /** A SQLite database has only one store that writes. */
+  protected async leadsSweep(): Promise<{ leads: boolean }> {
+    return { leads: true };
   }
 
   /** A database from a dump has no search index until it is opened for writing. */
