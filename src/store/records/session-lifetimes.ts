@@ -17,6 +17,12 @@ export interface SessionLifetimes {
 /** Keycloak's defaults, which apply if the realm's value is 0 or less (docs/keycloak/sessions.md#lifetimes). */
 const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 5_184_000 };
 
+/**
+ * Duration in seconds that stands for an unlimited one, and the maximum of all others. A Unix time plus this duration,
+ * in hours, fits into 32 bits, in which Postgres stores it.
+ */
+export const ENDLESS = 1e12;
+
 /** Attributes of a client, of which some contain its own lifetimes. */
 type Attributes = Readonly<Record<string, string>>;
 
@@ -30,7 +36,7 @@ export function sessionLifetimes(
   settings: RealmSettings,
   clients: readonly Attributes[],
 ): SessionLifetimes {
-  const own = (name: string) => clients.map((attributes) => Number(attributes[name] ?? 0));
+  const own = (name: string) => clients.map((attributes) => wholeNumber(attributes[name]));
   const idle = [
     settings.ssoSessionIdleTimeout,
     settings.ssoSessionIdleTimeoutRememberMe,
@@ -65,9 +71,21 @@ export function sessionLifetimes(
   };
 }
 
-/** Returns the greatest value. The first one is the realm's setting: if it is 0 or less, `fallback` replaces it. */
-function greatest(values: readonly number[], fallback: number): number {
-  const known = values.filter((value) => Number.isFinite(value) && value > 0).map(Math.ceil);
+/**
+ * Returns the greatest value, at most `ENDLESS`. The first one is the realm's setting: if it is 0 or less, `fallback`
+ * replaces it.
+ */
+function greatest(values: readonly (number | undefined)[], fallback: number): number {
+  const known = values.filter((value) => value !== undefined && Number.isFinite(value) && value > 0);
   const first = values[0];
-  return Math.max(...known, first !== undefined && first > 0 ? 0 : fallback);
+  const least = first !== undefined && first > 0 ? 0 : fallback;
+  return known.reduce<number>(
+    (most, value = 0) => Math.max(most, Math.min(Math.ceil(value), ENDLESS)),
+    least,
+  );
+}
+
+/** Parses an attribute. Returns undefined for a value that the protocol ignores (model/session-lifetimes.ts). */
+function wholeNumber(value: string | undefined): number | undefined {
+  return value !== undefined && /^-?\d{1,10}$/.test(value.trim()) ? Number(value) : undefined;
 }

@@ -1,13 +1,11 @@
 import type { RowOf } from '../queries/compiled/types.ts';
-import type { Lifetimes } from '../records/session-lifetimes.ts';
+import { ENDLESS, type Lifetimes } from '../records/session-lifetimes.ts';
 import { all, run, runEach, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
 const HOUR = 3600;
 /** Time in seconds for which the store remembers an expired code. */
 export const CODE_MARK = HOUR;
-/** Number that stands for an unlimited lifetime. Adding a Unix time to it loses no precision. */
-const ENDLESS = 1e15;
 /** The part of a slice that each kind of records other than sessions gets before the sessions. */
 const SHARE = 0.1;
 

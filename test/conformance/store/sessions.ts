@@ -307,6 +307,49 @@ export function sessionsRules(rule: Rule): void {
     assert.equal(await store.findFamily('session-1', 'family-1'), undefined);
   });
 
+  rule(
+    'a sweep removes expired sessions although another realm has lifetimes of any length',
+    async (store) => {
+      await begin(store);
+      const longest = Number.MAX_SAFE_INTEGER;
+      const { settings } = aRealm({});
+      const values = ['99999999999999999999', '9999999999999', '9999999999', '1e300', '5000000.5', 'no'];
+      const attributes = values.map((value) => ({
+        'client.session.idle.timeout': value,
+        'client.session.max.lifespan': value,
+      }));
+      const realms = [
+        {
+          settings: { ...settings, ssoSessionIdleTimeout: longest, ssoSessionMaxLifespan: longest },
+          attributes: {},
+        },
+        ...attributes.map((one) => ({ settings, attributes: one })),
+      ];
+      for (const [i, { settings, attributes }] of realms.entries()) {
+        const of = { realmId: `r${i}`, userId: `u${i}` };
+        await store.apply([
+          { do: 'create', realm: aRealm({ id: `r${i}`, name: `r${i}`, settings }) },
+          { do: 'create', client: aClient({ id: `c${i}`, realmId: `r${i}`, secrets: {}, attributes }) },
+          { do: 'create', user: aUser({ id: `u${i}`, realmId: `r${i}` }) },
+        ]);
+        await store.startSession(
+          aSession({ ...of, id: `s${i}` }),
+          aFamily({ ...of, id: `f${i}`, sessionId: `s${i}`, clientUuid: `c${i}` }),
+        );
+      }
+      const later = START + 4_000_000;
+      while ((await store.sweep(later, 100)).more);
+      assert.equal(await store.findSession('session-1', false), undefined);
+      const left = await Promise.all(realms.map((_, i) => store.findSession(`s${i}`, false)));
+      assert.deepEqual(
+        left.map((session) => session !== undefined),
+        [true, false, false, true, false, false, false],
+        'the protocol ignores numbers of more than ten digits',
+      );
+      assert.equal((await store.listDue(later))[0]!.records, 0);
+    },
+  );
+
   rule('removes events that are older than their realm allows', async (store) => {
     await begin(store);
     const { settings } = aRealm({});
