@@ -212,6 +212,32 @@ test('postgres: old events are removed although the changes of counts cannot be 
   assert.match(String(fault), /violates check constraint/);
 });
 
+test('postgres: each slice of a sweep deletes events only in realms with old ones', {
+  skip: missing ?? false,
+}, async (t) => {
+  const { stores, sql } = await databases['postgres']!(t);
+  const [store] = stores;
+  const { settings } = aRealm({});
+  const ids = Array.from({ length: 12 }, (_, i) => `realm-${i}`);
+  await store.apply(
+    ids.map((id) => ({
+      do: 'create',
+      realm: aRealm({ id, name: id, settings: { ...settings, eventsExpiration: 60 }, secrets: {} }),
+    })),
+  );
+  const times = ids.map((realmId) => ({ realmId, time: START * 1000 }));
+  const old = ['realm-3', 'realm-7'].map((realmId) => ({ realmId, time: (START - 61) * 1000 }));
+  await store.appendEvents(
+    [...times, ...old].map((of, i) => ({ ...of, id: `${i}`, type: 'LOGIN', details: {} })),
+  );
+  await sql(`CREATE TABLE deletion (at timestamptz);
+    CREATE FUNCTION note_deletion() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN INSERT INTO deletion VALUES (now()); RETURN NULL; END';
+    CREATE TRIGGER deletions AFTER DELETE ON event FOR EACH STATEMENT EXECUTE FUNCTION note_deletion();`);
+  assert.deepEqual(await store.sweepEvents(START, 10), { removed: 2, handled: 2, more: false });
+  assert.deepEqual(await sql('SELECT count(*)::int AS n FROM deletion'), [{ n: 2 }]);
+});
+
 /** Starts sessions in parallel. */
 async function start(stores: Place['stores'], name: string, count: number): Promise<void> {
   await many(count, stores, (store, i) =>

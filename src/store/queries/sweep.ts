@@ -45,12 +45,21 @@ delete from ${sql.ref(table)} where ${sql.ref(key)} ${among(sql`
 
   // Each realm reads its range of an index. `kept` is a JSON array of realms, each with the first time in milliseconds
   // that it keeps.
-  const dueEvents = (kind: string, table: string) => {
+  const oldEvents = (table: string) => {
     const [list, of] = [slot(`kept_${table}s`, 'string'), sql.ref(table)];
     const kept = isPostgres
       ? sql`json_to_recordset(${list}::json) as kept(realm_id text, since bigint)`
       : sql`(select value ->> 'realm_id' as realm_id, value ->> 'since' as since from json_each(${list})) as kept`;
-    const old = sql`${of} where ${of}.realm_id = kept.realm_id and time < since`;
+    return { kept, old: sql`${of} where ${of}.realm_id = kept.realm_id and time < since` };
+  };
+  const realmsWithOldEvents = (table: string) => {
+    const { kept, old } = oldEvents(table);
+    // The order and the limit make sure that Postgres reads an index once for each realm.
+    const first = sql`(select time from ${old} order by time limit 1)`;
+    return sql`select ${sql.lit(table)} as kind, kept.realm_id as owner from ${kept} where ${first} is not null`;
+  };
+  const dueEvents = (kind: string, table: string) => {
+    const { kept, old } = oldEvents(table);
     const counted = sql.lit(COUNTED);
     const due = isPostgres
       ? sql`${kept} cross join lateral (select from ${old} order by time limit ${counted}) as old`
@@ -77,6 +86,10 @@ delete from ${sql.ref(table)} where ${sql.ref(key)} ${among(sql`
     /** Counts the events that their realms no longer keep, and returns the milliseconds for which the oldest is due. */
     'sweep.eventBacklog': raw(
       sql.join([dueEvents('events', 'event'), dueEvents('adminEvents', 'admin_event')], sql` union all `),
+    ),
+    /** Selects the realms with events that they no longer keep. */
+    'sweep.realmsWithOldEvents': raw(
+      sql.join([realmsWithOldEvents('event'), realmsWithOldEvents('admin_event')], sql` union all `),
     ),
     /** Locks sessions that are due, so that no token family can start in them until the slice ends. */
     'sweep.due': raw(sql`

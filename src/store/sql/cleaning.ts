@@ -3,7 +3,7 @@ import type { Seconds } from '../../core/index.ts';
 import type { ClientUuid, RealmId, RealmSettings } from '../../model/index.ts';
 import type { Applied, Change, DueRecords, Store, Swept } from '../contract/index.ts';
 import { readClient } from '../records/configuration.ts';
-import { type SessionLifetimes, sessionLifetimes } from '../records/session-lifetimes.ts';
+import { ENDLESS, type SessionLifetimes, sessionLifetimes } from '../records/session-lifetimes.ts';
 import { CODE_MARK } from '../verbs/sweep.ts';
 import type { Many } from '../verbs/verbs.ts';
 import type { ConfigurationCache } from './configuration-cache.ts';
@@ -12,6 +12,13 @@ import { SqlEvents } from './events.ts';
 /** Number of users whose sessions are ended together. */
 const USERS = 100;
 type EventTable = 'event' | 'admin_event';
+
+/** How long a realm keeps the events of a table, in seconds. */
+interface Retention {
+  realmId: RealmId;
+  table: EventTable;
+  kept: number;
+}
 
 /** Maximum number of attempts to disable a realm or client that others change at the same time. */
 const ATTEMPTS = 10;
@@ -24,6 +31,10 @@ export abstract class SqlCleaning
   protected abstract readonly cache: ConfigurationCache;
   /** Session lifetimes by realm, as of `version` of the configuration cache. */
   readonly #lifetimes = { version: -1, ofRealm: new Map<RealmId, SessionLifetimes>() };
+  /** The realms that remove their old events, as of `version` of the configuration cache. */
+  #retained: { version: number; retention: readonly Retention[] } = { version: -1, retention: [] };
+  /** Place in `#retained` of the events that were removed last. */
+  #lastRemoved = { realmId: '', table: '' };
 
   /**
    * Reports whether this store does the work that only one store of a database does at a time: it removes old events.
@@ -141,15 +152,7 @@ export abstract class SqlCleaning
   }
 
   async #dueEvents(now: Seconds): Promise<readonly DueRecords[]> {
-    const retention = await this.#retention(now);
-    const kept = (table: EventTable) =>
-      JSON.stringify(
-        retention.flatMap((realm) =>
-          realm.table === table ? [{ realm_id: realm.realmId, since: realm.before }] : [],
-        ),
-      );
-    const values = { kept_events: kept('event'), kept_admin_events: kept('admin_event') };
-    const rows = await this.all('sweep.eventBacklog', values);
+    const rows = await this.all('sweep.eventBacklog', keptEvents(await this.#retention(), now));
     return rows.map(({ event_kind: kind, records, overdue }) => ({
       kind,
       records: Number(records),
@@ -157,17 +160,20 @@ export abstract class SqlCleaning
     }));
   }
 
-  /** Lists the realms that remove their old events, each with the first time in milliseconds that it keeps. */
-  async #retention(
-    now: Seconds,
-  ): Promise<readonly { realmId: RealmId; table: EventTable; before: number }[]> {
+  /** Returns the realms that remove their old events. Reads them only after the configuration has changed. */
+  async #retention(): Promise<readonly Retention[]> {
+    const { version } = this.cache;
+    if (this.#retained.version === version) return this.#retained.retention;
     const realms = await this.long('realm.retention', {});
-    return realms.flatMap(({ id, events_kept, admin_events_kept }) => {
-      const kept = { event: Number(events_kept ?? 0), admin_event: Number(admin_events_kept ?? 0) };
+    const retention = realms.flatMap(({ id, events_kept, admin_events_kept }) => {
+      const values = { event: Number(events_kept ?? 0), admin_event: Number(admin_events_kept ?? 0) };
       return (['event', 'admin_event'] as const).flatMap((table) =>
-        kept[table] > 0 ? [{ realmId: id, table, before: (now - kept[table]) * 1000 }] : [],
+        values[table] > 0 ? [{ realmId: id, table, kept: Math.min(Math.ceil(values[table]), ENDLESS) }] : [],
       );
     });
+    retention.sort((a, b) => (isAfter(a, b) ? 1 : -1));
+    this.#retained = { version, retention };
+    return retention;
   }
 
   async sweep(now: Seconds, limit: number): Promise<Swept> {
@@ -216,13 +222,53 @@ export abstract class SqlCleaning
     const sum = { removed: 0, handled: 0 };
     const { leads, ...fault } = await this.leadsSweep();
     if (!leads) return { ...sum, more: false };
-    for (const { realmId, table, before } of await this.#retention(now)) {
+    for (const { realmId, table, kept } of await this.#withOldEvents(now)) {
       if (sum.handled >= limit) break;
+      const before = firstKept(now, kept);
       const slice = { table, realm_id: realmId, before, limit: limit - sum.handled };
       const { removed, handled } = await this.write('removeOldest', slice);
+      this.#lastRemoved = { realmId, table };
       sum.removed += removed;
       sum.handled += handled;
     }
     return { ...sum, more: sum.handled >= limit, ...fault };
   }
+
+  /**
+   * Returns the realms with events that they no longer keep. Those after `#lastRemoved` come first, so that a realm that
+   * always has such events does not delay the others.
+   */
+  async #withOldEvents(now: Seconds): Promise<readonly Retention[]> {
+    const retention = await this.#retention();
+    if (retention.length === 0) return [];
+    const rows = await this.long('sweep.realmsWithOldEvents', keptEvents(retention, now));
+    const found = new Set(rows.map(({ kind, owner }) => `${kind} ${owner}`));
+    const old = retention.filter(({ table, realmId }) => found.has(`${table} ${realmId}`));
+    const next = old.findIndex((one) => isAfter(one, this.#lastRemoved));
+    return next === -1 ? old : [...old.slice(next), ...old.slice(0, next)];
+  }
+}
+
+/** Compares two places in the order of realms and tables. */
+function isAfter(
+  one: { realmId: string; table: string },
+  other: { realmId: string; table: string },
+): boolean {
+  return one.realmId === other.realmId ? one.table > other.table : one.realmId > other.realmId;
+}
+
+/** The first time in milliseconds that a realm keeps. */
+function firstKept(now: Seconds, kept: number): number {
+  return (now - kept) * 1000;
+}
+
+/** The arguments of queries about old events: JSON arrays of realms, each with the first time that it keeps. */
+function keptEvents(retention: readonly Retention[], now: Seconds) {
+  const of = (table: EventTable) =>
+    JSON.stringify(
+      retention.flatMap((one) =>
+        one.table === table ? [{ realm_id: one.realmId, since: firstKept(now, one.kept) }] : [],
+      ),
+    );
+  return { kept_events: of('event'), kept_admin_events: of('admin_event') };
 }

@@ -78,6 +78,45 @@ export function manyRules(rule: Rule): void {
     );
   });
 
+  rule('removes the old events of every realm although some realms always have more', async (store) => {
+    const { settings } = aRealm({});
+    const adminEventsExpiration = '99999999999999999999';
+    const kept = { ...settings, eventsExpiration: 60, attributes: { adminEventsExpiration } };
+    const realms = ['realm-1', 'realm-2', 'realm-3', 'realm-4'];
+    for (const id of realms)
+      await store.apply([{ do: 'create', realm: aRealm({ id, name: id, settings: kept, secrets: {} }) }]);
+    const add = (realmId: string, count: number, time: number) =>
+      store.appendEvents(
+        Array.from({ length: count }, (_, i) => ({
+          id: `${realmId} ${time} ${i}`,
+          time: (START + time) * 1000 + i,
+          type: 'LOGIN',
+          realmId,
+          details: {},
+        })),
+      );
+    for (const id of realms) await add(id, 5, 0);
+    await add('realm-4', 1, 200);
+    const left = async (realmId: string) =>
+      (await store.listEvents({ realmId, first: 0, max: 1_000 })).length;
+    for (let slice = 1; slice <= 4; slice++) {
+      await add('realm-1', 30, slice);
+      await add('realm-2', 30, slice);
+      assert.deepEqual(await store.sweepEvents(START + 100, 20), { removed: 20, handled: 20, more: true });
+    }
+    assert.deepEqual(await Promise.all(['realm-3', 'realm-4'].map(left)), [0, 1]);
+    const ids = realms.slice(0, 3);
+    const long = { ...kept, eventsExpiration: 300 };
+    await applyAsRead(
+      store,
+      ids.map((id) => ({ do: 'put', realm: aRealm({ id, name: id, settings: long, secrets: {} }) })),
+    );
+    const nothing = { removed: 0, handled: 0, more: false };
+    assert.deepEqual(await store.sweepEvents(START + 100, 20), nothing, 'a changed setting applies at once');
+    await store.apply(ids.map((id) => ({ do: 'remove', what: 'realm', id })));
+    assert.deepEqual(await store.sweepEvents(START + 300, 20), { removed: 1, handled: 1, more: false });
+  });
+
   rule('a sweep ends although the configuration changes all the time', async (store) => {
     const realms = Array.from({ length: 12 }, (_, i) => `r${i}`);
     for (const realmId of realms) {

@@ -176,6 +176,7 @@ export interface Queries {
   'realm.userCounts': { slots: Record<never, never>; row: { realm: Tables['realm']['name']; users: number } };
   'sweep.backlog': { slots: { hour: number; now: number; before: number }; row: { due_kind: 'sessions' | 'logins' | 'codes' | 'claims' | 'revocations'; records: number; oldest: number | null } };
   'sweep.eventBacklog': { slots: { kept_events: string; kept_admin_events: string }; row: { event_kind: 'events' | 'adminEvents'; records: number; overdue: number | null } };
+  'sweep.realmsWithOldEvents': { slots: { kept_events: string; kept_admin_events: string }; row: { kind: string; owner: string } };
   'sweep.due': { slots: { hour: Tables['user_session']['look_again']; limit: number }; row: Pick<Tables['user_session'], 'id' | 'offline' | 'started_at' | 'last_access_at'> & Pick<Tables['account'], 'realm_id'> };
   'sweep.families': { slots: { ids: readonly Tables['user_session']['id'][]; offline: Tables['user_session']['offline']; before: number }; row: never };
   'sweep.sessions': { slots: { ids: readonly Tables['user_session']['id'][]; offline: Tables['user_session']['offline']; before: number }; row: never };
