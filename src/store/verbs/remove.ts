@@ -33,7 +33,7 @@ export function* removeRecord(table: RecordTable, id: string, touched: TouchedRe
       touched.usersOf(realmId);
       break;
     case 'account':
-      yield* send('failures.deleteUser', { user_id: id });
+      yield* send('failures.delete', { realm_id: realmId, user_id: id });
       touched.user(realmId, id);
       break;
     case 'realm':

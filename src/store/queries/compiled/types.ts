@@ -86,7 +86,6 @@ export interface Queries {
   'failures.insert': { slots: Pick<Tables['login_failures'], 'realm_id' | 'user_id' | 'doc'> & { next: Tables['login_failures']['revision'] }; row: never };
   'failures.update': { slots: Tables['login_failures'] & { next: Tables['login_failures']['revision'] }; row: never };
   'failures.delete': { slots: Pick<Tables['login_failures'], 'realm_id' | 'user_id'>; row: never };
-  'failures.deleteUser': { slots: Pick<Tables['login_failures'], 'user_id'>; row: never };
   'failures.clear': { slots: Pick<Tables['login_failures'], 'realm_id'>; row: never };
   'user.withRole.sorted': { slots: { after: Tables['account']['username']; id: Tables['role']['id']; max: number; first: number }; row: Tables['account'] & { role_ids: string; group_ids: string } };
   'user.withRole.inOrder': { slots: { after: Tables['account']['username']; id: Tables['role']['id']; max: number; first: number }; row: Tables['account'] & { role_ids: string; group_ids: string } };

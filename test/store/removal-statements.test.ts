@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { COMPILED_QUERIES } from '../../src/store/queries/compiled/sqlite.ts';
+import type { QueryName } from '../../src/store/queries/compiled/types.ts';
+import { migrate } from '../../src/store/sqlite/schema-state.ts';
+import { Refused } from '../../src/store/verbs/apply.ts';
+import { checkFewDependents } from '../../src/store/verbs/many.ts';
+import { removeRecord } from '../../src/store/verbs/remove.ts';
+import { type Database, drive, type Steps } from '../../src/store/verbs/steps.ts';
+import { TouchedRecords } from '../../src/store/verbs/touched.ts';
+
+/** Runs a verb on a database that has only the given rows. Returns the names of its statements. */
+function statementsOf(steps: Steps<unknown>, rows: Partial<Record<QueryName, object>>): string[] {
+  const statements: string[] = [];
+  const database = {
+    run: (query: QueryName) => statements.push(query),
+    get: (query: QueryName) => {
+      statements.push(query);
+      return rows[query];
+    },
+    all: (query: QueryName) => {
+      statements.push(query);
+      return [];
+    },
+  };
+  try {
+    drive(database as unknown as Database, steps);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    statements.push('refused');
+  }
+  return statements;
+}
+
+test('reads the sessions of a realm’s users only if the realm has few users and events', () => {
+  const of = (rows: Partial<Record<QueryName, object>>) =>
+    statementsOf(checkFewDependents('realm', 'realm-1'), rows);
+  for (const query of ['many.users', 'many.events', 'many.adminEvents']) {
+    const statements = of({ [query]: {} });
+    assert.equal(statements.at(-1), 'refused');
+    assert.ok(statements.includes(query) && !statements.includes('many.sessionsOfRealm'), query);
+  }
+  assert.equal(of({}).at(-1), 'many.sessionsOfRealm');
+  assert.deepEqual(of({ 'many.sessionsOfRealm': {} }).slice(-2), ['many.sessionsOfRealm', 'refused']);
+});
+
+test('removing a user searches an index for the failed logins of this user', () => {
+  const user = { id: 'user-1', realm_id: 'realm-1' };
+  const removal = removeRecord('account', 'user-1', new TouchedRecords());
+  const names = statementsOf(removal, { 'account.byId': user });
+  const database = new DatabaseSync(':memory:');
+  migrate(database);
+  const plans = names
+    .map((name) => COMPILED_QUERIES[name as QueryName])
+    .filter(({ sql }) => sql.includes('login_failures'))
+    .map(({ sql, bind }) => database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...bind.map(() => '')));
+  assert.equal(plans.length, 1);
+  assert.match(String(plans[0]![0]!['detail']), /^SEARCH login_failures .*\(realm_id=\? AND user_id=\?\)/);
+  database.close();
+});
