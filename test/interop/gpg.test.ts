@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createMessage, encrypt } from 'openpgp';
 import { decryptEnvironment, encryptEnvironment, openSet, verifySet } from '../../src/backupset/index.ts';
+import { findPassphraseKey } from '../../src/backupset/openpgp/passphrase-key.ts';
 import { Secret } from '../../src/core/index.ts';
 import { makeSet, SET_NAME, temporaryDirectory } from '../backupset/sample-set.ts';
 import { hasProgram, run } from './system-program.ts';
@@ -204,4 +205,43 @@ test('idkit and gpg both decrypt the env.gpg of a set that was written with ordi
   const opened = await decryptEnvironment(await readFile(file), new Secret('backup-Passphrase-1'));
   assert.ok(opened.outcome === 'opened');
   assert.equal(gpg(['--decrypt', file.pathname]).text, Buffer.from(opened.bytes).toString());
+});
+
+test('derives the same key as gpg from a passphrase, also if the key is longer than the hash (RFC 9580 §3.7.1)', async (t) => {
+  const gpg = await gpgOf(t);
+  if (gpg === undefined) return;
+  const forms = [
+    // The defaults of gpg: SHA-1, and 65,011,712 bytes.
+    { digest: 'SHA1', cipher: 'AES256', count: 65_011_712, bytes: 32 },
+    { digest: 'SHA1', cipher: 'AES256', count: 1024, bytes: 32 },
+    { digest: 'SHA1', cipher: 'AES192', count: 1024, bytes: 24 },
+    { digest: 'SHA1', cipher: 'AES', count: 1024, bytes: 16 },
+    { digest: 'SHA256', cipher: 'AES256', count: 1024, bytes: 32 },
+    { digest: 'SHA512', cipher: 'AES192', count: 1024, bytes: 24 },
+  ];
+  for (const { digest, cipher, count, bytes } of forms) {
+    const what = `${digest} ${cipher} ${count}`;
+    const made = gpg(
+      [
+        ...['--s2k-mode', '3', '--s2k-digest-algo', digest, '--s2k-count', String(count)],
+        ...['--s2k-cipher-algo', cipher, '--cipher-algo', cipher, '--symmetric', '--output', '-'],
+      ],
+      ENVIRONMENT,
+    );
+    assert.equal(made.status, 0, made.errors);
+    const message = new Uint8Array(made.stdout);
+    const shown: ReturnType<typeof run> = gpg(['--show-session-key', '--decrypt'], message);
+    const expected = /session key: '\d+:([0-9A-F]+)'/.exec(shown.errors)?.[1];
+    assert.ok(expected, shown.errors);
+    // An old packet header of two bytes precedes the packet of the session key.
+    assert.deepEqual([message[0], message[1]], [0x8c, 13], what);
+    const key = findPassphraseKey(message.subarray(2, 15), PASSPHRASE);
+    assert.ok(key, what);
+    assert.equal(Buffer.from(key.data).toString('hex').toUpperCase(), expected, what);
+    assert.equal(key.data.length, bytes, what);
+    const opened = await decryptEnvironment(message, PASSPHRASE);
+    assert.equal(opened.outcome === 'opened' && Buffer.from(opened.bytes).toString(), ENVIRONMENT, what);
+    const other = await decryptEnvironment(message, new Secret('another'));
+    assert.equal(other.outcome, 'wrong passphrase', what);
+  }
 });

@@ -72,12 +72,15 @@ function deriveKey({ cipher, hash, salt, count }: Specifier, passphrase: Secret)
   const piece = Buffer.concat(
     new Array<Buffer>(Math.max(1, Math.floor(PIECE_BYTES / unit.length))).fill(unit),
   );
-  const hasher = createHash(name);
   const bytes = Math.max(unit.length, (16 + (count & 15)) << ((count >> 4) + 6));
-  for (let left = bytes; left > 0; left -= piece.length)
-    hasher.update(left < piece.length ? piece.subarray(0, left) : piece);
-  const digest = hasher.digest();
-  return digest.length < form.bytes
-    ? undefined
-    : { algorithm: form.algorithm, data: digest.subarray(0, form.bytes) };
+  const digests: Buffer[] = [];
+  // The digest of SHA-1 is shorter than a key of AES-256. Each further digest begins with one more zero byte, and the key
+  // is the beginning of all digests (RFC 9580 §3.7.1.1).
+  for (let length = 0; length < form.bytes; length += digests.at(-1)!.length) {
+    const hasher = createHash(name).update(Buffer.alloc(digests.length));
+    for (let left = bytes; left > 0; left -= piece.length)
+      hasher.update(left < piece.length ? piece.subarray(0, left) : piece);
+    digests.push(hasher.digest());
+  }
+  return { algorithm: form.algorithm, data: Buffer.concat(digests).subarray(0, form.bytes) };
 }
