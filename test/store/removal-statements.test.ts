@@ -35,7 +35,8 @@ function statementsOf(steps: Steps<unknown>, rows: Partial<Record<QueryName, obj
 
 test('reads the sessions of a realm’s users only if the realm has few users and events', () => {
   const of = (rows: Partial<Record<QueryName, object>>) => {
-    const input = { changes: [{ do: 'remove', table: 'realm', id: 'realm-1' }], bounded: true };
+    const changes = [{ do: 'remove', table: 'realm', id: 'realm-1' }];
+    const input = { changes, bounded: true, unbounded: [] };
     return statementsOf(stepsOf('apply', input as never), rows);
   };
   for (const query of ['many.users', 'many.events', 'many.adminEvents'] as const) {
