@@ -161,7 +161,6 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
       .deleteFrom('login_failures')
       .where('realm_id', '=', slot('realm_id'))
       .where('user_id', '=', slot('user_id')),
-    'failures.clear': db.deleteFrom('login_failures').where('realm_id', '=', slot('realm_id')),
   };
 }
 

@@ -67,11 +67,14 @@ export abstract class SqlCleaning
    */
   protected async removeMany({ of, id, offline }: Many, onEnded: (userId: string) => void): Promise<void> {
     if (of === 'account') await this.#endSessions([id], offline, () => onEnded(id));
-    else if (of === 'client') await this.#removeFamilies(id);
-    else await this.#emptyRealm(id);
+    else if (of === 'client') await this.#emptyClient(id, onEnded);
+    else if (of === 'realm') await this.#emptyRealm(id);
+    else if (of === 'role')
+      await this.#removeUsersOfRoles([id], (await this.get('role.byId', { id }))?.realm_id);
+    else await this.#removeMembers(id);
   }
 
-  async #removeFamilies(client_uuid: ClientUuid): Promise<void> {
+  async #emptyClient(client_uuid: ClientUuid, onEnded: (userId: string) => void): Promise<void> {
     await this.#disable(async () => {
       const row = await this.get('client.byId', { id: client_uuid });
       if (row === undefined) return undefined;
@@ -79,6 +82,44 @@ export abstract class SqlCleaning
       return client.enabled ? { do: 'put', client: { ...client, enabled: false } } : undefined;
     });
     await this.inSlices((limit) => this.write('removeFamiliesOfClient', { client_uuid, limit }));
+    await this.inSlices((limit) => this.run('slice.deleteConsents', { client_uuid, limit }));
+    for (const { id } of await this.all('slice.serviceAccounts', { client_uuid }))
+      await this.#endSessions([id], 1, () => onEnded(id));
+    const roles = await this.all('role.ofClient', { client_uuid });
+    const row = await this.get('client.byId', { id: client_uuid });
+    const roleIds = roles.map(({ id }) => id);
+    if (roleIds.length > 0) await this.#removeUsersOfRoles(roleIds, row?.realm_id);
+  }
+
+  async #removeUsersOfRoles(role_ids: readonly string[], realmId: RealmId | undefined): Promise<void> {
+    await this.#unlinkUsers(realmId, (limit) => this.run('slice.deleteUsersOfRoles', { role_ids, limit }));
+  }
+
+  /** Removes the members of a group and of its subgroups. */
+  async #removeMembers(id: string): Promise<void> {
+    const group = await this.get('realm_group.byId', { id });
+    const group_ids = (await this.all('slice.subtree', { id })).map((row) => row.id);
+    await this.#unlinkUsers(group?.realm_id, (limit) =>
+      this.run('slice.deleteMembers', { group_ids, limit }),
+    );
+  }
+
+  /** Removes links from users to roles or groups in slices. The caches then drop the users, even after an error. */
+  async #unlinkUsers(
+    realmId: RealmId | undefined,
+    remove: (limit: number) => Promise<number>,
+  ): Promise<void> {
+    if (realmId === undefined) return;
+    let removed = 0;
+    try {
+      await this.inSlices(async (limit) => {
+        const slice = await remove(limit);
+        removed += slice;
+        return slice;
+      });
+    } finally {
+      if (removed > 0) await this.#forgetUsers(realmId);
+    }
   }
 
   /** @param change returns the change that disables the record, or undefined if it is disabled or does not exist */
@@ -89,6 +130,10 @@ export abstract class SqlCleaning
     }
   }
 
+  protected async clearFailures(realm_id: RealmId): Promise<void> {
+    await this.inSlices((limit) => this.run('slice.deleteFailures', { realm_id, limit }));
+  }
+
   async #emptyRealm(realmId: RealmId): Promise<void> {
     await this.#disable(async () => {
       const realm = (await this.cache.realmById(realmId))?.realm;
@@ -97,6 +142,7 @@ export abstract class SqlCleaning
     });
     await this.clearEvents(realmId);
     await this.clearAdminEvents(realmId);
+    await this.clearFailures(realmId);
     for await (const user_ids of this.#userIds(realmId)) {
       await this.#endSessions(user_ids, 1);
       await this.#removeUsers(realmId, user_ids);
@@ -106,8 +152,13 @@ export abstract class SqlCleaning
   /** Removes users of a realm, and drops the realm's users from the caches of all stores. */
   async #removeUsers(realmId: RealmId, user_ids: readonly string[]): Promise<void> {
     await this.run('slice.deleteUsers', { user_ids });
-    // One statement removes all of the users, but no cache follows it. Every cache follows the removal of a group, and
-    // then drops each user of the realm, because any of them may be a member.
+    await this.#forgetUsers(realmId);
+  }
+
+  /** Drops all users of a realm from the caches of all stores. */
+  async #forgetUsers(realmId: RealmId): Promise<void> {
+    // No cache follows a statement that changes many users. Every cache follows the removal of a group, and then drops
+    // each user of the realm, because any of them may be a member.
     const id = randomUUID();
     const group = { id, realmId, name: id, attributes: {}, roleIds: [], isDefault: false };
     await this.apply([

@@ -35,6 +35,7 @@ import {
   sessionRow,
 } from '../records/sessions.ts';
 import { credentialRow, pickPlace, readCredential, readLoginFailures, readUser } from '../records/users.ts';
+import type { Answer } from '../schema.ts';
 import { possiblyTouched } from '../verbs/apply.ts';
 import type { AppliedRows, RowChange, Verbs } from '../verbs/verbs.ts';
 import { SqlCleaning } from './cleaning.ts';
@@ -42,9 +43,9 @@ import { collect } from './lists.ts';
 
 /** Maximum number of changes that are converted into rows at once. Converting them takes a few milliseconds. */
 const ROWS_IN_A_TURN = 100;
-/** Number of clients that are read before other work can run. Reading them takes a few milliseconds. */
-const CLIENTS_IN_A_TURN = 25;
-/** How often `apply` removes dependent records in slices before it removes the rest in one transaction. */
+/** Number of clients that are read together. Reading them takes a fraction of a millisecond. */
+const CLIENTS_TOGETHER = 5;
+/** How often `apply` removes the dependents of a record in slices before one transaction removes the rest. */
 const SLICED = 5;
 /** Maximum length of a key of `claimOnce` in characters. A longer key is hashed. */
 const LONGEST_KEY = 500;
@@ -97,11 +98,12 @@ export abstract class SqlStore extends SqlCleaning implements Store {
     for (const id of ids) found.set(id, this.cache.cachedClient(realmId, id));
     const missing = ids.filter((id) => found.get(id) === undefined);
     const slices = new Slices();
-    for (let from = 0; from < missing.length; from += CLIENTS_IN_A_TURN) {
+    for (let from = 0; from < missing.length; ) {
       await slices.pause();
-      const part = missing.slice(from, from + CLIENTS_IN_A_TURN);
-      const clients = await Promise.all(part.map((id) => this.cache.clientByUuid(realmId, id)));
-      for (const [index, client] of clients.entries()) found.set(part[index]!, client);
+      const part: Answer<Client | undefined>[] = [];
+      do part.push(this.cache.clientByUuid(realmId, missing[from + part.length]!));
+      while (part.length < CLIENTS_TOGETHER && from + part.length < missing.length && !slices.isOver);
+      for (const client of await Promise.all(part)) found.set(missing[from++]!, client);
     }
     return [...found.values()].filter((client) => client !== undefined);
   }
@@ -195,11 +197,17 @@ export abstract class SqlStore extends SqlCleaning implements Store {
       changes.length <= ROWS_IN_A_TURN
         ? changes.map((change) => toRowChange(change, this.sealing))
         : await mapInSlices(changes, (change) => toRowChange(change, this.sealing));
-    let applied = await this.#applyRows(rows, true);
-    for (let rounds = 1; applied.outcome === 'many'; rounds++) {
+    const rounds = new Map<string, number>();
+    const unbounded: string[] = [];
+    let applied = await this.#applyRows(rows, unbounded);
+    while (applied.outcome === 'many') {
       await this.removeMany(applied, onEnded);
+      const { id } = applied;
+      const round = (rounds.get(id) ?? 0) + 1;
+      rounds.set(id, round);
       // Records that arrive faster than slices remove them are removed in the transaction of the change.
-      applied = await this.#applyRows(rows, rounds < SLICED);
+      if (round === SLICED) unbounded.push(id);
+      applied = await this.#applyRows(rows, unbounded);
     }
     // A stale revision can come from a cached record that is older than the database.
     if (applied.outcome === 'stale')
@@ -209,8 +217,8 @@ export abstract class SqlStore extends SqlCleaning implements Store {
     return { outcome: 'applied' };
   }
 
-  async #applyRows(changes: readonly RowChange[], bounded: boolean): Promise<AppliedRows> {
-    return this.write('apply', { changes, bounded }).catch((error: unknown) => {
+  async #applyRows(changes: readonly RowChange[], unbounded: readonly string[]): Promise<AppliedRows> {
+    return this.write('apply', { changes, unbounded }).catch((error: unknown) => {
       // The changes may have been applied even though their confirmation was lost.
       this.cache.forget(possiblyTouched(changes));
       throw error;
@@ -335,7 +343,7 @@ export abstract class SqlStore extends SqlCleaning implements Store {
   }
 
   async removeLoginFailures(realmId: RealmId, userId?: string): Promise<void> {
-    if (userId === undefined) await this.run('failures.clear', { realm_id: realmId });
+    if (userId === undefined) await this.clearFailures(realmId);
     else await this.run('failures.delete', { realm_id: realmId, user_id: userId });
   }
 }

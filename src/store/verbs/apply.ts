@@ -1,11 +1,11 @@
 import type { RecordKind } from '../contract/index.ts';
 import type { RecordTable } from '../queries/configuration.ts';
 import { endUserSessions } from './login.ts';
-import { checkFewDependents, checkFewSessions } from './many.ts';
+import { findManyDependents, findManySessions, type OwningTable } from './many.ts';
 import { removeRecord } from './remove.ts';
 import { get, type Steps, send } from './steps.ts';
 import { type Touched, TouchedRecords } from './touched.ts';
-import type { AppliedRows, RowChange, Verbs, WriteChange } from './verbs.ts';
+import type { AppliedRows, Many, RowChange, Verbs, WriteChange } from './verbs.ts';
 import { createRecords, putRecord, RealmRowsSeen } from './write-records.ts';
 
 /** The model's name for the records of each table. */
@@ -32,20 +32,42 @@ export class Refused extends Error {
 /**
  * Applies a list of changes. If it throws, the caller must roll back to the state before.
  *
+ * If a change would remove many records, the list is refused with `Many`. The rest of the list is checked first, because
+ * slices then remove these records before the list is applied.
+ *
  * @throws Refused
  */
-export function* applyChanges({ changes, bounded }: Verbs['apply']['in']): Steps<AppliedRows> {
-  const touched = new TouchedRecords();
-  const realms = new RealmRowsSeen();
-  for (let index = 0; index < changes.length; ) {
-    const creates = leadingCreates(changes, index);
-    if (creates.length > 0) {
-      yield* createRecords(creates, realms);
-      for (const change of creates) touch(touched, change);
-      index += creates.length;
-    } else yield* applyChange(changes[index++]!, { touched, realms, bounded });
+export function* applyChanges({ changes, unbounded }: Verbs['apply']['in']): Steps<AppliedRows> {
+  const list: List = { touched: new TouchedRecords(), realms: new RealmRowsSeen(), unbounded };
+  try {
+    for (let index = 0; index < changes.length; ) {
+      const creates = leadingCreates(changes, index);
+      if (creates.length > 0) {
+        yield* createRecords(creates, list.realms);
+        for (const change of creates) touch(list.touched, change);
+        index += creates.length;
+      } else yield* applyChange(changes[index++]!, list);
+    }
+  } catch (error) {
+    // The skipped removal may free the name that caused the conflict.
+    if (list.skipped === undefined || !isConflict(error)) throw error;
+    throw new Refused(list.skipped);
   }
-  return { outcome: 'applied', touched: touched.toTouched() };
+  if (list.skipped !== undefined) throw new Refused(list.skipped);
+  return { outcome: 'applied', touched: list.touched.toTouched() };
+}
+
+/** The state of a list of changes that is being applied. */
+interface List {
+  touched: TouchedRecords;
+  realms: RealmRowsSeen;
+  unbounded: readonly string[];
+  /** The first change that was skipped because it would remove many records. */
+  skipped?: Many;
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof Refused && error.answer.outcome === 'conflict';
 }
 
 /** Maximum number of records that are checked and created together. */
@@ -61,14 +83,29 @@ function leadingCreates(changes: readonly RowChange[], index: number): readonly 
   return creates;
 }
 
-function hasDependents(table: RecordTable): table is 'account' | 'client' | 'realm' {
-  return table === 'account' || table === 'client' || table === 'realm';
+const OWNING: readonly RecordTable[] = ['account', 'client', 'realm', 'realm_group', 'role'];
+
+function ownsMany(table: RecordTable): table is OwningTable {
+  return OWNING.includes(table);
 }
 
-function* applyChange(
-  change: RowChange,
-  { touched, realms, bounded }: { touched: TouchedRecords; realms: RealmRowsSeen; bounded: boolean },
-): Steps<void> {
+/** Returns what a change would remove, if these are too many records for one transaction. */
+function* findMany(change: RowChange, { unbounded }: List): Steps<Many | undefined> {
+  if (change.do === 'endSessions' && !unbounded.includes(change.userId))
+    return yield* findManySessions(change.userId, change.offlineToo ? 1 : 0);
+  if (change.do !== 'remove' || !ownsMany(change.table) || unbounded.includes(change.id)) return undefined;
+  const many = yield* findManyDependents(change.table, change.id);
+  if (many !== undefined) yield* mustExist(change.table, change.id);
+  return many;
+}
+
+function* applyChange(change: RowChange, list: List): Steps<void> {
+  const { touched, realms } = list;
+  const many = yield* findMany(change, list);
+  if (many !== undefined) {
+    list.skipped ??= many;
+    return;
+  }
   switch (change.do) {
     case 'create':
     case 'put':
@@ -76,7 +113,6 @@ function* applyChange(
       touch(touched, change);
       return;
     case 'remove':
-      if (bounded && hasDependents(change.table)) yield* checkFewDependents(change.table, change.id);
       realms.forget(change.id);
       yield* removeRecord(change.table, change.id, touched);
       return;
@@ -101,7 +137,6 @@ function* applyChange(
       });
       return;
     case 'endSessions':
-      if (bounded) yield* checkFewSessions(change.userId, change.offlineToo ? 1 : 0);
       yield* endUserSessions({
         user_id: change.userId,
         offline: change.offlineToo ? 1 : 0,

@@ -1,37 +1,49 @@
-import { Refused } from './apply.ts';
 import { get, getEach, run, type Steps, send } from './steps.ts';
-import type { Verbs } from './verbs.ts';
+import type { Many, Verbs } from './verbs.ts';
 
-/**
- * Checks that a change removes so few sessions that it can remove them in its own transaction.
- *
- * @throws Refused
- */
-export function* checkFewSessions(user_id: string, offline: number): Steps<void> {
-  if ((yield* get('many.sessions', { user_id, offline })) !== undefined)
-    throw new Refused({ outcome: 'many', of: 'account', id: user_id, offline });
+/** Reports that a change removes more sessions of a user than one transaction removes. */
+export function* findManySessions(user_id: string, offline: number): Steps<Many | undefined> {
+  if ((yield* get('many.sessions', { user_id, offline })) === undefined) return undefined;
+  return { outcome: 'many', of: 'account', id: user_id, offline };
 }
 
-/**
- * Checks that so few records depend on a record that one transaction can remove all of them.
- *
- * @throws Refused
- */
-export function* checkFewDependents(table: 'account' | 'client' | 'realm', id: string): Steps<void> {
-  if (table === 'account') return yield* checkFewSessions(id, 1);
-  const of = { realm_id: id };
-  const found =
-    table === 'client'
-      ? [yield* get('many.families', { client_uuid: id })]
-      : yield* getEach([
-          ['many.users', of],
-          ['many.events', of],
-          ['many.adminEvents', of],
-        ]);
-  const isMany = (row: unknown) => row !== undefined;
-  // The last query reads the sessions of each user. So it runs only if the realm has few users.
-  if (found.some(isMany) || (table === 'realm' && isMany(yield* get('many.sessionsOfRealm', of))))
-    throw new Refused({ outcome: 'many', of: table, id, offline: 1 });
+/** The tables whose records may have more dependent records than one transaction removes. */
+export type OwningTable = 'account' | 'client' | 'realm' | 'realm_group' | 'role';
+
+/** Reports that more records depend on a record than one transaction removes. */
+export function* findManyDependents(table: OwningTable, id: string): Steps<Many | undefined> {
+  if (table === 'account') return yield* findManySessions(id, 1);
+  const found = yield* firstOfMany(table, id);
+  if (found.every((row) => row === undefined)) return undefined;
+  return { outcome: 'many', of: table, id, offline: 1 };
+}
+
+function* firstOfMany(table: Exclude<OwningTable, 'account'>, id: string): Steps<readonly unknown[]> {
+  const [ofClient, ofRealm] = [{ client_uuid: id }, { realm_id: id }];
+  switch (table) {
+    case 'client':
+      return yield* getEach([
+        ['many.families', ofClient],
+        ['many.consents', ofClient],
+        ['many.serviceAccountSessions', ofClient],
+        ['many.usersOfClientRoles', ofClient],
+      ]);
+    case 'role':
+      return [yield* get('many.usersOfRole', { id })];
+    case 'realm_group':
+      return [yield* get('many.members', { id })];
+    case 'realm': {
+      const found = yield* getEach([
+        ['many.users', ofRealm],
+        ['many.events', ofRealm],
+        ['many.adminEvents', ofRealm],
+        ['many.failures', ofRealm],
+      ]);
+      if (found.some((row) => row !== undefined)) return found;
+      // This query reads the sessions of each user. So it runs only if the realm has few users.
+      return [yield* get('many.sessionsOfRealm', ofRealm)];
+    }
+  }
 }
 
 /**

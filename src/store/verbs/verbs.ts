@@ -24,7 +24,7 @@ import {
   startFamily,
   takeCode,
 } from './login.ts';
-import { removeFamiliesOfClient } from './many.ts';
+import { type OwningTable, removeFamiliesOfClient } from './many.ts';
 import { moveSessions } from './move-sessions.ts';
 import { putLoginFailures, removeFamily, rotate, startSession } from './sessions.ts';
 import { run, type Steps } from './steps.ts';
@@ -57,7 +57,7 @@ export type WriteChange = RecordRow & {
 /** The list removes a record on which many others depend. They must be removed in slices first. */
 export interface Many {
   outcome: 'many';
-  of: 'account' | 'client' | 'realm';
+  of: OwningTable;
   id: string;
   /** 1 if offline sessions are removed too. */
   offline: number;
@@ -67,8 +67,8 @@ export type AppliedRows = { outcome: 'applied'; touched: Touched } | Conflict | 
 
 /** The input and the result of every verb (write operation). */
 export interface Verbs {
-  /** `bounded`: whether the result may be `Many`. */
-  apply: { in: { changes: readonly RowChange[]; bounded: boolean }; out: AppliedRows };
+  /** `unbounded`: ids of records for which the result is not `Many`. */
+  apply: { in: { changes: readonly RowChange[]; unbounded: readonly string[] }; out: AppliedRows };
   rotate: {
     in: {
       session_id: string;

@@ -6,7 +6,7 @@ import { aClient, aFamily, aRealm, aRole, aSession, aUser, START } from './recor
 import { begin, type Rule } from './suite.ts';
 
 /** More records than one transaction removes. */
-const MANY = 620;
+export const MANY = 620;
 
 const ADMIN_EVENT = {
   authRealmId: 'master',
@@ -329,7 +329,7 @@ export function manyRules(rule: Rule): void {
 }
 
 /** Runs `work` once, after the next change has removed records in slices and before it is applied. */
-function afterSlices(store: Store, work: () => Promise<unknown>): void {
+export function afterSlices(store: Store, work: () => Promise<unknown>): void {
   const inner = store as unknown as { removeMany: (...values: unknown[]) => Promise<void> };
   const original = inner.removeMany;
   inner.removeMany = async (...values) => {
@@ -340,7 +340,7 @@ function afterSlices(store: Store, work: () => Promise<unknown>): void {
 }
 
 /** Starts sessions of a user, each with one token family that was refreshed 30 s after the start. */
-async function startSessions(
+export async function startSessions(
   store: Store,
   { userId, offline, count = MANY }: { userId: string; offline: boolean; count?: number },
 ): Promise<void> {

@@ -1,5 +1,6 @@
 import { configurationRules } from './configuration.ts';
 import { countRules } from './counts.ts';
+import { dependentRules } from './dependents.ts';
 import { eventRules } from './events.ts';
 import { guaranteesRules } from './guarantees.ts';
 import { guessesRules } from './guesses.ts';
@@ -27,6 +28,7 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
   listRules(rule);
   eventRules(rule);
   manyRules(rule);
+  dependentRules(rule);
   loginRules(rule);
   openLoginRules(rule);
   replicasRules(rule);

@@ -86,7 +86,6 @@ export interface Queries {
   'failures.insert': { slots: Pick<Tables['login_failures'], 'realm_id' | 'user_id' | 'doc'> & { next: Tables['login_failures']['revision'] }; row: never };
   'failures.update': { slots: Tables['login_failures'] & { next: Tables['login_failures']['revision'] }; row: never };
   'failures.delete': { slots: Pick<Tables['login_failures'], 'realm_id' | 'user_id'>; row: never };
-  'failures.clear': { slots: Pick<Tables['login_failures'], 'realm_id'>; row: never };
   'user.withRole.sorted': { slots: { after: Tables['account']['username']; id: Tables['role']['id']; max: number; first: number }; row: Tables['account'] & { role_ids: string; group_ids: string } };
   'user.withRole.inOrder': { slots: { after: Tables['account']['username']; id: Tables['role']['id']; max: number; first: number }; row: Tables['account'] & { role_ids: string; group_ids: string } };
   'user.withRole.isCommon': { slots: { id: Tables['role']['id'] }; row: { common: number } };
@@ -190,6 +189,18 @@ export interface Queries {
   'many.events': { slots: { realm_id: Tables['account']['realm_id'] }; row: Pick<Tables['event'], 'seq'> };
   'many.adminEvents': { slots: { realm_id: Tables['account']['realm_id'] }; row: Pick<Tables['admin_event'], 'seq'> };
   'many.sessionsOfRealm': { slots: { realm_id: Tables['account']['realm_id'] }; row: Pick<Tables['user_session'], 'id'> };
+  'many.consents': { slots: { client_uuid: Tables['user_consent']['client_uuid'] }; row: Pick<Tables['user_consent'], 'user_id'> };
+  'many.serviceAccountSessions': { slots: { client_uuid: Tables['account']['service_account_client'] }; row: Pick<Tables['user_session'], 'id'> };
+  'many.usersOfClientRoles': { slots: { client_uuid: Tables['role']['client_uuid'] }; row: Pick<Tables['user_role'], 'user_id'> };
+  'many.usersOfRole': { slots: { id: Tables['user_role']['role_id'] }; row: Pick<Tables['user_role'], 'user_id'> };
+  'many.members': { slots: { id: Tables['realm_group']['id'] }; row: Pick<Tables['user_group'], 'user_id'> };
+  'many.failures': { slots: { realm_id: Tables['account']['realm_id'] }; row: Pick<Tables['login_failures'], 'user_id'> };
+  'slice.subtree': { slots: { id: Tables['realm_group']['id'] }; row: Pick<Tables['realm_group'], 'id'> };
+  'slice.serviceAccounts': { slots: { client_uuid: Tables['account']['service_account_client'] }; row: Pick<Tables['account'], 'id'> };
+  'slice.deleteConsents': { slots: { client_uuid: Tables['user_consent']['client_uuid']; limit: number }; row: never };
+  'slice.deleteUsersOfRoles': { slots: { role_ids: readonly Tables['role']['id'][]; limit: number }; row: never };
+  'slice.deleteMembers': { slots: { group_ids: readonly Tables['realm_group']['id'][]; limit: number }; row: never };
+  'slice.deleteFailures': { slots: { realm_id: Tables['account']['realm_id']; limit: number }; row: never };
   'slice.users': { slots: { realm_id: Tables['account']['realm_id']; after: Tables['account']['id']; limit: number }; row: Pick<Tables['account'], 'id'> };
   'slice.deleteUsers': { slots: { user_ids: readonly Tables['account']['id'][] }; row: never };
   'slice.deleteSessions': { slots: { user_ids: readonly Tables['account']['id'][]; offline: number; limit: number }; row: never };
