@@ -241,12 +241,16 @@ export async function deleteRealm(call: RealmCall): Promise<void> {
   if (realm.name === MASTER) throw badRequest("Can't remove master realm");
   const master = await context.store.findRealm(MASTER);
   const client = master && (await findManagementClient(context, master, realm.name));
-  const applied = await context.store.apply([
-    { do: 'remove', what: 'realm', id: realm.id },
+  const remove = { do: 'remove', what: 'realm', id: realm.id } as const;
+  let applied = await context.store.apply([
+    remove,
     // Removing the client also removes its roles from every role that includes them, such as the role `admin` of
     // master.
     ...(client === undefined ? [] : [{ do: 'remove' as const, what: 'client' as const, id: client.id }]),
   ]);
+  // Another call has removed the client of master.
+  if (applied.outcome === 'missing' && applied.what === 'client')
+    applied = await context.store.apply([remove]);
   // The outcome `missing` means that another call has removed the realm.
   if (applied.outcome === 'conflict')
     throw new Error(`the realm cannot be removed because of a conflict: ${applied.on}`);

@@ -1,3 +1,4 @@
+import { mapInSlices } from '../../core/index.ts';
 import { isSessionAlive } from '../../model/index.ts';
 import type { Range, SessionWithClients } from '../../store/index.ts';
 import { applyChanges } from '../call/changes.ts';
@@ -86,18 +87,18 @@ export async function countClientSessions(
 export async function sessionStats(call: RealmCall): Promise<Json[]> {
   const { store } = call.context;
   const { realm } = call.configuration;
-  const stats: Json[] = [];
-  for (const { clientUuid, online, offline } of await store.countClientSessions(realm.id)) {
-    const client = await store.findClientByUuid(realm.id, clientUuid);
-    if (client !== undefined && online + offline > 0)
-      stats.push({
-        id: clientUuid,
-        clientId: client.clientId,
-        active: String(online),
-        offline: String(offline),
-      });
-  }
-  return stats;
+  const counts = await store.countClientSessions(realm.id);
+  const ids = counts.map(({ clientUuid }) => clientUuid);
+  const clients = new Map((await store.findClients(realm.id, ids)).map((client) => [client.id, client]));
+  return mapInSlices(
+    counts.filter(({ clientUuid, online, offline }) => clients.has(clientUuid) && online + offline > 0),
+    ({ clientUuid, online, offline }) => ({
+      id: clientUuid,
+      clientId: clients.get(clientUuid)!.clientId,
+      active: String(online),
+      offline: String(offline),
+    }),
+  );
 }
 
 /** Ends the online sessions of a user, and invalidates all tokens that were issued before. */

@@ -134,10 +134,10 @@ export abstract class SqlCounts extends SqlBackground implements CountStore {
   }
 
   async #clientCounts(realmId: RealmId): Promise<RowOf<'count.ofClients'>[]> {
-    const values = { realm_id: realmId };
-    return (await this.isMigrated(SESSION_ROWS))
-      ? this.all('count.ofClients', values)
-      : this.administrative('count.ofClientsAndUnmoved', values);
+    const isMigrated = await this.isMigrated(SESSION_ROWS);
+    return this.administrative(isMigrated ? 'count.ofClients' : 'count.ofClientsAndUnmoved', {
+      realm_id: realmId,
+    });
   }
 
   /** Returns the figures. Counts records only until the first check of an older database. */

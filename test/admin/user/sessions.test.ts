@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AdminContext, deleteSession, importRealm, logoutUser } from '../../../src/admin/index.ts';
+import {
+  type AdminContext,
+  bootstrapMaster,
+  deleteRealm,
+  deleteSession,
+  findManagementClient,
+  importRealm,
+  logoutUser,
+  sessionStats,
+} from '../../../src/admin/index.ts';
+import { Secret } from '../../../src/core/index.ts';
 import type { Applied, Change, Store } from '../../../src/store/index.ts';
 import { aFamily, aSession } from '../../conformance/store/records.ts';
 import { openPlace } from '../place.ts';
@@ -100,4 +110,46 @@ test('parallel calls that end one session notify its clients once, and only one 
   for (const one of calls)
     if (one.status === 'rejected') assert.equal(one.reason.message, 'Sesssion not found');
   assert.deepEqual(notified, ['one']);
+});
+
+test('reads the clients of the session statistics with one call', async () => {
+  await using place = await openPlace();
+  const { context } = place;
+  const { call, start } = await realmWithUser(context);
+  await start('one');
+  const calls: string[] = [];
+  const through = new Proxy(context.store, {
+    get(target, name) {
+      calls.push(String(name));
+      const value = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const stats = await sessionStats(await call(through));
+  assert.deepEqual(
+    stats.map(({ clientId, active, offline }) => ({ clientId, active, offline })),
+    [{ clientId: 'web', active: '1', offline: '0' }],
+  );
+  assert.deepEqual(calls, ['countClientSessions', 'findClients']);
+});
+
+test('removes a realm although another call has removed its client of master', async () => {
+  await using place = await openPlace();
+  const { context } = place;
+  const { store } = context;
+  await bootstrapMaster(context, {
+    username: 'admin',
+    password: new Secret('Master-Password-1'),
+    smokeClientSecret: new Secret('smoke-secret'),
+  });
+  const { call } = await realmWithUser(context);
+  const apply = async (changes: readonly Change[]) => {
+    const client = changes.find((change) => change.do === 'remove' && change.what === 'client');
+    if (client !== undefined) await store.apply([client]);
+    return store.apply(changes);
+  };
+  const master = await store.findRealm('master');
+  assert.ok(master && (await findManagementClient(context, master, 'x')));
+  await deleteRealm(await call(withApply(store, apply)));
+  assert.equal(await store.findRealm('x'), undefined);
 });
