@@ -23,6 +23,7 @@ import {
 } from '../conformance/store/records.ts';
 import { contents, dumpDirectly, inPieces } from './dumps.ts';
 import { newDirectory, newMasterKey, newStore } from './files.ts';
+import { makeOlderSqlite } from './older-schema.ts';
 
 async function dump(file: string): Promise<{ sql: Buffer; summary: Awaited<ReturnType<typeof dumpSqlite>> }> {
   const chunks: Uint8Array[] = [];
@@ -207,6 +208,32 @@ INSERT INTO record_count(kind,owner,amount) VALUES('users','realm-1',92233720368
   for (const check of kinds) assert.equal((await loaded.checkCounts())?.check, check);
   assert.equal(await loaded.checkCounts(), undefined);
   assert.deepEqual(await counted(loaded), expected);
+});
+
+test('a dump of an older version cannot state that the usernames of members are complete', async (t) => {
+  for (const version of [3, 4, 7]) {
+    const { store, file, masterKey, directory } = await newStore(t);
+    await fill(store);
+    await store.apply([
+      { do: 'create', role: aRole({}) },
+      { do: 'create', user: aUser({ id: 'carol', username: 'carol', roleIds: ['role-1'] }) },
+    ]);
+    await store.close();
+    const database = new DatabaseSync(file);
+    database.exec('DELETE FROM count_check; DELETE FROM record_count');
+    database.close();
+    const [older, side] = [join(directory, 'older.db'), join(directory, 'side.db')];
+    // The copied rows state that every background migration has finished.
+    makeOlderSqlite(file, older, version);
+    await loadSqlite(side, inPieces((await dump(older)).sql, 100_000));
+    await checkSqlite(side, masterKey);
+    const loaded = await openStore({ file: side, masterKey });
+    const listed = async () => (await loaded.listUsersWithRole('role-1', 0, 10)).map(({ id }) => id);
+    assert.deepEqual(await listed(), ['carol'], `version ${version}`);
+    while ((await loaded.continueBackgroundMigration()) !== undefined);
+    assert.deepEqual(await listed(), ['carol'], `version ${version}`);
+    await loaded.close();
+  }
 });
 
 test('rejects a statement that does not belong in a dump, and removes the new database file', async (t) => {

@@ -47,7 +47,7 @@ export function postgresSchema(version: number, finished: readonly string[]): st
  * Without a row in `count_check`, every reader counts the records until the service has counted them again. The
  * usernames are set here, because a list of members skips a link without one.
  *
- * @param version the version of the schema
+ * @param version the version of the dump, whose schema may have been migrated since
  */
 export function discardDerived(version: number, dialect: 'sqlite' | 'postgres'): string {
   const later = BACKGROUND_MIGRATIONS.filter(({ name }) => !has(version, NEEDS[name]));

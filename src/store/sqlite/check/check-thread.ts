@@ -31,12 +31,13 @@ function check() {
     throw damaged(`a row of ${orphan['table']} refers to a missing row of ${orphan['parent']}`);
   // The schema is checked before the first write, because a write would run the triggers of a malicious dump.
   checkSchema();
+  const loaded = schemaVersion(database);
   migrate(database);
   checkSchema();
   const old = masterKeyOld === undefined ? undefined : new Secret(masterKeyOld);
   const keys = checkMasterKeys(database, openKeyring(new Secret(masterKey), old));
   if (keys === 'fresh') throw damaged('it has no master key');
-  database.exec(`BEGIN IMMEDIATE; ${discardDerived(schemaVersion(database), 'sqlite')} COMMIT`);
+  database.exec(`BEGIN IMMEDIATE; ${discardDerived(loaded, 'sqlite')} COMMIT`);
   return summarize(database);
 }
 
