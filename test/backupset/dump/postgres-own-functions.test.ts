@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FUNCTION_DEFINITIONS } from '../../../src/backupset/dump/postgres/statements/own-functions.ts';
+import { MIGRATIONS } from '../../../src/store/migrations/index.ts';
 import { damaged, inspect, refused, withStatement } from './postgres-sample.ts';
 
 const definition = (beginning: string): string => {
@@ -25,6 +26,18 @@ test('accepts the functions and triggers that idkit creates, in any schema, with
   for (const statement of [...statements, ...rights])
     for (const chunk of [1, 7, 1 << 16])
       assert.equal(inspect(withStatement(statement), chunk).kind, 'postgres', statement);
+});
+
+test('knows the body of every function that the migrations create', () => {
+  const known = FUNCTION_DEFINITIONS.map((text) =>
+    /^CREATE FUNCTION public\.(\w+)[^$]*(\$\$[\s\S]*\$\$)$/.exec(text),
+  );
+  const bodies = new Set(known.map((found) => `${found?.[1]} ${found?.[2]}`));
+  const created = MIGRATIONS.flatMap(({ postgres }) => [
+    ...postgres.matchAll(/CREATE FUNCTION (\w+)[^$]*(\$\$[\s\S]*?\$\$)/g),
+  ]);
+  assert.ok(created.length >= 7);
+  for (const [, name, body] of created) assert.ok(bodies.has(`${name} ${body}`), `${name}`);
 });
 
 test('rejects a function or trigger that differs from those of idkit in anything', () => {

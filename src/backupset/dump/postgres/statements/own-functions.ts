@@ -21,13 +21,17 @@ $$`,
 BEGIN
   IF TG_OP <> 'INSERT' THEN
     INSERT INTO count_change (kind, owner, amount)
-      SELECT 'actions', to_json(OLD.realm_id)::text || coalesce(regexp_replace(OLD.doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]'), -1
-      WHERE OLD.enabled = 1 AND strpos(OLD.doc, '"requiredActions":["') > 0;
+      SELECT 'actions', owner, -1 FROM (
+        SELECT to_json(OLD.realm_id)::text || coalesce(regexp_replace(OLD.doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]') AS owner
+        WHERE OLD.enabled = 1 AND strpos(OLD.doc, '"requiredActions":["') > 0
+      ) AS counted WHERE octet_length(owner) <= 1000;
   END IF;
   IF TG_OP <> 'DELETE' THEN
     INSERT INTO count_change (kind, owner, amount)
-      SELECT 'actions', to_json(NEW.realm_id)::text || coalesce(regexp_replace(NEW.doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]'), 1
-      WHERE NEW.enabled = 1 AND strpos(NEW.doc, '"requiredActions":["') > 0;
+      SELECT 'actions', owner, 1 FROM (
+        SELECT to_json(NEW.realm_id)::text || coalesce(regexp_replace(NEW.doc, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\u0001', 'g')::json ->> 'requiredActions', '[]') AS owner
+        WHERE NEW.enabled = 1 AND strpos(NEW.doc, '"requiredActions":["') > 0
+      ) AS counted WHERE octet_length(owner) <= 1000;
   END IF;
   RETURN NULL;
 END
