@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { forCaller, IdkitError } from '../../../src/core/index.ts';
 import { ReaderProcesses } from '../../../src/store/sqlite/reader/reader-processes.ts';
 import { aUser } from '../../conformance/store/records.ts';
 import { begin, rotation } from '../../conformance/store/suite.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { newStore } from '../files.ts';
 
 // Checks that slow lists and searches of administrators do not delay other calls, and that they can be ended.
@@ -130,13 +130,9 @@ test('a process ends in the middle of its statement if its parent is killed', as
   assert.deepEqual(others, []);
   // The statement runs as soon as it uses a processor.
   const begun = processorTime(child!);
-  while (processorTime(child!) < begun + 10) await sleep(20);
+  await waitUntil('the statement runs', () => processorTime(child!) >= begun + 10);
   parent.kill('SIGKILL');
-  const until = performance.now() + 5_000;
-  while (isRunning(child!)) {
-    assert.ok(performance.now() < until, 'the process has ended');
-    await sleep(20);
-  }
+  await waitUntil('the process has ended', () => !isRunning(child!), { seconds: 5 });
 });
 
 test('a process ends a statement that takes too long even if its parent hangs', async (t) => {
