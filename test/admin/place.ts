@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AdminContext } from '../../src/admin/index.ts';
+import type { AdminContext, RealmCall } from '../../src/admin/index.ts';
 import { REQUIRED_ACTIONS } from '../../src/browser/index.ts';
 import { Secret, systemClock, systemRandom } from '../../src/core/index.ts';
 import { openPasswords } from '../../src/crypto/index.ts';
@@ -33,6 +33,25 @@ export async function openPlace(): Promise<Place> {
       await passwords.close();
       rmSync(directory, { recursive: true, force: true });
     },
+  };
+}
+
+/** Returns the call of an administrator who holds every right in the realm of this name. */
+export async function callIn(context: AdminContext, realmName: string): Promise<RealmCall> {
+  const configuration = (await context.store.findRealm(realmName))!;
+  return {
+    context,
+    caller: {
+      realmId: configuration.realm.id,
+      realmName,
+      userId: 'u',
+      clientId: 'c',
+      clientUuid: 'c',
+      scopes: new Set(),
+      ipAddress: '127.0.0.1',
+    },
+    configuration,
+    rights: { has: () => true, check: () => {}, any: true, grantsAdminRoles: true, roles: new Set() },
   };
 }
 

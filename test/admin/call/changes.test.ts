@@ -8,25 +8,14 @@ import {
   updateUser,
 } from '../../../src/admin/index.ts';
 import { recordKey } from '../../../src/model/index.ts';
-import { openPlace } from '../place.ts';
+import { callIn, openPlace } from '../place.ts';
 
 test('throws if a call changes a record that it has not locked, and stores nothing', async () => {
   await using place = await openPlace();
   const { context } = place;
   const { realmId } = await importRealm(context, { realm: 'x', enabled: true }, { source: 'x' });
   const call = async (turns: readonly string[]): Promise<RealmCall> => ({
-    context,
-    caller: {
-      realmId,
-      realmName: 'x',
-      userId: 'u',
-      clientId: 'c',
-      clientUuid: 'c',
-      scopes: new Set<string>(),
-      ipAddress: '127.0.0.1',
-    },
-    configuration: (await context.store.findRealm('x'))!,
-    rights: { has: () => true, check: () => {}, any: true, grantsAdminRoles: true, roles: new Set() },
+    ...(await callIn(context, 'x')),
     turns: new Set(turns),
   });
   const id = await createUser(await call([]), { username: 'bob', enabled: true });

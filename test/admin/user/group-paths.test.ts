@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  createUser,
-  importPartially,
-  importRealm,
-  type RealmCall,
-  showGroupByPath,
-} from '../../../src/admin/index.ts';
-import { openPlace } from '../place.ts';
+import { createUser, importPartially, importRealm, showGroupByPath } from '../../../src/admin/index.ts';
+import { callIn, openPlace } from '../place.ts';
 
 test('every way to name a group by its path finds the same group', async () => {
   await using place = await openPlace();
@@ -15,20 +9,7 @@ test('every way to name a group by its path finds the same group', async () => {
   const { store } = context;
   const groups = [{ name: 'staff', subGroups: [{ name: 'a/b', subGroups: [{ name: 'c' }] }] }];
   const { realmId } = await importRealm(context, { realm: 'x', enabled: true, groups }, { source: 'x' });
-  const call = async (): Promise<RealmCall> => ({
-    context,
-    caller: {
-      realmId,
-      realmName: 'x',
-      userId: 'u',
-      clientId: 'c',
-      clientUuid: 'c',
-      scopes: new Set<string>(),
-      ipAddress: '127.0.0.1',
-    },
-    configuration: (await store.findRealm('x'))!,
-    rights: { has: () => true, check: () => {}, any: true, grantsAdminRoles: true, roles: new Set() },
-  });
+  const call = () => callIn(context, 'x');
   const { id, path } = await showGroupByPath(await call(), 'staff/a/b/c');
   assert.equal(path, '/staff/a/b/c');
   await assert.rejects(async () => showGroupByPath(await call(), 'staff/a'), /Group path does not exist/);

@@ -13,7 +13,7 @@ import {
 import { Secret } from '../../../src/core/index.ts';
 import type { Applied, Change, Store } from '../../../src/store/index.ts';
 import { aFamily, aSession } from '../../conformance/store/records.ts';
-import { openPlace } from '../place.ts';
+import { callIn, openPlace } from '../place.ts';
 
 /** Imports a realm with a user, and returns how the user gets sessions, and the ids of the sessions of notified clients. */
 async function realmWithUser(context: AdminContext) {
@@ -33,18 +33,8 @@ async function realmWithUser(context: AdminContext) {
     },
   };
   const call = async (through: Store = store) => ({
+    ...(await callIn(context, 'x')),
     context: { ...context, store: through },
-    caller: {
-      realmId,
-      realmName: 'x',
-      userId: 'u',
-      clientId: 'c',
-      clientUuid: 'c',
-      scopes: new Set<string>(),
-      ipAddress: '127.0.0.1',
-    },
-    configuration: (await store.findRealm('x'))!,
-    rights: { has: () => true, check: () => {}, any: true, grantsAdminRoles: true, roles: new Set<string>() },
   });
   const start = (id: string) =>
     store.startSession(
