@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { Seconds } from '../../core/index.ts';
 import type { ClientUuid, RealmId, RealmSettings } from '../../model/index.ts';
 import type { Applied, Change, DueRecords, Store, Swept } from '../contract/index.ts';
 import { readClient } from '../records/configuration.ts';
 import { ENDLESS, type SessionLifetimes, sessionLifetimes } from '../records/session-lifetimes.ts';
 import { CODE_MARK } from '../verbs/sweep.ts';
-import type { Many } from '../verbs/verbs.ts';
+import type { AppliedRows, Many, RowChange } from '../verbs/verbs.ts';
 import type { ConfigurationCache } from './configuration-cache.ts';
 import { SqlEvents } from './events.ts';
 
@@ -43,6 +42,16 @@ export abstract class SqlCleaning
   protected abstract leadsSweep(): Promise<{ leads: boolean; fault?: unknown }>;
 
   abstract apply(changes: readonly Change[]): Promise<Applied>;
+
+  /**
+   * Applies changes, and drops what they touch from the caches of all stores.
+   *
+   * @param unbounded ids of records for which the result is not `Many`
+   */
+  protected abstract applyRows(
+    changes: readonly RowChange[],
+    unbounded: readonly string[],
+  ): Promise<AppliedRows>;
 
   async endUserSessions(userId: string, options: { offlineToo: boolean }): Promise<{ ended: number }> {
     const offline = Number(options.offlineToo);
@@ -157,14 +166,7 @@ export abstract class SqlCleaning
 
   /** Drops all users of a realm from the caches of all stores. */
   async #forgetUsers(realmId: RealmId): Promise<void> {
-    // No cache follows a statement that changes many users. Every cache follows the removal of a group, and then drops
-    // each user of the realm, because any of them may be a member.
-    const id = randomUUID();
-    const group = { id, realmId, name: id, attributes: {}, roleIds: [], isDefault: false };
-    await this.apply([
-      { do: 'create', group },
-      { do: 'remove', what: 'group', id },
-    ]);
+    await this.applyRows([{ do: 'forgetUsers', realmId }], []);
   }
 
   #endSessions(user_ids: readonly string[], offline: number, onEnded?: () => void): Promise<number> {

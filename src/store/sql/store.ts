@@ -199,7 +199,7 @@ export abstract class SqlStore extends SqlCleaning implements Store {
         : await mapInSlices(changes, (change) => toRowChange(change, this.sealing));
     const rounds = new Map<string, number>();
     const unbounded: string[] = [];
-    let applied = await this.#applyRows(rows, unbounded);
+    let applied = await this.applyRows(rows, unbounded);
     while (applied.outcome === 'many') {
       await this.removeMany(applied, onEnded);
       const { id } = applied;
@@ -207,22 +207,25 @@ export abstract class SqlStore extends SqlCleaning implements Store {
       rounds.set(id, round);
       // Records that arrive faster than slices remove them are removed in the transaction of the change.
       if (round === SLICED) unbounded.push(id);
-      applied = await this.#applyRows(rows, unbounded);
+      applied = await this.applyRows(rows, unbounded);
     }
     // A stale revision can come from a cached record that is older than the database.
     if (applied.outcome === 'stale')
       this.cache.forget(possiblyTouched(rows.filter((row) => isPutOf(row, applied.id))));
-    if (applied.outcome !== 'applied') return applied;
-    this.cache.forget(applied.touched);
-    return { outcome: 'applied' };
+    return applied.outcome === 'applied' ? { outcome: 'applied' } : applied;
   }
 
-  async #applyRows(changes: readonly RowChange[], unbounded: readonly string[]): Promise<AppliedRows> {
-    return this.write('apply', { changes, unbounded }).catch((error: unknown) => {
+  protected async applyRows(
+    changes: readonly RowChange[],
+    unbounded: readonly string[],
+  ): Promise<AppliedRows> {
+    const applied = await this.write('apply', { changes, unbounded }).catch((error: unknown) => {
       // The changes may have been applied even though their confirmation was lost.
       this.cache.forget(possiblyTouched(changes));
       throw error;
     });
+    if (applied.outcome === 'applied') this.cache.forget(applied.touched);
+    return applied;
   }
 
   async rehashPassword(previous: Credential, next: Credential): Promise<'replaced' | 'changed'> {

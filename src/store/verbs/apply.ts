@@ -152,6 +152,9 @@ function* applyChange(change: RowChange, list: List): Steps<void> {
       if ((yield* get('realm.byId', { id: change.row.realm_id })) !== undefined)
         yield* send('admin_event.insert', change.row);
       return;
+    case 'forgetUsers':
+      touched.usersOf(change.realmId);
+      return;
   }
 }
 
@@ -179,6 +182,7 @@ export function possiblyTouched(changes: readonly RowChange[]): Touched | undefi
   const touched = new TouchedRecords();
   for (const change of changes) {
     if (change.do === 'create' || change.do === 'put') touch(touched, change);
+    else if (change.do === 'forgetUsers') touched.usersOf(change.realmId);
     else if (change.do !== 'record' && change.do !== 'endSessions' && change.do !== 'putConsent')
       return undefined;
   }

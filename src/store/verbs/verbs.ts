@@ -39,7 +39,9 @@ export type RowChange =
   | { do: 'join' | 'leave'; userId: string; groupId: string }
   | { do: 'putConsent'; row: ConsentRow }
   | { do: 'endSessions'; userId: string; offlineToo: boolean }
-  | { do: 'record'; row: SlotsOf<'admin_event.insert'> };
+  | { do: 'record'; row: SlotsOf<'admin_event.insert'> }
+  /** Drops the users of a realm from all caches, because other statements have changed many of them. */
+  | { do: 'forgetUsers'; realmId: string };
 
 /** A row, with the name of its table. */
 export type RecordRow = { [T in RecordTable]: { table: T; row: Tables[T] } }[RecordTable];
