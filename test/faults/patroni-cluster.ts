@@ -226,7 +226,14 @@ function signals(patroni: ChildProcess, data: string): Pick<Node, 'freeze' | 'en
     const children = execFileSync('ps', ['-o', 'pid=', '--pid', server, '--ppid', server], {
       encoding: 'utf8',
     });
-    for (const pid of children.trim().split(/\s+/).map(Number)) process.kill(pid, signal);
+    for (const pid of children.trim().split(/\s+/).map(Number)) {
+      try {
+        process.kill(pid, signal);
+      } catch (error) {
+        // The children of a killed server end by themselves.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
   };
   return { freeze: () => each('SIGSTOP'), end: () => each('SIGKILL') };
 }
