@@ -10,6 +10,9 @@ import { SqlEvents } from './events.ts';
 
 /** Number of users whose sessions are ended together. */
 const USERS = 100;
+/** Maximum number of attempts to disable a realm or client that others change at the same time. */
+const ATTEMPTS = 10;
+
 type EventTable = 'event' | 'admin_event';
 
 /** How long a realm keeps the events of a table, in seconds. */
@@ -18,9 +21,6 @@ interface Retention {
   table: EventTable;
   kept: number;
 }
-
-/** Maximum number of attempts to disable a realm or client that others change at the same time. */
-const ATTEMPTS = 10;
 
 /** Removes expired records, and ends many sessions at once. */
 export abstract class SqlCleaning
