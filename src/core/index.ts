@@ -36,6 +36,7 @@ export {
   systemRandom,
   uuid,
 } from './ports.ts';
+export { ownsMemory, releaseMemory } from './release-memory.ts';
 export { renderCount } from './render-count.ts';
 export { Secret } from './secret.ts';
 export { SliceSize } from './slice-size.ts';

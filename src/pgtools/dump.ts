@@ -1,4 +1,4 @@
-import { IdkitError } from '../core/index.ts';
+import { IdkitError, releaseMemory } from '../core/index.ts';
 import type { PostgresContext } from './context.ts';
 import { explainEnd } from './faults.ts';
 import type { ProgramEnd } from './programs/programs.ts';
@@ -123,6 +123,7 @@ async function runPgDump(
     for await (const chunk of run.stdout as AsyncIterable<Buffer>) {
       await write(chunk);
       tail = Buffer.concat([tail, chunk.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES);
+      releaseMemory(chunk);
       watch.refresh();
     }
     end = await run.ended;

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, releaseMemory } from '../../core/index.ts';
 import { gunzip } from '../gzip/gunzip.ts';
 import { createDumpInspector } from './inspector.ts';
 import type { FromInspection, ToInspection } from './read-sql.ts';
@@ -32,7 +32,7 @@ async function* receive(): AsyncGenerator<Uint8Array> {
 
 try {
   const inspector = createDumpInspector();
-  for await (const chunk of gunzip(receive(), String(workerData))) inspector.write(chunk);
+  for await (const chunk of gunzip(receive(), String(workerData), releaseMemory)) inspector.write(chunk);
   send({ report: inspector.end() });
 } catch (error) {
   if (!(error instanceof IdkitError) || error.code !== 'IDKIT_DAMAGED') throw error;

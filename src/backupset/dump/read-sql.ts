@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
-import { IdkitError, threadModule } from '../../core/index.ts';
+import { IdkitError, ownsMemory, threadModule } from '../../core/index.ts';
 import type { DumpReport } from '../contract.ts';
 import { gunzip } from '../gzip/gunzip.ts';
 import { createDumpInspector } from './inspector.ts';
 
 /** Compressed size in bytes above which a separate thread saves time. */
-const LARGE_BYTES = 4 * 1024 * 1024;
+const LARGE_BYTES = 1 * 1024 * 1024;
 /** Maximum number of chunks that wait for the thread. */
-const CHUNKS_AHEAD = 8;
+const CHUNKS_AHEAD = 4;
 
 /** A chunk of the gzip file, or `end` after the last one. */
 export type ToInspection = Uint8Array<ArrayBuffer> | 'end';
@@ -15,7 +15,7 @@ export type FromInspection = 'taken' | { report: DumpReport } | { damage: string
 
 /**
  * Reads and checks the gzip file of a dump to its end. A large file is read in a separate thread, while this thread
- * hashes its bytes.
+ * hashes its bytes. It may take the memory of the chunks.
  *
  * @param name the file name in errors
  * @throws IDKIT_DAMAGED
@@ -47,7 +47,10 @@ async function inspectInThread(
   head: readonly Uint8Array[],
   rest: AsyncIterator<Uint8Array>,
 ): Promise<DumpReport> {
-  const worker = new Worker(threadModule(import.meta.url, './inspect-thread'), { workerData: name });
+  const worker = new Worker(threadModule(import.meta.url, './inspect-thread'), {
+    workerData: name,
+    resourceLimits: { maxYoungGenerationSizeMb: 2 },
+  });
   let ahead = 0;
   let over = false;
   let wake = () => {};
@@ -72,7 +75,7 @@ async function inspectInThread(
   // The await below reports the rejection, unless reading the file fails first.
   report.catch(() => undefined);
   const post = (chunk: Uint8Array) => {
-    const own = new Uint8Array(chunk);
+    const own = ownsMemory(chunk) ? chunk : new Uint8Array(chunk);
     ahead += 1;
     worker.postMessage(own satisfies ToInspection, [own.buffer]);
   };

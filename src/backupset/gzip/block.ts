@@ -27,7 +27,9 @@ export function deflateBlock(job: Omit<GzipJob, 'id'>): Uint8Array<ArrayBuffer> 
   return deflateRawSync(new Uint8Array(memory, WINDOW_BYTES, bytes), {
     level,
     memLevel: 9,
-    chunkSize: 128 * 1024,
+    // One chunk for the whole output, so that nothing has to be joined. It must not be in the pool of Node.js, because
+    // the thread frees it.
+    chunkSize: Math.max(bytes, 2 * Buffer.poolSize),
     finishFlush: constants.Z_SYNC_FLUSH,
     ...(before === 0 ? {} : { dictionary: new Uint8Array(memory, WINDOW_BYTES - before, before) }),
   });

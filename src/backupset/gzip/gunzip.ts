@@ -2,9 +2,9 @@ import { createGunzip, constants as zlib } from 'node:zlib';
 import { systemErrorCode } from '../../core/index.ts';
 import { damaged } from '../faults.ts';
 
-const INPUT_AHEAD = 512 * 1024;
-const OUTPUT_CHUNK = 256 * 1024;
-const OUTPUT_AHEAD = 2 * 1024 * 1024;
+const INPUT_AHEAD = 256 * 1024;
+const OUTPUT_CHUNK = 128 * 1024;
+const OUTPUT_AHEAD = 256 * 1024;
 
 /**
  * Decompresses a gzip file to its end and checks its checksum and length. Several members are read as one stream. Like
@@ -12,16 +12,21 @@ const OUTPUT_AHEAD = 2 * 1024 * 1024;
  * been read to its end.
  *
  * @param file the file name in errors
+ * @param used called with each chunk that is not needed any more
  * @throws IDKIT_DAMAGED
  */
-export async function* gunzip(source: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Buffer> {
+export async function* gunzip(
+  source: AsyncIterable<Uint8Array>,
+  file: string,
+  used: (chunk: Uint8Array) => void = () => {},
+): AsyncGenerator<Buffer> {
   const inflater = createGunzip({
     chunkSize: OUTPUT_CHUNK,
     writableHighWaterMark: INPUT_AHEAD,
     readableHighWaterMark: OUTPUT_AHEAD,
     finishFlush: zlib.Z_FINISH,
   } as Parameters<typeof createGunzip>[0]);
-  const feeding = feed(source, inflater);
+  const feeding = feed(source, inflater, used);
   // The await below reports the rejection, after the output was passed on.
   feeding.catch(() => undefined);
   try {
@@ -48,6 +53,7 @@ interface Fed {
 async function feed(
   source: AsyncIterable<Uint8Array>,
   inflater: ReturnType<typeof createGunzip>,
+  used: (chunk: Uint8Array) => void,
 ): Promise<Fed> {
   const fed: Fed = { bytes: 0, lastNonZero: -1 };
   let wake = () => {};
@@ -63,7 +69,7 @@ async function feed(
       const room = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      if (!inflater.write(chunk) && !inflater.destroyed) await room;
+      if (!inflater.write(chunk, () => used(chunk)) && !inflater.destroyed) await room;
     }
     inflater.end();
     return fed;

@@ -20,7 +20,11 @@ port.on('message', (job: GzipJob) => {
   const { id, memory } = job;
   const output = deflateBlock(job);
   const fits = output.length <= memory.byteLength;
-  if (fits) new Uint8Array(memory).set(output);
   const done: GzipJobDone = { id, memory, output: fits ? { bytes: output.length } : { apart: output } };
+  if (fits) {
+    new Uint8Array(memory).set(output);
+    // Frees the output now instead of at the next garbage collection, which can be many blocks later.
+    output.buffer.transfer(0);
+  }
   port.postMessage(done, [memory]);
 });

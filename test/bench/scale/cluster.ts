@@ -21,8 +21,16 @@ export interface Cluster {
   port: number;
   /** The postmaster's process id. 0 if the server does not run. */
   pid: number;
-  /** Starts the server. `limit` is the control group in which it runs. */
-  start(settings: Readonly<Record<string, string>>, limit?: MemoryLimit): Promise<void>;
+  /**
+   * Starts the server.
+   *
+   * @param options.limit the control group in which it runs
+   * @param options.cores its processor cores, as for `taskset -c`. Default: those of the cluster
+   */
+  start(
+    settings: Readonly<Record<string, string>>,
+    options?: { limit?: MemoryLimit; cores?: string },
+  ): Promise<void>;
   stop(): Promise<void>;
   /** Returns the address of a database without the password. */
   url(database: string): string;
@@ -54,9 +62,9 @@ export const FILLING = {
 /**
  * Opens the cluster in `dir`, and creates it first if it does not exist. The server does not run yet.
  *
- * @param cores the processor cores of the server, as for `taskset -c`
+ * @param usual the processor cores of the server, as for `taskset -c`
  */
-export function openCluster(dir: string, cores = String(SERVER_CORE)): Cluster {
+export function openCluster(dir: string, usual = String(SERVER_CORE)): Cluster {
   const programs = findPrograms();
   const owner = ownerOfClusters();
   const data = join(dir, 'cluster');
@@ -80,7 +88,7 @@ export function openCluster(dir: string, cores = String(SERVER_CORE)): Cluster {
     user: 'postgres',
     port: 0,
     pid: 0,
-    async start(settings, limit) {
+    async start(settings, { limit, cores = usual } = {}) {
       cluster.port = await freePort();
       const all = {
         listen_addresses: '127.0.0.1',

@@ -44,6 +44,7 @@ const ROWS: readonly Row[] = [
  * - `--only ROW`: only this row; several with commas
  * - `--database sqlite|postgres`: only this database
  * - `--sessions N`, `--users N`, `--events N`, `--realms N`: the size of the data
+ * - `--rounds N`: how often each figure is measured. Default: 5, or 2 with `--quick`
  * - `--data DIR`: keeps the seeded databases in DIR and uses those that are there
  * - `--before DIR`: also measures the program in the checkout DIR, in turn with this one
  * - `--program DIR`: measures the program in the checkout DIR instead of this one
@@ -62,6 +63,7 @@ export async function runScale(argv: readonly string[]): Promise<void> {
       users: { type: 'string' },
       events: { type: 'string' },
       realms: { type: 'string' },
+      rounds: { type: 'string' },
       data: { type: 'string' },
       before: { type: 'string' },
       program: { type: 'string' },
@@ -114,7 +116,7 @@ export async function runScale(argv: readonly string[]): Promise<void> {
           kind,
           sides,
           quick,
-          rounds: quick ? 2 : 5,
+          rounds: size(values.rounds, 5, 2),
           seconds: quick ? 0.6 : 5,
           realms: size(values.realms, 1000, 20),
         };

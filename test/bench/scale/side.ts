@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -259,7 +260,7 @@ export async function openSides(
   );
   const missing = sides.filter((side) => !existsSync(join(side.dir, 'seeded.json')));
   if (missing.length > 0) {
-    await cluster?.start(FILLING);
+    await cluster?.start(FILLING, { cores: `0-${cpus().length - 1}` });
     for (const side of missing) {
       process.stderr.write(`seeding ${program.name} ${kind} ${side.plan.sessions} …\n`);
       await side.seed();

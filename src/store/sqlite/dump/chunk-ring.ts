@@ -1,6 +1,6 @@
 /** Size of a chunk in bytes. */
 const CHUNK_BYTES = 256 * 1024;
-const CHUNKS = 16;
+const CHUNKS = 8;
 /** Size in bytes of the head, which contains the number of chunks that the reader has not released. */
 const HEAD_BYTES = 64;
 

@@ -12,7 +12,7 @@ const send = (message: FromDump) => port.postMessage(message);
 
 try {
   const database = new DatabaseSync(location, { readOnly: true, timeout: 10_000 });
-  database.exec('PRAGMA cache_size = -16000; BEGIN');
+  database.exec('PRAGMA cache_size = -1000; BEGIN');
   checkKind(database, file);
   // The counts and the rows come from one snapshot, because all reads belong to one transaction.
   const summary = summarize(database);

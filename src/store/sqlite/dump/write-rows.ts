@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { releaseMemory } from '../../../core/index.ts';
 import { withoutFragileText } from '../literals.ts';
 import { tableRows } from './table-rows.ts';
 
@@ -77,8 +78,10 @@ function writeBatches(
     for (const row of statement.iterate({ $start: start, $rows: rows })) {
       const batch = blobOf(row);
       put(Buffer.from(batch.buffer, batch.byteOffset, batch.byteLength));
+      const { length } = batch;
+      releaseMemory(batch);
       at += rows;
-      const better = betterSize(rows, batch.length);
+      const better = betterSize(rows, length);
       if (better !== rows) return { outcome: 'other size', next: { start: at, rows: better } };
     }
   } catch (error) {

@@ -67,7 +67,7 @@ async function measureLimited(bench: Bench, sides: Sides): Promise<Lines> {
       const shared = Math.max(16, Math.round(quarter / 4 / 1e6));
       await cluster.start(
         { ...RUNNING, shared_buffers: `${shared}MB` },
-        limited('postgres', quarter + OWN_MEMORY.postgres),
+        { limit: limited('postgres', quarter + OWN_MEMORY.postgres) },
       );
     } else for (const side of [small, large]) dropPages(side.dir);
     const start = async (side: Side): Promise<RunningSide> => {
