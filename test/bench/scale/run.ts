@@ -8,6 +8,7 @@ import { backupRow } from './rows/backup.ts';
 import { bytesRow } from './rows/bytes.ts';
 import { costRow } from './rows/cost.ts';
 import { emptyingRow, eventsRow } from './rows/events.ts';
+import { groupsRow } from './rows/groups.ts';
 import { lanesRow, loginsRow } from './rows/lanes.ts';
 import { realmsRow } from './rows/realms.ts';
 import { refreshFromDiskRow, refreshRow } from './rows/refresh.ts';
@@ -23,6 +24,7 @@ const ROWS: readonly Row[] = [
   refreshRow,
   refreshFromDiskRow,
   usersRow,
+  groupsRow,
   streamRow,
   sessionsRow,
   metricsRow,

@@ -10,7 +10,7 @@ import { ADMINISTRATOR, BASE_URL, type Entry, freePort, logIn, makeRealms, until
 import { AdminCalls } from './calls.ts';
 import { type Cluster, FILLING, openCluster, RUNNING } from './cluster.ts';
 import type { MemoryLimit } from './memory-limit.ts';
-import type { Plan } from './seeds/plan.ts';
+import { membersSql, type Plan } from './seeds/plan.ts';
 import * as postgresSessions from './seeds/sessions-postgres.ts';
 import * as sqliteSessions from './seeds/sessions-sqlite.ts';
 import { openMint, type TokenMint } from './seeds/tokens.ts';
@@ -162,11 +162,12 @@ export class Side {
     }
   }
 
-  /** Adds users or events. On SQLite, the service must be stopped. */
+  /** Adds users, events or members of a group. On SQLite, the service must be stopped. */
   async fill(
     run: (into: {
       users(count: number): Promise<void>;
       events(realm: string, count: number): Promise<void>;
+      members(group: string, count: number): Promise<void>;
     }) => Promise<void>,
   ): Promise<void> {
     const { users } = this.plan;
@@ -175,6 +176,10 @@ export class Side {
       await run({
         users: (count) => postgresUsers.seedUsers(client, count),
         events: (realm, count) => postgresUsers.seedEvents(client, realm, count, users),
+        members: async (group, count) => {
+          await client.query(membersSql(group, count));
+          await client.query('ANALYZE user_group');
+        },
       });
       await client.end();
     } else {
@@ -182,6 +187,7 @@ export class Side {
       await run({
         users: async (count) => sqliteUsers.seedUsers(database, count),
         events: async (realm, count) => sqliteUsers.seedEvents(database, realm, count, users),
+        members: async (group, count) => database.exec(`${membersSql(group, count)}; ANALYZE user_group`),
       });
       database.close();
     }

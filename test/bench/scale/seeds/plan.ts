@@ -63,6 +63,15 @@ export function userDocument(users: number): string {
   return `'{"firstName":"' || ${first} || '","lastName":"' || ${last} || '","createdTimestamp":' || (1700000000000 + i) || ',"attributes":{"department":["d' || (i % 97) || '"]},"requiredActions":[],"notBefore":0,"kept":{}}'`;
 }
 
+/** SQL that puts the first `count` users of the realm `rs` into a group, which both databases accept. */
+export function membersSql(group: string, count: number): string {
+  return `INSERT INTO user_group (user_id, group_id)
+    SELECT account.id, '${group}' FROM account JOIN realm ON realm.id = realm_id
+    WHERE realm.name = 'rs' AND NOT EXISTS
+      (SELECT 1 FROM user_group WHERE user_id = account.id AND group_id = '${group}')
+    ORDER BY account.id LIMIT ${count} - (SELECT count(*) FROM user_group WHERE group_id = '${group}')`;
+}
+
 /** Events of the rare type, of the rare client and of one user among all events, each about 100. */
 export const RARE_EVENTS = 100;
 /** The time that the events cover, in milliseconds. */
