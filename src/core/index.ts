@@ -1,6 +1,6 @@
 // Core: the basic types and functions that every room uses.
 // Owns: the error catalogue and exit codes, Secret, the clock, randomness, counts in messages, named locks,
-// slices of long work.
+// slices of long work, urgent work.
 // Must not know: any I/O.
 // Start at errors.ts.
 export {
@@ -44,3 +44,4 @@ export { mapInSlices, Slices } from './slices.ts';
 export { threadModule } from './thread-module.ts';
 export { inTurn, inTurns, inTurnWithin } from './turns.ts';
 export { untilApplied } from './until-applied.ts';
+export { isUrgent, urgently } from './urgent.ts';

@@ -1,3 +1,5 @@
+import { isUrgent } from './urgent.ts';
+
 /** Maximum time in milliseconds for which one slice holds the event loop. */
 const SLICE_MS = 4;
 
@@ -13,10 +15,13 @@ export class Slices {
     return performance.now() > this.#until;
   }
 
-  /** Lets other work run if the current slice is used up. */
+  /** Lets other work run if the current slice is used up. Urgent work gets at least as much time as this work. */
   async pause(): Promise<void> {
     if (!this.isOver) return;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await new Promise<void>((resolve) => {
+      if (isUrgent()) setTimeout(resolve, SLICE_MS);
+      else setImmediate(resolve);
+    });
     this.#until = performance.now() + SLICE_MS;
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CallerName, forCaller, IdkitError, nameCaller } from '../../src/core/index.ts';
+import { type CallerName, forCaller, IdkitError, nameCaller, urgently } from '../../src/core/index.ts';
 import { compiler, foundUsers, userCount, userSearch } from '../../src/store/queries/index.ts';
 import { KINDS, type Kind, kindOfSearch, WaitingRoom } from '../../src/store/sql/waiting-room.ts';
 
@@ -155,4 +155,36 @@ test('operations that were slow before never take the last place, so a short one
   resolve();
   await Promise.all(slow);
   assert.equal(room.figures.inUse, 0);
+});
+
+test('leaves a place empty after a read while urgent work is in progress', async () => {
+  const room = new WaitingRoom({ atOnce: 1 });
+  const { promise, resolve: finish } = Promise.withResolvers<void>();
+  const read = async () => {
+    const began = performance.now();
+    await as(MASTER, () => room.use(() => sleep(40), { kind: READ }));
+    return performance.now() - began;
+  };
+  const urgent = urgently(() => promise);
+  const resting = read();
+  await sleep(60);
+  assert.equal(room.figures.inUse, 1, 'the place is still taken after the read');
+  assert.ok((await resting) >= 110, 'the read ends after the rest of its place');
+  const write = performance.now();
+  await as(MASTER, () => room.use(() => sleep(40), { kind: WRITE }));
+  assert.equal(room.figures.inUse, 0);
+  assert.ok(performance.now() - write < (await resting), 'a write does not rest');
+  finish();
+  await urgent;
+});
+
+test('a read does not rest if nothing is urgent', async () => {
+  const room = new WaitingRoom({ atOnce: 1 });
+  await urgently(async () => {});
+  await sleep(60);
+  let ended = 0;
+  await as(MASTER, () =>
+    room.use(async () => sleep(200).then(() => (ended = performance.now())), { kind: READ }),
+  );
+  assert.ok(performance.now() - ended < 100);
 });

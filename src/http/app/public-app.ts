@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { urgently } from '../../core/index.ts';
 import { adminRoutes } from '../admin/index.ts';
 import { accountRoutes, loginRoutes, resourceRoutes, sessionRoutes } from '../browser/index.ts';
 import { consoleRoutes } from '../console/console-routes.ts';
@@ -33,16 +34,21 @@ import type { TlsFiles } from './tls.ts';
 
 /** Every route of the public port except health and metrics, which are added separately. */
 export const ROUTES: readonly (readonly Route[])[] = [
-  tokenRoutes,
-  metadataRoutes,
-  loginRoutes,
-  sessionRoutes,
-  accountRoutes,
-  resourceRoutes,
+  ...[tokenRoutes, metadataRoutes, loginRoutes, sessionRoutes, accountRoutes, resourceRoutes].map((routes) =>
+    routes.map(asUrgent),
+  ),
   adminRoutes,
   consoleRoutes,
   notImplementedRoutes,
 ];
+
+/** Marks the requests of a route as urgent, so that administrators do not delay them. */
+function asUrgent(route: Route): Route {
+  return {
+    ...route,
+    handle: (services, request, reply) => urgently(() => route.handle(services, request, reply)),
+  };
+}
 
 /** Options of the app of the public port. */
 export interface AppOptions extends ServiceFigures {

@@ -79,23 +79,27 @@ function oldest(
   table: 'event' | 'admin_event',
   columns: readonly string[],
 ): Record<string, Compilable> {
-  const ofRealm = db.deleteFrom(table).where('realm_id', '=', slot('realm_id'));
+  const ofRealm = db
+    .deleteFrom(table)
+    .where('realm_id', '=', slot('realm_id'))
+    .where('time', '>=', slot('from'));
   const before = sql.ref(`${table}_0`);
   const names = sql.raw(columns.join(', '));
   const newest = sql`from ${before} order by seq desc limit ${slot('limit', 'number')}`;
   const raw = (text: RawBuilder<unknown>): Compilable => ({ compile: () => text.compile(db) });
   return {
-    /** Returns the event that follows the `limit` oldest ones. */
+    /** Returns the event that follows the `limit` oldest ones since `from`. */
     [`${table}.after`]: db
       .selectFrom(table)
       .select(['time', 'seq'])
       .where('realm_id', '=', slot('realm_id'))
+      .where('time', '>=', slot('from'))
       .where('time', '<', slot('before'))
       .orderBy('time')
       .orderBy('seq')
       .limit(1)
       .offset(slot('limit')),
-    /** Removes the events that precede this one. */
+    /** Removes the events since `from` that precede this one. */
     [`${table}.deleteBefore`]: ofRealm.where(
       sql<boolean>`(time, seq) < (${slot('time', 'number')}, ${slot('seq', 'number')})`,
     ),

@@ -44,13 +44,13 @@ delete from ${sql.ref(table)} where ${sql.ref(key)} ${among(sql`
   };
 
   // Each realm reads its range of an index. `kept` is a JSON array of realms, each with the first time in milliseconds
-  // that it keeps.
+  // that it keeps, and with the time before which it has no events any more.
   const oldEvents = (table: string) => {
     const [list, of] = [slot(`kept_${table}s`, 'string'), sql.ref(table)];
     const kept = isPostgres
-      ? sql`json_to_recordset(${list}::json) as kept(realm_id text, since bigint)`
-      : sql`(select value ->> 'realm_id' as realm_id, value ->> 'since' as since from json_each(${list})) as kept`;
-    return { kept, old: sql`${of} where ${of}.realm_id = kept.realm_id and time < since` };
+      ? sql`json_to_recordset(${list}::json) as kept(realm_id text, since bigint, gone bigint)`
+      : sql`(select value ->> 'realm_id' as realm_id, value ->> 'since' as since, value ->> 'gone' as gone from json_each(${list})) as kept`;
+    return { kept, old: sql`${of} where ${of}.realm_id = kept.realm_id and time >= gone and time < since` };
   };
   const realmsWithOldEvents = (table: string) => {
     const { kept, old } = oldEvents(table);

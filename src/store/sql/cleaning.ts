@@ -32,6 +32,8 @@ export abstract class SqlCleaning
   readonly #lifetimes = { version: -1, ofRealm: new Map<RealmId, SessionLifetimes>() };
   /** The realms that remove their old events, as of `version` of the configuration cache. */
   #retained: { version: number; retention: readonly Retention[] } = { version: -1, retention: [] };
+  /** The times in milliseconds before which this sweep has left no events, by table and realm. */
+  readonly #gone = new Map<string, number>();
   /** Place in `#retained` of the events that were removed last. */
   #lastRemoved = { realmId: '', table: '' };
 
@@ -205,7 +207,7 @@ export abstract class SqlCleaning
   }
 
   async #dueEvents(now: Seconds): Promise<readonly DueRecords[]> {
-    const rows = await this.all('sweep.eventBacklog', keptEvents(await this.#retention(), now));
+    const rows = await this.all('sweep.eventBacklog', this.#keptEvents(await this.#retention(), now));
     return rows.map(({ event_kind: kind, records, overdue }) => ({
       kind,
       records: Number(records),
@@ -274,17 +276,25 @@ export abstract class SqlCleaning
   async sweepEvents(now: Seconds, limit: number): Promise<Swept> {
     const sum = { removed: 0, handled: 0 };
     const { leads, ...fault } = await this.leadsSweep();
-    if (!leads) return { ...sum, more: false };
+    if (!leads) {
+      this.#gone.clear();
+      return { ...sum, more: false };
+    }
     for (const { realmId, table, kept } of await this.#withOldEvents(now)) {
       if (sum.handled >= limit) break;
       const before = firstKept(now, kept);
-      const slice = { table, realm_id: realmId, before, limit: limit - sum.handled };
-      const { removed, handled } = await this.write('removeOldest', slice);
+      const from = this.#gone.get(keyOf({ realmId, table })) ?? 0;
+      const slice = { table, realm_id: realmId, from, before, limit: limit - sum.handled };
+      const { removed, handled, gone } = await this.write('removeOldest', slice);
+      this.#gone.set(keyOf({ realmId, table }), gone);
       this.#lastRemoved = { realmId, table };
       sum.removed += removed;
       sum.handled += handled;
     }
-    return { ...sum, more: sum.handled >= limit, ...fault };
+    const more = sum.handled >= limit;
+    // The next sweep also finds events that were stored late.
+    if (!more) this.#gone.clear();
+    return { ...sum, more, ...fault };
   }
 
   /**
@@ -294,12 +304,38 @@ export abstract class SqlCleaning
   async #withOldEvents(now: Seconds): Promise<readonly Retention[]> {
     const retention = await this.#retention();
     if (retention.length === 0) return [];
-    const rows = await this.long('sweep.realmsWithOldEvents', keptEvents(retention, now));
+    const rows = await this.long('sweep.realmsWithOldEvents', this.#keptEvents(retention, now));
     const found = new Set(rows.map(({ kind, owner }) => `${kind} ${owner}`));
-    const old = retention.filter(({ table, realmId }) => found.has(`${table} ${realmId}`));
+    const old = retention.filter((one) => found.has(keyOf(one)));
     const next = old.findIndex((one) => isAfter(one, this.#lastRemoved));
     return next === -1 ? old : [...old.slice(next), ...old.slice(0, next)];
   }
+
+  /**
+   * The arguments of queries about old events: JSON arrays of realms, each with the first time that it keeps and the
+   * time before which this sweep has left none.
+   */
+  #keptEvents(retention: readonly Retention[], now: Seconds) {
+    const of = (table: EventTable) =>
+      JSON.stringify(
+        retention.flatMap((one) =>
+          one.table === table
+            ? [
+                {
+                  realm_id: one.realmId,
+                  since: firstKept(now, one.kept),
+                  gone: this.#gone.get(keyOf(one)) ?? 0,
+                },
+              ]
+            : [],
+        ),
+      );
+    return { kept_events: of('event'), kept_admin_events: of('admin_event') };
+  }
+}
+
+function keyOf({ table, realmId }: Pick<Retention, 'table' | 'realmId'>): string {
+  return `${table} ${realmId}`;
 }
 
 /** Compares two places in the order of realms and tables. */
@@ -313,15 +349,4 @@ function isAfter(
 /** The first time in milliseconds that a realm keeps. */
 function firstKept(now: Seconds, kept: number): number {
   return (now - kept) * 1000;
-}
-
-/** The arguments of queries about old events: JSON arrays of realms, each with the first time that it keeps. */
-function keptEvents(retention: readonly Retention[], now: Seconds) {
-  const of = (table: EventTable) =>
-    JSON.stringify(
-      retention.flatMap((one) =>
-        one.table === table ? [{ realm_id: one.realmId, since: firstKept(now, one.kept) }] : [],
-      ),
-    );
-  return { kept_events: of('event'), kept_admin_events: of('admin_event') };
 }

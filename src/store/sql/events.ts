@@ -54,9 +54,12 @@ export abstract class SqlEvents extends SqlLists implements EventStore {
     if (this.dialect === 'sqlite' && !(await this.isMigrated(INDEX_EVENTS.name)))
       await this.inSlices((limit) => this.run(`${table}.clearUnmoved`, { realm_id, limit }));
     const before = Number.MAX_SAFE_INTEGER;
-    await this.inSlices(
-      async (limit) => (await this.write('removeOldest', { table, realm_id, before, limit })).handled,
-    );
+    let from = 0;
+    await this.inSlices(async (limit) => {
+      const { handled, gone } = await this.write('removeOldest', { table, realm_id, from, before, limit });
+      from = gone;
+      return handled;
+    });
   }
 
   async #listAll(filters: EventFilters): Promise<EventRow[]> {

@@ -1,4 +1,12 @@
-import { beginWriting, type CallerName, callerName, IdkitError, unwrittenSignal } from '../../core/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  beginWriting,
+  type CallerName,
+  callerName,
+  IdkitError,
+  isUrgent,
+  unwrittenSignal,
+} from '../../core/index.ts';
 import { FairQueue, type QueuedJob } from '../../crypto/index.ts';
 import type { LaneFigures } from '../contract/index.ts';
 import type { RowChange, Verb, Verbs } from '../verbs/verbs.ts';
@@ -9,6 +17,13 @@ const SEATS = 64;
 const PATIENCE_MS = 10_000;
 /** An operation that takes longer than this many milliseconds is slow. */
 const SLOW_MS = 100;
+/**
+ * While urgent work is in progress, a place remains empty after a read for this many times as long as the read took, but
+ * at most for `LONGEST_REST_MS` milliseconds. So the reads leave the processors of the service and of the database to
+ * logins and tokens most of the time.
+ */
+const REST = 2;
+const LONGEST_REST_MS = 1_000;
 /** Maximum number of kinds of operations whose times are remembered. */
 export const KINDS = 500;
 
@@ -54,6 +69,9 @@ export interface RoomLimits {
  *
  * The room remembers how long the operations of each kind took. Operations of a slow kind never take all places, so a
  * short one does not wait for them. The same holds for the searches of one realm, however short they were before.
+ *
+ * While urgent work is in progress, only one slow read runs at a time, and a read ends later than its query: the caller
+ * receives the rows after the rest of the place, so that a list of many pages also rests between its pages.
  */
 export class WaitingRoom {
   readonly #limits: Required<RoomLimits>;
@@ -101,8 +119,10 @@ export class WaitingRoom {
       if (writes) beginWriting();
       return await work();
     } finally {
+      const took = performance.now() - one.since;
+      if (!writes && isUrgent()) await sleep(Math.min(REST * took, LONGEST_REST_MS));
       this.#running.delete(one);
-      this.#remember(kind, performance.now() - one.since);
+      this.#remember(kind, took);
       this.#admit();
     }
   }
@@ -115,7 +135,9 @@ export class WaitingRoom {
 
   /** Returns a function that decides whether an operation can start now. */
   #places(): (operation: Operation) => boolean {
-    const { atOnce, slowAtOnce } = this.#limits;
+    const { atOnce } = this.#limits;
+    // Two slow reads take two processors of the database, which may have no other for logins and tokens.
+    const slowAtOnce = isUrgent() ? 1 : this.#limits.slowAtOnce;
     if (this.#running.size >= atOnce) return () => false;
     const now = performance.now();
     const running = [...this.#running];

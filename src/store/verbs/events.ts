@@ -1,4 +1,3 @@
-import type { Swept } from '../contract/index.ts';
 import { get, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
@@ -16,15 +15,25 @@ export function* appendEvents(input: Verbs['appendEvents']['in']): Steps<undefin
  * Removes the oldest events of a realm that are older than `before`, at most `limit`. Each statement leaves a
  * consistent state.
  *
- * @returns the number of removed events, and that of the events that are gone now. Another store may have removed some
- *   of them
+ * The next call starts `from` the time `gone` of this one. While a backup or another long transaction runs, Postgres
+ * keeps all removed rows in its indexes, so a search from the beginning would read a million of them for each slice.
+ *
+ * @returns the number of removed events, that of the events that are gone now, and the time before which none is left.
+ *   Another store may have removed some of them
  */
-export function* removeOldest({ table, realm_id, before, limit }: Verbs['removeOldest']['in']): Steps<Swept> {
-  const next = yield* get(`${table}.after`, { realm_id, before, limit });
+export function* removeOldest({
+  table,
+  realm_id,
+  from,
+  before,
+  limit,
+}: Verbs['removeOldest']['in']): Steps<Verbs['removeOldest']['out']> {
+  const next = yield* get(`${table}.after`, { realm_id, from, before, limit });
   if (next === undefined) {
-    const removed = yield* run(`${table}.deleteOlder`, { realm_id, before });
-    return { removed, handled: removed, more: false };
+    const removed = yield* run(`${table}.deleteOlder`, { realm_id, from, before });
+    return { removed, handled: removed, more: false, gone: before };
   }
-  const removed = yield* run(`${table}.deleteBefore`, { realm_id, time: next.time, seq: next.seq });
-  return { removed, handled: limit, more: true };
+  const { time, seq } = next;
+  const removed = yield* run(`${table}.deleteBefore`, { realm_id, from, time, seq });
+  return { removed, handled: limit, more: true, gone: time };
 }

@@ -87,10 +87,10 @@ export interface Verbs {
   startSession: { in: { session: SessionRow; family: FamilyRow }; out: undefined };
   removeFamily: { in: { session_id: string; id: string }; out: { removed: boolean } };
   appendEvents: { in: { rows: readonly SlotsOf<'event.insert'>[] }; out: undefined };
-  /** `before`: Unix time in milliseconds. */
+  /** `from`, `before` and `gone`: Unix times in milliseconds. */
   removeOldest: {
-    in: { table: 'event' | 'admin_event'; realm_id: string; before: number; limit: number };
-    out: Swept;
+    in: { table: 'event' | 'admin_event'; realm_id: string; from: number; before: number; limit: number };
+    out: Swept & { gone: number };
   };
   putLoginFailures: {
     in: { realm_id: string; user_id: string; revision: number; next: number; doc: string };
