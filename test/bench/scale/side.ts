@@ -10,7 +10,7 @@ import { ADMINISTRATOR, BASE_URL, type Entry, freePort, logIn, makeRealms, until
 import { AdminCalls } from './calls.ts';
 import { type Cluster, FILLING, openCluster, RUNNING } from './cluster.ts';
 import type { MemoryLimit } from './memory-limit.ts';
-import { membersSql, type Plan } from './seeds/plan.ts';
+import { LIFETIME, membersSql, type Plan } from './seeds/plan.ts';
 import * as postgresSessions from './seeds/sessions-postgres.ts';
 import * as sqliteSessions from './seeds/sessions-sqlite.ts';
 import { openMint, type TokenMint } from './seeds/tokens.ts';
@@ -92,8 +92,8 @@ export class Side {
     await calls.send('PUT', '/admin/realms/master', { accessTokenLifespan: 86_400 });
     for (const realm of ['rs', 'es'])
       await calls.send('PUT', `/admin/realms/${realm}`, {
-        ssoSessionIdleTimeout: 60 * 86_400,
-        ssoSessionMaxLifespan: 60 * 86_400,
+        ssoSessionIdleTimeout: LIFETIME,
+        ssoSessionMaxLifespan: LIFETIME,
       });
     const rare = { clientId: 'rare', publicClient: true, directAccessGrantsEnabled: true };
     await calls.send('POST', '/admin/realms/rs/clients', rare);

@@ -14,6 +14,8 @@ export const RARE_SESSIONS = 1000;
 const MOST_USABLE = 200_000;
 /** Distance between the ends of the seeded sessions and now, in seconds. The realm permits sessions of 60 days. */
 export const AHEAD = 20 * 86_400;
+/** The lifetime in seconds of sessions of the realms `rs` and `es`. An expired session began before. */
+export const LIFETIME = 60 * 86_400;
 
 /** Every how many sessions one has a refresh token that the load can use. */
 export function usableEvery(sessions: number): number {

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { COMPILED_QUERIES } from '../../../../src/store/queries/compiled/postgres.ts';
 import { idBytesSql } from '../../../../src/store/records/id-bytes.ts';
-import { AHEAD, rareEvery, sessionIdOf, usableEvery, userName, uuidOf } from './plan.ts';
+import { AHEAD, LIFETIME, rareEvery, sessionIdOf, usableEvery, userName, uuidOf } from './plan.ts';
 import { type TokenMint, tokenFile } from './tokens.ts';
 
 /** SQL: the same as `uuidOf` in plan.ts. */
@@ -65,7 +65,7 @@ export async function seedSessions(
   const user = users === 0 ? '0' : `n % ${users}`;
   const numbers = `(SELECT n, ${user} AS user_number, ${
     expired
-      ? `${now - 50 * 86_400} AS started, ${now - 3600} AS ends`
+      ? `${now - LIFETIME - 3600} AS started, ${now - 3600} AS ends`
       : `${now - 7200} + n % 3600 AS started, ${now + AHEAD} + n % 86400 AS ends`
   }, CASE WHEN n % ${rareEvery(count)} = 0 AND NOT ${expired} THEN '${clients.rare}' ELSE '${clients.web}' END AS client
     FROM generate_series(${from}::bigint, ${from + count - 1}) AS n) AS numbers`;

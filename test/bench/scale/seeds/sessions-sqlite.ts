@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { idBytes } from '../../../../src/store/records/id-bytes.ts';
 import { takeIndexes } from '../../seed.ts';
-import { AHEAD, rareEvery, usableEvery, userName, uuidOf } from './plan.ts';
+import { AHEAD, LIFETIME, rareEvery, usableEvery, userName, uuidOf } from './plan.ts';
 import type { Sessions } from './sessions-postgres.ts';
 import { type TokenMint, tokenFile } from './tokens.ts';
 
@@ -71,7 +71,7 @@ export async function seedSessions(
         ...spreadIds(n, index, count),
         userId: userIds[n % users] ?? first,
         client: index % rare === 0 && !expired ? clients.rare : clients.web,
-        started: expired ? now - 50 * 86_400 : now - 7200 + (n % 3600),
+        started: expired ? now - LIFETIME - 3600 : now - 7200 + (n % 3600),
         ends: expired ? now - 3600 : now + AHEAD + (n % 86_400),
         hash: new Uint8Array(0),
       };
