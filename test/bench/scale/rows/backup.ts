@@ -94,7 +94,7 @@ async function backUp(side: Side): Promise<{ seconds: number; most: number }> {
   }
 }
 
-/** Returns the resident memory in MB of a process and its descendants, without the database's own programs. */
+/** Returns the resident memory in MB of a process and its descendants, among them `pg_dump` and `psql`. */
 function residentBelow(root: number): number {
   let total = 0;
   for (const pid of pidsBelow(root)) {
