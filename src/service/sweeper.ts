@@ -10,7 +10,7 @@ export interface Sweeper {
   stop(): void;
 }
 
-type SweptStore = Pick<Store, 'sweep' | 'sweepEvents' | 'clock' | 'sliceMilliseconds'>;
+type SweptStore = Pick<Store, 'sweep' | 'sweepEvents' | 'clock' | 'sliceMilliseconds' | 'smallestSlice'>;
 
 /**
  * Starts the sweeper, which removes old events independently of all other records. The first sweep begins after one
@@ -41,7 +41,10 @@ function startLoop(
 ): Sweeper {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  const size = new SliceSize(store.sliceMilliseconds);
+  const size = new SliceSize(store.sliceMilliseconds, {
+    first: store.smallestSlice,
+    smallest: store.smallestSlice,
+  });
 
   let isReported = false;
   const sweepSlice = async (): Promise<void> => {

@@ -43,9 +43,10 @@ for (const [name, open] of Object.entries(openers)) {
       }),
     );
     const slices: { handled: number; more: boolean }[] = [];
-    const counted: Pick<Store, 'sweep' | 'sweepEvents' | 'clock' | 'sliceMilliseconds'> = {
+    const counted: Pick<Store, 'sweep' | 'sweepEvents' | 'clock' | 'sliceMilliseconds' | 'smallestSlice'> = {
       clock: store.clock,
       sliceMilliseconds: store.sliceMilliseconds,
+      smallestSlice: store.smallestSlice,
       sweep: async (now, limit) => {
         const swept = await store.sweep(now, limit);
         slices.push(swept);
@@ -82,9 +83,10 @@ for (const [name, open] of Object.entries(openers)) {
     const event = { id: '1', time: START * 1000, type: 'LOGIN', realmId: 'realm-1', details: {} };
     await store.appendEvents([event]);
     let calls = 0;
-    const backlog: Pick<Store, 'sweep' | 'sweepEvents' | 'clock' | 'sliceMilliseconds'> = {
+    const backlog: Pick<Store, 'sweep' | 'sweepEvents' | 'clock' | 'sliceMilliseconds' | 'smallestSlice'> = {
       clock: store.clock,
       sliceMilliseconds: store.sliceMilliseconds,
+      smallestSlice: store.smallestSlice,
       sweep: async () => {
         calls++;
         return { removed: 1, handled: 1, more: true };
@@ -105,6 +107,7 @@ test('stops without waiting for a slice, and does not log that closing the store
   const store = {
     clock,
     sliceMilliseconds: 3,
+    smallestSlice: 100,
     sweep: slice,
     sweepEvents: slice,
   };
@@ -122,6 +125,7 @@ test('each sweep reports once that other work has failed, and continues', async 
   const failing = {
     clock: { now: () => START * 1000 },
     sliceMilliseconds: 3,
+    smallestSlice: 100,
     sweep: async () => ({ removed: 0, handled: 0, more: false }),
     sweepEvents: async () => ({
       removed: 1,

@@ -112,6 +112,8 @@ export interface Store
    * writes share one thread.
    */
   readonly sliceMilliseconds: number;
+  /** Minimum number of records that one slice of a sweep handles. */
+  readonly smallestSlice: number;
 
   /**
    * Removes expired sessions, token families, logins, codes, claims and revocations. Handles at most `limit` records

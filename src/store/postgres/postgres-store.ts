@@ -51,6 +51,9 @@ export class PostgresStore extends SqlMovingSessions {
   protected readonly sealing: Sealing;
   readonly clock: Clock;
   readonly sliceMilliseconds = 50;
+  // While a backup runs, the server keeps removed rows in its indexes, and every slice reads them again. Small slices
+  // would then remove less than what expires.
+  readonly smallestSlice = 1_000;
   protected readonly cache: ConfigurationCache;
   readonly #connections: Connections;
   readonly #feed: ChangeFeed | undefined;

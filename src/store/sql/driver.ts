@@ -14,6 +14,7 @@ export abstract class SqlDriver {
   protected abstract readonly sealing: Sealing;
   abstract readonly clock: Clock;
   abstract readonly sliceMilliseconds: number;
+  abstract readonly smallestSlice: number;
 
   /** @throws IDKIT_FAILED if the store is closed */
   protected abstract checkOpen(): void;

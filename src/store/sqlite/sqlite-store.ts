@@ -58,6 +58,7 @@ export class SqliteStore extends SqlMovingSessions {
   protected readonly sealing: Sealing;
   readonly clock: Clock;
   readonly sliceMilliseconds = 3;
+  readonly smallestSlice = 100;
   protected readonly cache: ConfigurationCache;
   readonly #parts: SqliteParts;
   readonly #sql: Statements;
