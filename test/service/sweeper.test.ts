@@ -46,7 +46,8 @@ for (const [name, open] of Object.entries(openers)) {
     const counted: Pick<Store, 'sweep' | 'sweepEvents' | 'clock' | 'sliceMilliseconds' | 'smallestSlice'> = {
       clock: store.clock,
       sliceMilliseconds: store.sliceMilliseconds,
-      smallestSlice: store.smallestSlice,
+      // Smaller than that of Postgres, so that these sessions need many slices.
+      smallestSlice: 100,
       sweep: async (now, limit) => {
         const swept = await store.sweep(now, limit);
         slices.push(swept);
@@ -139,4 +140,23 @@ test('each sweep reports once that other work has failed, and continues', async 
   await waitUntil('two sweeps end', () => calls === 10, { every: 5 });
   sweeper.stop();
   assert.deepEqual(faults, ['1', '6']);
+});
+
+test('a slice never has fewer records than the smallest of the store, however slow it is', async () => {
+  const limits: number[] = [];
+  const slow = {
+    clock: { now: () => 0 },
+    sliceMilliseconds: 1,
+    smallestSlice: 700,
+    sweep: async (_now: number, limit: number) => {
+      limits.push(limit);
+      await sleep(5);
+      return { removed: limit, handled: limit, more: true };
+    },
+    sweepEvents: async () => ({ removed: 0, handled: 0, more: false }),
+  };
+  const sweeper = startSweeper(slow as never, { error: (_, message) => assert.fail(message) }, () => 1);
+  await waitUntil('some slices end', () => limits.length >= 5);
+  sweeper.stop();
+  assert.deepEqual([...new Set(limits)], [700]);
 });
