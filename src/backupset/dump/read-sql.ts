@@ -47,10 +47,7 @@ async function inspectInThread(
   head: readonly Uint8Array[],
   rest: AsyncIterator<Uint8Array>,
 ): Promise<DumpReport> {
-  const worker = new Worker(threadModule(import.meta.url, './inspect-thread'), {
-    workerData: name,
-    resourceLimits: { maxYoungGenerationSizeMb: 2 },
-  });
+  const worker = new Worker(threadModule(import.meta.url, './inspect-thread'), { workerData: name });
   let ahead = 0;
   let over = false;
   let wake = () => {};

@@ -136,8 +136,6 @@ export class WaitingRoom {
   /** Returns a function that decides whether an operation can start now. */
   #places(): (operation: Operation) => boolean {
     const { atOnce } = this.#limits;
-    // Two slow reads take two processors of the database, which may have no other for logins and tokens.
-    const slowAtOnce = isUrgent() ? 1 : this.#limits.slowAtOnce;
     if (this.#running.size >= atOnce) return () => false;
     const now = performance.now();
     const running = [...this.#running];
@@ -147,6 +145,8 @@ export class WaitingRoom {
       ({ caller }) => caller.realm,
     );
     return ({ kind, caller }) => {
+      // Two slow reads take two processors of the database, which may have no other for logins and tokens.
+      const slowAtOnce = kind.of !== 'write' && isUrgent() ? 1 : this.#limits.slowAtOnce;
       if (this.isSlow(kind) && slow.length >= slowAtOnce) return false;
       return kind.of !== 'search' || (searches.get(caller.realm)?.length ?? 0) < slowAtOnce;
     };
