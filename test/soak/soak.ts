@@ -88,14 +88,11 @@ async function report(minute: number): Promise<void> {
 
 /** Adds expired sessions all the time, so that the sweeper always has work, as much as it removes. */
 async function addExpired(running: () => boolean): Promise<void> {
-  for (let number = 2e9 + Math.floor(Date.now() / 1000) * 1000; running(); number += EXPIRED_PER_MINUTE) {
-    await side.addSessions({
-      from: number,
-      count: Math.ceil(EXPIRED_PER_MINUTE / 6),
-      users: plan.users,
-      expired: true,
-    });
-    tally.add('expired sessions added', Math.ceil(EXPIRED_PER_MINUTE / 6));
+  const count = Math.ceil(EXPIRED_PER_MINUTE / 6);
+  // Starts at a number by the clock, far above those of an earlier run on the same data.
+  for (let from = 2e9 + Math.floor(Date.now() / 1000) * 10_000; running(); from += count) {
+    await side.addSessions({ from, count, users: plan.users, expired: true });
+    tally.add('expired sessions added', count);
     await pause(10_000);
   }
 }
@@ -172,13 +169,18 @@ async function soak(): Promise<void> {
     console.log(`backup: ${seconds.toFixed(1)} s, ${Math.round(most)} MB resident, exit code ${code}`);
     if (code !== 0 && code !== 3) tally.fault(`the backup ended with ${code}: ${output}`);
   })();
+  const beside = Promise.all([expiry, restarts, backup]);
   const step = Math.min(60_000, (minutes * 60_000) / 8);
   while (performance.now() < end) {
-    await pause(Math.min(step, Math.max(0, end - performance.now())));
+    // The race ends the run at once when one of the three fails.
+    await Promise.race([
+      pause(Math.min(step, Math.max(0, end - performance.now()))),
+      beside.then(() => pause(step)),
+    ]);
     await report((performance.now() - began) / 60_000);
   }
   running = false;
-  await Promise.all([expiry, restarts, backup]);
+  await beside;
   await admin.stop();
   await load.stop();
   await load.checkAll();
