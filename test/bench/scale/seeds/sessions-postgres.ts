@@ -75,8 +75,8 @@ export async function seedSessions(
   await client.query('DROP TABLE template_user_session, template_token_family');
   if (fresh) await correctCounts(client);
   await client.query('COMMIT');
-  await client.query('ANALYZE user_session');
-  await client.query('ANALYZE token_family');
+  // Not after each addition: ANALYZE needs the lock of autovacuum, and the server ends autovacuum for it.
+  if (fresh) for (const table of ['user_session', 'token_family']) await client.query(`ANALYZE ${table}`);
 }
 
 /** Corrects the kept counts, if this version has them. */
