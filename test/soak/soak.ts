@@ -116,6 +116,8 @@ async function soak(): Promise<void> {
     eventsEnabled: true,
     eventsExpiration: 60,
   });
+  // The access token lives for a day, so the session of the administrator must not end before the run.
+  await first.calls.send('PUT', '/admin/realms/master', { ssoSessionIdleTimeout: 86_400 });
   const token = first.calls.token;
   const { web, rare } = side.seeded.clients;
   const tokens = readFileSync(side.tokens, 'latin1').trimEnd().split('\n');
