@@ -45,4 +45,5 @@ export {
   type KeyMaterial,
   readKeyComponent,
 } from './realm-keys.ts';
+export { openForHolder, sealForHolder } from './sealed-for-holder.ts';
 export { findHashExcess } from './stored-hash.ts';

@@ -52,8 +52,12 @@ export type { EndingSessions, SessionEndings, TokenFamily, UserSession } from '.
 export {
   accessTokenExpiry,
   clientSessionEnds,
+  GRACE_ATTRIBUTE,
+  graceOf,
   isAlive,
   isSessionAlive,
+  MOST_GRACE_SECONDS,
+  refreshGrace,
   refreshTokenExpiry,
   userSessionEnds,
 } from './session-lifetimes.ts';

@@ -126,6 +126,30 @@ function sessionLimits(
   };
 }
 
+/** The longest grace period of refresh tokens in seconds. A longer one would give a thief time to use a stolen token. */
+export const MOST_GRACE_SECONDS = 300;
+
+/** The attribute of a realm and of a client that sets the grace period. */
+export const GRACE_ATTRIBUTE = 'refreshGraceSeconds';
+
+/**
+ * Returns the time in seconds for which a client may repeat a refresh whose response was lost
+ * (docs/keycloak/tokens.md#grace). The attribute of the client wins over that of the realm. Default: 0.
+ */
+export function refreshGrace(
+  settings: Pick<RealmSettings, 'attributes'>,
+  client: Pick<Client, 'attributes'>,
+): number {
+  return graceOf(client.attributes) ?? graceOf(settings.attributes) ?? 0;
+}
+
+/** Returns the grace period in an attribute. Undefined if the attribute is absent or not a whole number in the range. */
+export function graceOf(attributes: Readonly<Record<string, unknown>>): number | undefined {
+  const value = attributes[GRACE_ATTRIBUTE];
+  if (typeof value !== 'string' || !/^\d{1,3}$/.test(value)) return undefined;
+  return Number(value) > MOST_GRACE_SECONDS ? undefined : Number(value);
+}
+
 /** Parses a whole number above 0 from a setting or an attribute. Returns undefined for any other value. */
 function positive(value: string | number | undefined): number | undefined {
   const number = wholeNumber(value);

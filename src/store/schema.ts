@@ -34,7 +34,7 @@ export type Tables = {
     sealed: Uint8Array | null;
   };
   user_session: SessionRow;
-  token_family: FamilyRow;
+  token_family: FamilyRow & RepeatColumns;
   user_session_0: UnmovedSessionRow;
   token_family_0: UnmovedFamilyRow;
   authentication_session: AuthenticationSessionRow;
@@ -119,6 +119,14 @@ export type FamilyRow = {
   last_refresh_at: Seconds;
   /** JSON, or an empty text if there are no notes. */
   notes: string;
+};
+
+/** The columns that a family without a rotation does not need (see `Rotation` in the contract). */
+export type RepeatColumns = {
+  /** The newest refresh token, sealed so that only its parent opens it. Null without a grace period. */
+  successor: Uint8Array | null;
+  /** Twice the number of generations in a row that were repeated, plus 1 if the newest is one of them. Null means 0. */
+  repeats: number | null;
 };
 
 /** A session that an older version stored (see the migration `session rows`). Ids are text, and `doc` is an object. */

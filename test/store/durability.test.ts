@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { systemErrorCode } from '../../src/core/index.ts';
@@ -16,13 +16,62 @@ import { newDirectory, newMasterKey, newStore } from './files.ts';
 const REFRESHING_MS = 60_000;
 
 test('after kill -9 under refresh load, no confirmed rotation is lost and no token can be used twice', async (t) => {
+  const { store, answered } = await refreshUntilKilled(t, 0);
+  for (const [caller, use] of answered) {
+    const id = `family-${caller}`;
+    const { family } = (await store.findFamily(`session-${caller}`, id))!;
+    // At most one rotation may be durable without having been reported.
+    const stored = [use, use + 1].find((n) => family.currentHash.equals(hash(`${id} ${n}`)));
+    assert.ok(stored !== undefined, `family ${caller} lost an answered rotation`);
+    const again = await store.rotateRefreshToken(rotationOf(caller, use - 1, 'thief'));
+    assert.equal(again.outcome, 'reused');
+  }
+  await store.close();
+});
+
+test('after kill -9, a client repeats a refresh without a response within the grace period', async (t) => {
+  const { store, answered } = await refreshUntilKilled(t, 30);
+  for (const [caller, use] of answered) {
+    const grace = (to: string) => ({ grace: { seconds: 30, successor: Buffer.from(to) } });
+    const result = await store.rotateRefreshToken({ ...rotationOf(caller, use, 'again'), ...grace('again') });
+    // The killed process either did not rotate the token, or its successor can still be received.
+    if (result.outcome === 'repeated') assert.equal(result.successor.toString(), String(use + 1));
+    else assert.equal(result.outcome, 'rotated');
+    const reused = await store.rotateRefreshToken({ ...rotationOf(caller, use - 1, 'thief'), ...grace('thief') });
+    assert.equal(reused.outcome, 'reused');
+  }
+  await store.close();
+});
+
+/** Returns the rotation of the token number `use` of a caller in rotate-until-killed.ts, at the time of that use. */
+function rotationOf(caller: string, use: number, next: string) {
+  const id = `family-${caller}`;
+  return {
+    sessionId: `session-${caller}`,
+    familyId: id,
+    presentedHash: hash(`${id} ${use}`),
+    nextHash: hash(next),
+    now: START + use,
+    singleUse: true,
+    maxReuse: 0,
+  };
+}
+
+/**
+ * Kills a process that refreshes tokens, and opens its database. `answered` contains the number of completed rotations of
+ * each caller.
+ */
+async function refreshUntilKilled(
+  t: TestContext,
+  graceSeconds: number,
+): Promise<{ store: Store; answered: ReadonlyMap<string, number> }> {
   const file = join(await newDirectory(t), 'idkit.db');
   const masterKey = newMasterKey();
   const program = fileURLToPath(new URL('./rotate-until-killed.ts', import.meta.url));
   // The output is a file, which accepts every line immediately. A pipe with a slow reader rejects some (EAGAIN).
   const lines = await open(`${file}.answered`, 'a+');
   t.after(() => lines.close());
-  const child = spawn(process.execPath, [program, file, masterKey.reveal()], {
+  const child = spawn(process.execPath, [program, file, masterKey.reveal(), String(graceSeconds)], {
     stdio: ['ignore', lines.fd, 'inherit'],
   });
   t.after(() => child.kill('SIGKILL'));
@@ -41,26 +90,8 @@ test('after kill -9 under refresh load, no confirmed rotation is lost and no tok
     answered.set(caller!, Number(use));
   }
   assert.equal(answered.size, 16);
-  const store = await openStore({ file, masterKey });
-  for (const [caller, use] of answered) {
-    const id = `family-${caller}`;
-    const { family } = (await store.findFamily(`session-${caller}`, id))!;
-    // At most one rotation may be durable without having been reported.
-    const stored = [use, use + 1].find((n) => family.currentHash.equals(hash(`${id} ${n}`)));
-    assert.ok(stored !== undefined, `family ${caller} lost an answered rotation`);
-    const again = await store.rotateRefreshToken({
-      sessionId: `session-${caller}`,
-      familyId: id,
-      presentedHash: hash(`${id} ${use - 1}`),
-      nextHash: hash('thief'),
-      now: START,
-      singleUse: true,
-      maxReuse: 0,
-    });
-    assert.equal(again.outcome, 'reused');
-  }
-  await store.close();
-});
+  return { store: await openStore({ file, masterKey }), answered };
+}
 
 test('a call that fails does not affect the other calls of its batch', async (t) => {
   const { store } = await newStore(t);

@@ -1,10 +1,11 @@
-// A process that refreshes tokens as fast as it can and writes every completed rotation to a file, until it is killed.
+// A process that refreshes tokens as fast as it can and writes every completed rotation to a file, until it is killed. The
+// third argument is the grace period in seconds.
 import { writeSync } from 'node:fs';
 import { Secret } from '../../src/core/index.ts';
 import { openStore } from '../../src/store/open.ts';
 import { aFamily, aRealm, aSession, aUser, hash, START } from '../conformance/store/records.ts';
 
-const [, , file, key] = process.argv;
+const [, , file, key, grace = '0'] = process.argv;
 const store = await openStore({ file: file!, masterKey: new Secret(key!) });
 await store.apply([
   { do: 'create', realm: aRealm({}) },
@@ -26,6 +27,9 @@ await Promise.all(
         now: START + use,
         singleUse: true,
         maxReuse: 0,
+        ...(grace === '0'
+          ? {}
+          : { grace: { seconds: Number(grace), successor: Buffer.from(`${use + 1}`) } }),
       });
       if (answer.outcome !== 'rotated') throw new Error(answer.outcome);
       writeSync(1, `${caller} ${use + 1}\n`);

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { Secret, uuid } from '../../core/index.ts';
 import type { Client, ProtocolMapper } from '../../model/index.ts';
 import type { AdminContext } from '../call/context.ts';
-import { checkAlgorithm } from '../realm/realm-settings.ts';
+import { checkAlgorithm, checkGrace } from '../realm/realm-settings.ts';
 import { RepresentationFault } from '../representation/fault.ts';
 import { defined, type Json, objects, strings, text } from '../representation/json.ts';
 import { type Names, Unique } from '../representation/names.ts';
@@ -82,6 +82,7 @@ export function buildClient(given: Json, place: ClientPlace): Client {
     const algorithm = (given['attributes'] as Json | undefined)?.[name];
     if (algorithm) checkAlgorithm(algorithm, `${path}.attributes["${name}"]`);
   }
+  checkGrace(given['attributes'] as Json | undefined, path);
   const id = text(given['id']) ?? uuid(context.random);
   const protocol = text(given['protocol']) ?? 'openid-connect';
   const flags = Object.fromEntries(

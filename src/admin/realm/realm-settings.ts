@@ -1,5 +1,11 @@
 import { isSignatureAlgorithm, SIGNATURE_ALGORITHMS } from '../../crypto/index.ts';
-import { parsePasswordPolicy, type RealmSettings } from '../../model/index.ts';
+import {
+  GRACE_ATTRIBUTE,
+  graceOf,
+  MOST_GRACE_SECONDS,
+  parsePasswordPolicy,
+  type RealmSettings,
+} from '../../model/index.ts';
 import { RepresentationFault } from '../representation/fault.ts';
 import type { Json } from '../representation/json.ts';
 
@@ -84,6 +90,7 @@ export function checkSettings(given: Json): Json {
   if (typeof policy === 'string') checkPasswordPolicy(policy);
   const algorithm = given['defaultSignatureAlgorithm'];
   if (algorithm !== undefined) checkAlgorithm(algorithm, '$.defaultSignatureAlgorithm');
+  checkGrace(given['attributes'] as Json | undefined, '$');
   for (const name of SETTINGS) {
     const value = given[name];
     if (typeof value === 'number' && value < 0 && name !== 'notBefore')
@@ -111,6 +118,21 @@ function checkPasswordPolicy(policy: string): void {
 export function checkAlgorithm(name: unknown, path: string): void {
   if (isSignatureAlgorithm(name)) return;
   throw new RepresentationFault(path, `must be one of ${SIGNATURE_ALGORITHMS.join(', ')}`);
+}
+
+/**
+ * Checks the attribute `refreshGraceSeconds` of a realm or a client. An empty text or null removes it.
+ *
+ * @throws RepresentationFault
+ */
+export function checkGrace(attributes: Json | undefined, path: string): void {
+  const value = attributes?.[GRACE_ATTRIBUTE];
+  if (value === undefined || value === null || value === '') return;
+  if (graceOf({ [GRACE_ATTRIBUTE]: value }) === undefined)
+    throw new RepresentationFault(
+      `${path}.attributes["${GRACE_ATTRIBUTE}"]`,
+      `must be a whole number of seconds from 0 to ${MOST_GRACE_SECONDS}`,
+    );
 }
 
 /** Characters that Keycloak rejects in realm names, and characters that would break a path or a log line. */

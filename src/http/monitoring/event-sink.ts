@@ -68,6 +68,7 @@ export function openEventSink(options: {
       if (event.type === 'REFRESH_TOKEN') metrics.renewals.add(realmName, 'good');
       else if (event.type === 'REFRESH_TOKEN_ERROR') metrics.renewals.add(realmName, 'failed');
       if (isReuse(event)) metrics.countReuse(realmName);
+      if (event.details['refresh_token_repeated'] === 'true') metrics.countRepeat(realmName);
       logEvent(log, event, realmName);
       if (held >= MAX_WAITING) {
         metrics.countDroppedEvents(1);

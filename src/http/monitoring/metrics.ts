@@ -7,6 +7,7 @@ export class Metrics {
   readonly events = new EventCounter();
   readonly renewals = new RecentRenewals();
   readonly #reuseByRealm = new Map<string, number>();
+  readonly #repeatsByRealm = new Map<string, number>();
   /**
    * Returns the number of passwords that are waiting to be hashed, and the number that were rejected because too many
    * were waiting.
@@ -23,6 +24,11 @@ export class Metrics {
     this.#reuseByRealm.set(realm, (this.#reuseByRealm.get(realm) ?? 0) + 1);
   }
 
+  /** Counts a refresh that a client repeated within the grace period, and that returned the same refresh token again. */
+  countRepeat(realm: string): void {
+    this.#repeatsByRealm.set(realm, (this.#repeatsByRealm.get(realm) ?? 0) + 1);
+  }
+
   /** Counts events that were not stored. */
   countDroppedEvents(count: number): void {
     this.#droppedEvents += count;
@@ -30,6 +36,10 @@ export class Metrics {
 
   reuses(): readonly { realm: string; count: number }[] {
     return [...this.#reuseByRealm].map(([realm, count]) => ({ realm, count }));
+  }
+
+  repeats(): readonly { realm: string; count: number }[] {
+    return [...this.#repeatsByRealm].map(([realm, count]) => ({ realm, count }));
   }
 
   get droppedEvents(): number {

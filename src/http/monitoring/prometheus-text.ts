@@ -43,6 +43,12 @@ export async function openScraper(metrics: Metrics, source: FigureSource): Promi
     values: metrics.reuses().map(({ realm, count }) => ({ labels: { realm }, value: count })),
   }));
   register(registry, () => ({
+    name: 'idkit_refresh_token_repeats_total',
+    help: 'Refreshes that were repeated within the grace period',
+    type: 'counter',
+    values: metrics.repeats().map(({ realm, count }) => ({ labels: { realm }, value: count })),
+  }));
+  register(registry, () => ({
     name: 'idkit_renewals_recent',
     help: 'Refreshes within the last five minutes',
     type: 'gauge',

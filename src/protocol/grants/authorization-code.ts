@@ -97,7 +97,7 @@ function startFamily(
     granted,
     record: { session: offlineSession ?? { ...session, lastAccessAt: now }, family },
     notes: { ...session.notes, ...notes, ...(code.nonce === undefined ? {} : { nonce: code.nonce }) },
-    commit: async (currentHash) => {
+    commit: async (currentHash): Promise<undefined> => {
       const outcome = await ctx.store.startFamily(
         { hash: code.hash, now },
         { ...family, currentHash },

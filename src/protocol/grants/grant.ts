@@ -33,12 +33,13 @@ export interface Proof {
   /** Notes of the login, which mappers can turn into claims. */
   notes: Readonly<Record<string, string>>;
   /**
-   * Stores the record before the response is sent, with the hash of the new refresh token. Runs in parallel with the
-   * signing of the tokens.
+   * Stores the record before the response is sent, with the new refresh token and its hash. Runs in parallel with the
+   * signing of the other tokens. If it returns a refresh token, the response contains that one, and the new one is
+   * discarded (docs/keycloak/tokens.md#grace).
    *
    * @throws Refusal if the tokens must not be issued after all; they are discarded
    */
-  commit?: ((refreshTokenHash: Buffer) => Promise<void>) | undefined;
+  commit?: ((hash: Buffer, refreshToken: string | undefined) => Promise<string | undefined>) | undefined;
   /**
    * Runs after the record is stored and before the response is sent, for example to replace an outdated password hash.
    *

@@ -8,6 +8,7 @@ import {
   type RefreshToken,
   readRefreshToken,
   refused,
+  successionOf,
 } from '../token/index.ts';
 import type { Grant, GrantRequest, Proof } from './grant.ts';
 
@@ -53,7 +54,7 @@ export const refreshTokenGrant: Grant = {
         family: { ...found.family, lastRefreshAt: now },
       },
       notes: { ...found.session.notes, ...found.family.notes },
-      commit: (nextHash) => rotate(grantRequest, token, nextHash),
+      commit: (nextHash, next) => rotate(grantRequest, token, nextHash, next),
     } satisfies Proof;
   },
 };
@@ -63,13 +64,19 @@ export const refreshTokenGrant: Grant = {
  * (docs/keycloak/tokens.md#rotation). If the store detects a reuse, it ends the whole user session in the same
  * transaction (docs/keycloak/tokens.md#reuse). The session's clients are then notified (Back-Channel Logout 1.0 §2.5).
  *
+ * Returns the refresh token of an earlier response if the client repeats the request within the grace period
+ * (docs/keycloak/tokens.md#grace).
+ *
  * @throws Refusal `refresh-token-refused`
  */
 async function rotate(
-  { ctx, configuration, event, now }: GrantRequest,
+  request: GrantRequest,
   token: RefreshToken,
   nextHash: Buffer,
-): Promise<void> {
+  next: string | undefined,
+): Promise<string | undefined> {
+  const { ctx, configuration, event, now } = request;
+  const succession = successionOf(request, token);
   const { revokeRefreshToken, refreshTokenMaxReuse } = configuration.realm.settings;
   const rotation: Rotation = {
     sessionId: token.sessionId,
@@ -80,10 +87,15 @@ async function rotate(
     singleUse: revokeRefreshToken,
     maxReuse: Math.max(0, refreshTokenMaxReuse),
   };
+  if (succession !== undefined && next !== undefined && revokeRefreshToken)
+    rotation.grace = { seconds: succession.seconds, successor: succession.seal(next) };
   const result = await ctx.store.rotateRefreshToken(rotation);
   switch (result.outcome) {
     case 'rotated':
-      return;
+      return undefined;
+    case 'repeated':
+      event.details['refresh_token_repeated'] = 'true';
+      return succession?.open(result.successor);
     case 'gone':
       throw await explainMissingFamily(ctx, configuration, token);
     case 'reused': {

@@ -13,7 +13,7 @@ export function startRecord(
   user: User,
   granted: GrantedScopes,
   options: { offline: boolean; notes: Readonly<Record<string, string>> },
-): { record: FamilyRecord; commit: (refreshTokenHash: Buffer) => Promise<void> } {
+): { record: FamilyRecord; commit: (refreshTokenHash: Buffer) => Promise<undefined> } {
   const realmId = configuration.realm.id;
   const session = newUserSession(ctx.random, now, {
     offline: options.offline,
@@ -35,7 +35,7 @@ export function startRecord(
   });
   return {
     record: { session, family },
-    commit: async (currentHash) => {
+    commit: async (currentHash): Promise<undefined> => {
       try {
         await ctx.store.startSession(session, { ...family, currentHash });
       } catch (error) {

@@ -21,3 +21,4 @@ export {
   readRefreshToken,
   refused,
 } from './refresh-token.ts';
+export { successionOf } from './successor.ts';

@@ -26,7 +26,7 @@ import type { FamilyRecord, Grant, GrantRequest, Proof } from '../grants/index.t
 import { signatureAlgorithm } from '../keys/index.ts';
 import { issuerOf } from '../realm.ts';
 import { Refusal } from '../refusal.ts';
-import { hashRefreshToken } from './refresh-token.ts';
+import { hashRefreshToken, type RefreshToken, readRefreshToken } from './refresh-token.ts';
 
 /**
  * The response of the token endpoint, in Keycloak's field order (docs/keycloak/tokens.md#token-response; RFC 6749
@@ -72,11 +72,12 @@ export async function issueTokens(request: GrantRequest, proof: Proof): Promise<
     ctx.random,
   );
   const payload = accessTokenPayload(input, { ...stamp, jti: tokenId });
-  const refresh = await makeRefreshToken(request, input, record, payload.audience);
-  const [{ accessToken, idToken }] = await Promise.all([
+  const made = await makeRefreshToken(request, input, record, payload.audience);
+  const [{ accessToken, idToken }, repeated] = await Promise.all([
     signBoth(request, input, stamp, payload.text),
-    proof.commit?.(refresh?.hash ?? NO_REFRESH_TOKEN),
+    proof.commit?.(made?.hash ?? NO_REFRESH_TOKEN, made?.text),
   ]);
+  const refresh = repeated === undefined ? made : readRefreshToken(ctx, configuration, repeated);
   await proof.settled?.();
 
   event.userId = user.id;
@@ -88,7 +89,7 @@ export async function issueTokens(request: GrantRequest, proof: Proof): Promise<
     access_token: accessToken,
     expires_in: expiresAt - now,
     refresh_expires_in: refresh?.expiresAt === undefined ? 0 : refresh.expiresAt - now,
-    ...(refresh === undefined ? {} : { refresh_token: refresh.token }),
+    ...(refresh === undefined ? {} : { refresh_token: refresh.text }),
     token_type: client.attributes['token.response.type.bearer.lower-case'] === 'true' ? 'bearer' : 'Bearer',
     ...(idToken === undefined ? {} : { id_token: idToken }),
     'not-before-policy': Math.max(settings.notBefore, client.notBefore, user.notBefore),
@@ -97,13 +98,7 @@ export async function issueTokens(request: GrantRequest, proof: Proof): Promise<
   };
 }
 
-interface MadeRefreshToken {
-  id: string;
-  token: string;
-  hash: Buffer;
-  offline: boolean;
-  expiresAt: number | undefined;
-}
+type IssuedRefreshToken = Pick<RefreshToken, 'id' | 'text' | 'hash' | 'offline' | 'expiresAt'>;
 
 /**
  * Issues the next refresh token of the token family. Returns undefined if the grant stores no session, or if the
@@ -114,7 +109,7 @@ async function makeRefreshToken(
   input: ClaimsInput,
   record: FamilyRecord | undefined,
   audience: unknown,
-): Promise<MadeRefreshToken | undefined> {
+): Promise<IssuedRefreshToken | undefined> {
   if (record === undefined || client.attributes['use.refresh.tokens'] === 'false') return undefined;
   const { session, family } = record;
   const expiresAt = refreshTokenExpiry(configuration.realm.settings, client, session, family, now);
@@ -136,8 +131,8 @@ async function makeRefreshToken(
       ...(expiresAt === undefined ? {} : { expiresAt }),
     },
   );
-  const token = await signJws(ctx.keys.signingKey(configuration, 'HS512'), claims);
-  return { id, token, hash: hashRefreshToken(token), offline: session.offline, expiresAt };
+  const text = await signJws(ctx.keys.signingKey(configuration, 'HS512'), claims);
+  return { id, text, hash: hashRefreshToken(text), offline: session.offline, expiresAt };
 }
 
 /**
@@ -189,7 +184,7 @@ function checkOfflineAllowed({ configuration, user, roleIds }: ClaimsInput, { re
 
 function addRefreshDetails(
   { event, grant }: GrantRequest,
-  refresh: MadeRefreshToken | undefined,
+  refresh: IssuedRefreshToken | undefined,
   accessTokenExpiresAt: number,
 ): void {
   if (grant.renews) {

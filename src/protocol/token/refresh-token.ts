@@ -28,7 +28,9 @@ export interface RefreshToken {
   issuedAt: number;
   /** Absent for an offline token that never expires. */
   expiresAt: number | undefined;
-  /** The SHA-256 hash of the token as sent. */
+  /** The token as sent. */
+  text: string;
+  /** The SHA-256 hash of `text`. */
   hash: Buffer;
 }
 
@@ -68,6 +70,7 @@ export function readRefreshToken(
     offline: typ === 'Offline',
     issuedAt: numberClaim(claims, 'iat') ?? 0,
     expiresAt: numberClaim(claims, 'exp'),
+    text: token,
     hash: hashRefreshToken(token),
   };
 }

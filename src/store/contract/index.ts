@@ -72,7 +72,8 @@ export interface LaneFigures {
  * - When the promise of a write resolves, the write is durable: it survives a loss of power.
  * - `apply` is atomic: it applies the whole list or nothing.
  * - If several callers read the same record and put it, the first change is applied and the later ones are `stale`.
- * - If parallel `rotateRefreshToken` calls present the same token with `maxReuse` 0, exactly one returns `rotated`.
+ * - If parallel `rotateRefreshToken` calls present the same token with `maxReuse` 0, exactly one returns `rotated`. Within a
+ *   grace period, the others return `repeated`.
  * - A rotation that detects reuse ends the user session before it returns.
  * - `claimOnce` returns true to exactly one caller per key until the claim expires.
  * - A read that starts after a write returned sees that write.

@@ -24,18 +24,28 @@ export interface Rotation {
   singleUse: boolean;
   /** How often a token may be used again if `singleUse` is true. With 0, every token can be used only once. */
   maxReuse: number;
+  /**
+   * The grace period (docs/keycloak/tokens.md#grace). Absent if the realm and the client have none.
+   *
+   * A token that is presented again within `seconds` of its use, while the token that replaced it is unused, is not
+   * reuse. The client receives the same next token again: the store keeps it as `successor`, sealed by the caller.
+   */
+  grace?: { seconds: Seconds; successor: Buffer };
 }
 
 /**
  * The result of a refresh:
  *
  * - `rotated`: This call rotated the token, and `nextHash` is stored.
+ * - `repeated`: The token was rotated before, but is presented again within the grace period. Nothing was rotated, and
+ *   `successor` contains the sealed next token.
  * - `reused`: The token was used before. The same transaction has ended the whole user session, whose clients are
  *   `clientUuids`. The reason is `exceeded` if the token is the predecessor of the newest one, otherwise `stale`.
  * - `gone`: The token family was revoked, has expired or never existed.
  */
 export type RotationResult =
   | { outcome: 'rotated' }
+  | { outcome: 'repeated'; successor: Buffer }
   | { outcome: 'reused'; reason: 'stale' | 'exceeded'; clientUuids: readonly ClientUuid[] }
   | { outcome: 'gone' };
 

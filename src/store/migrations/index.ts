@@ -11,6 +11,7 @@ import { COUNTS } from './0006-counts.ts';
 import { EVENT_INDEXES } from './0007-event-indexes.ts';
 import { MEMBERS } from './0008-members.ts';
 import { REQUIRED_ACTIONS } from './0009-required-actions.ts';
+import { REFRESH_GRACE } from './0010-refresh-grace.ts';
 
 /**
  * The SQL that raises the schema by one version, in one transaction. On Postgres, replicas of the previous version are
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   EVENT_INDEXES,
   MEMBERS,
   REQUIRED_ACTIONS,
+  REFRESH_GRACE,
 ];
 
 /**

@@ -61,7 +61,7 @@ export class PostgresStore extends SqlMovingSessions {
   readonly #reads: AdministrativeReads;
   /** The writes of administrators. */
   readonly #changes: WaitingRoom;
-  readonly #rotations: Batches<Verbs['rotate']['in'], RotationResult>;
+  readonly #rotations: Batches<Verbs['rotate']['in'], Verbs['rotate']['out']>;
   readonly #unanswered: UnansweredRotations;
   readonly #families: ReturnType<typeof openFamilyReads>;
   readonly #users: Batches<{ id: string }, RowOf<'user.find'> | undefined>;
@@ -214,7 +214,7 @@ export class PostgresStore extends SqlMovingSessions {
     return this.#track(this.#reads.read<R>({ text: sql, values }));
   }
 
-  protected override async rotate(call: Verbs['rotate']['in']): Promise<RotationResult> {
+  protected override async rotate(call: Verbs['rotate']['in']): Promise<Verbs['rotate']['out']> {
     this.#checkWritable();
     return this.#track(this.#rotations.call(call));
   }

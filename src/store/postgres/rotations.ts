@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IdkitError } from '../../core/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
-import type { RotationResult } from '../contract/index.ts';
 import { rotate } from '../verbs/sessions.ts';
 import type { Verbs } from '../verbs/verbs.ts';
 import { Batches } from './batches.ts';
@@ -11,6 +10,7 @@ import { runSteps } from './transactions.ts';
 import type { UnansweredRotations } from './unanswered.ts';
 
 type Call = Verbs['rotate']['in'];
+type Result = Verbs['rotate']['out'];
 
 /** Maximum number of rotations in one statement. */
 const LARGEST = 256;
@@ -40,7 +40,7 @@ interface Attempt {
 export function openRotations(
   connections: Connections,
   unanswered: UnansweredRotations,
-): Batches<Call, RotationResult> {
+): Batches<Call, Result> {
   const again = new Batches<Call, Attempt>({
     largest: LARGEST,
     run: async (calls) => {
@@ -49,7 +49,7 @@ export function openRotations(
     },
   });
 
-  const finish = async (call: Call, first: Attempt): Promise<RotationResult> => {
+  const finish = async (call: Call, first: Attempt): Promise<Result> => {
     let attempt = first;
     let unsure = attempt.unsure;
     try {
@@ -81,7 +81,7 @@ export function openRotations(
     }
   };
 
-  return new Batches<Call, RotationResult>({
+  return new Batches<Call, Result>({
     largest: LARGEST,
     keyOf: ({ id }) => id,
     run: async (calls) => {
@@ -110,6 +110,7 @@ async function rotateAll(
     next: sorted.map((call) => bytes(call.next)),
     now: sorted.map(({ now }) => now),
     single_use: sorted.map((call) => call.single_use),
+    successor: sorted.map(({ successor }) => (successor === null ? null : bytes(successor))),
   });
   let sent = 0;
   try {

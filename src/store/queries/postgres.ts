@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot } from './define.ts';
-import { selectFamilies } from './sessions.ts';
+import { REPEATS_AFTER_ROTATION, selectFamilies } from './sessions.ts';
 import { selectUsers } from './users.ts';
 
 const AMOUNTS = { kind: 'string', owner: 'string', amount: 'number' };
@@ -51,10 +51,12 @@ update token_family set
   parent_hash = case when call.single_use then call.presented else parent_hash end,
   parent_uses = case when call.single_use then 1 else parent_uses end,
   current_hash = call.next,
+  successor = call.successor,
+  repeats = ${sql.raw(REPEATS_AFTER_ROTATION)},
   last_refresh_at = greatest(last_refresh_at, call.now)
 from (
-  select free.ctid as place, call.* from unnest(${KEYS}, ${slot('presented', 'token_family.current_hash[]')}::bytea[], ${slot('next', 'token_family.current_hash[]')}::bytea[], ${slot('now', 'token_family.last_refresh_at[]')}::bigint[], ${slot('single_use', 'boolean[]')}::bool[])
-    as call (session_id, id, presented, next, now, single_use)
+  select free.ctid as place, call.* from unnest(${KEYS}, ${slot('presented', 'token_family.current_hash[]')}::bytea[], ${slot('next', 'token_family.current_hash[]')}::bytea[], ${slot('now', 'token_family.last_refresh_at[]')}::bigint[], ${slot('single_use', 'boolean[]')}::bool[], ${slot('successor', 'token_family.successor[]')}::bytea[])
+    as call (session_id, id, presented, next, now, single_use, successor)
   join token_family as free on free.session_id = call.session_id and free.id = call.id
   for no key update of free skip locked
 ) as call
@@ -73,7 +75,7 @@ select token_family.id from token_family join call using (session_id, id) where 
     },
     /**
      * Undoes rotations whose new tokens no client received: the presented token becomes valid again and can be used as
-     * often as before. Skips token families that another transaction has locked.
+     * often as before, and the row of repeated generations is what it was. Skips token families that another transaction has locked.
      */
     'family.takeBackAll': {
       compile: () =>
@@ -81,7 +83,9 @@ select token_family.id from token_family join call using (session_id, id) where 
 update token_family set
   current_hash = case when parent_uses = 1 then call.presented else current_hash end,
   parent_hash = case when parent_uses = 1 then null else parent_hash end,
-  parent_uses = parent_uses - 1
+  parent_uses = parent_uses - 1,
+  successor = null,
+  repeats = case when parent_uses = 1 then repeats + 1 else repeats end
 from (
   select free.ctid as place, call.* from unnest(${KEYS}, ${slot('presented', 'token_family.current_hash[]')}::bytea[], ${slot('next', 'token_family.current_hash[]')}::bytea[])
     as call (session_id, id, presented, next)

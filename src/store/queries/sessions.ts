@@ -18,6 +18,12 @@ const FAMILY = [
   'notes',
 ] as const;
 
+/**
+ * `repeats` after a rotation: if the generation that ends was repeated, the row of repeated generations continues,
+ * otherwise it ends.
+ */
+export const REPEATS_AFTER_ROTATION = 'case when repeats % 2 = 1 then repeats - 1 end';
+
 const SESSION = [
   'id',
   'offline',
@@ -202,6 +208,8 @@ export function sessionQueries(
         parent_hash: slot('presented'),
         parent_uses: 1,
         current_hash: slot('next'),
+        successor: slot('successor'),
+        repeats: sql<number | null>`${sql.raw(REPEATS_AFTER_ROTATION)}`,
         last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now', 'token_family.last_refresh_at')})`,
       })
       .where('session_id', '=', slot('session_id'))
@@ -213,17 +221,26 @@ export function sessionQueries(
       .set({
         parent_uses: sql<number>`parent_uses + 1`,
         current_hash: slot('next'),
+        successor: slot('successor'),
         last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now', 'token_family.last_refresh_at')})`,
       })
       .where('session_id', '=', slot('session_id'))
       .where('id', '=', slot('id'))
       .where('parent_hash', '=', slot('presented'))
       .where('parent_uses', '<=', slot('max_reuse')),
+    /** Records that the newest token is issued once more. */
+    'family.repeat': db
+      .updateTable('token_family')
+      .set({ repeats: slot('repeats') })
+      .where('session_id', '=', slot('session_id'))
+      .where('id', '=', slot('id'))
+      .where('parent_hash', '=', slot('presented')),
     /** Refreshes a token family without rotation: any of its tokens is valid. */
     'family.renew': db
       .updateTable('token_family')
       .set({
         current_hash: slot('next'),
+        successor: null,
         last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now', 'token_family.last_refresh_at')})`,
       })
       .where('session_id', '=', slot('session_id'))

@@ -267,8 +267,8 @@ export abstract class SqlStore extends SqlCleaning implements Store {
     return (await this.get('family.exists', key)) !== undefined;
   }
 
-  rotateRefreshToken(rotation: Rotation): Promise<RotationResult> {
-    return this.rotate({
+  async rotateRefreshToken(rotation: Rotation): Promise<RotationResult> {
+    const result = await this.rotate({
       session_id: rotation.sessionId,
       id: rotation.familyId,
       presented: rotation.presentedHash.toString('latin1'),
@@ -276,10 +276,14 @@ export abstract class SqlStore extends SqlCleaning implements Store {
       now: rotation.now,
       single_use: rotation.singleUse,
       max_reuse: rotation.maxReuse,
+      grace: rotation.grace?.seconds ?? 0,
+      successor: rotation.grace?.successor.toString('latin1') ?? null,
     });
+    if (result.outcome !== 'repeated') return result;
+    return { outcome: 'repeated', successor: Buffer.from(result.successor, 'latin1') };
   }
 
-  protected rotate(call: Verbs['rotate']['in']): Promise<RotationResult> {
+  protected rotate(call: Verbs['rotate']['in']): Promise<Verbs['rotate']['out']> {
     return this.write('rotate', call);
   }
 

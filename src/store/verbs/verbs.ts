@@ -81,8 +81,12 @@ export interface Verbs {
       now: number;
       single_use: boolean;
       max_reuse: number;
+      /** The grace period in seconds. Without one, 0. */
+      grace: number;
+      /** The sealed next token as text with one character per byte. Without a grace period, null. */
+      successor: string | null;
     };
-    out: RotationResult;
+    out: Exclude<RotationResult, { outcome: 'repeated' }> | { outcome: 'repeated'; successor: string };
   };
   startSession: { in: { session: SessionRow; family: FamilyRow }; out: undefined };
   removeFamily: { in: { session_id: string; id: string }; out: { removed: boolean } };

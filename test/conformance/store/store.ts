@@ -9,6 +9,7 @@ import { loginRules } from './login.ts';
 import { manyRules } from './many.ts';
 import { openLoginRules } from './open-logins.ts';
 import { realmPartsRules } from './realm-parts.ts';
+import { refreshGraceRules } from './refresh-grace.ts';
 import { replicasRules } from './replicas.ts';
 import { revisionRules } from './revisions.ts';
 import { sessionsRules } from './sessions.ts';
@@ -31,6 +32,7 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
   dependentRules(rule);
   loginRules(rule);
   openLoginRules(rule);
+  refreshGraceRules(rule);
   replicasRules(rule);
   guessesRules(rule);
   countRules(rule);

@@ -120,15 +120,16 @@ export interface Queries {
   'session.countByClient': { slots: Pick<Tables['client'], 'realm_id'>; row: Pick<Tables['token_family'], 'client_uuid' | 'offline'> & { sessions: number } };
   'session.delete': { slots: Pick<Tables['user_session'], 'id' | 'offline'>; row: never };
   'session.touch': { slots: Pick<Tables['user_session'], 'id' | 'offline'> & { at: Tables['user_session']['last_access_at'] }; row: never };
-  'family.insert': { slots: Tables['token_family']; row: never };
+  'family.insert': { slots: Pick<Tables['token_family'], 'session_id' | 'id' | 'offline' | 'client_uuid' | 'current_hash' | 'parent_hash' | 'parent_uses' | 'scope' | 'started_at' | 'last_refresh_at' | 'notes'>; row: never };
   'family.find': { slots: Pick<Tables['token_family'], 'session_id' | 'id'>; row: Tables['token_family'] & Pick<Tables['account'], 'realm_id'> & Pick<Tables['user_session'], 'user_id' | 'last_access_at' | 'remember_me' | 'doc'> & { session_started_at: Tables['user_session']['started_at']; session_refresh_at: Tables['token_family']['last_refresh_at'] } };
   'family.row': { slots: Pick<Tables['token_family'], 'session_id' | 'id'>; row: Tables['token_family'] };
   'session.touchOfClient': { slots: { client_uuid: Tables['token_family']['client_uuid'] }; row: never };
   'family.deleteOfClient': { slots: Pick<Tables['token_family'], 'client_uuid'>; row: never };
   'family.exists': { slots: Pick<Tables['token_family'], 'client_uuid' | 'offline' | 'session_id'> & { started_by: Tables['token_family']['started_at'] }; row: Pick<Tables['token_family'], 'id'> };
   'family.delete': { slots: Pick<Tables['token_family'], 'session_id' | 'id'>; row: never };
-  'family.rotate': { slots: Pick<Tables['token_family'], 'session_id' | 'id'> & { presented: Tables['token_family']['parent_hash'] & Tables['token_family']['current_hash']; next: Tables['token_family']['current_hash']; now: Tables['token_family']['last_refresh_at'] }; row: never };
-  'family.rotateAgain': { slots: Pick<Tables['token_family'], 'session_id' | 'id'> & { next: Tables['token_family']['current_hash']; now: Tables['token_family']['last_refresh_at']; presented: NonNullable<Tables['token_family']['parent_hash']>; max_reuse: Tables['token_family']['parent_uses'] }; row: never };
+  'family.rotate': { slots: Pick<Tables['token_family'], 'successor' | 'session_id' | 'id'> & { presented: Tables['token_family']['parent_hash'] & Tables['token_family']['current_hash']; next: Tables['token_family']['current_hash']; now: Tables['token_family']['last_refresh_at'] }; row: never };
+  'family.rotateAgain': { slots: Pick<Tables['token_family'], 'successor' | 'session_id' | 'id'> & { next: Tables['token_family']['current_hash']; now: Tables['token_family']['last_refresh_at']; presented: NonNullable<Tables['token_family']['parent_hash']>; max_reuse: Tables['token_family']['parent_uses'] }; row: never };
+  'family.repeat': { slots: Pick<Tables['token_family'], 'repeats' | 'session_id' | 'id'> & { presented: NonNullable<Tables['token_family']['parent_hash']> }; row: never };
   'family.renew': { slots: Pick<Tables['token_family'], 'session_id' | 'id'> & { next: Tables['token_family']['current_hash']; now: Tables['token_family']['last_refresh_at'] }; row: never };
   'revoked.add': { slots: Tables['revoked_token']; row: never };
   'revoked.find': { slots: Pick<Tables['revoked_token'], 'jti'> & { now: Tables['revoked_token']['expires_at'] }; row: Pick<Tables['revoked_token'], 'jti'> };
@@ -270,7 +271,7 @@ export interface PostgresQueries {
   'family.findAll': { slots: { session_ids: readonly Tables['token_family']['session_id'][]; ids: readonly Tables['token_family']['id'][] }; row: Queries['family.find']['row'] };
   'user.findAll': { slots: { ids: readonly Tables['account']['id'][] }; row: Queries['user.find']['row'] };
   'client.findAll': { slots: { ids: readonly Tables['client']['id'][] }; row: Queries['client.byId']['row'] };
-  'family.rotateAll': { slots: { session_ids: readonly Tables['token_family']['session_id'][]; ids: readonly Tables['token_family']['id'][]; presented: readonly Tables['token_family']['current_hash'][]; next: readonly Tables['token_family']['current_hash'][]; now: readonly Tables['token_family']['last_refresh_at'][]; single_use: readonly boolean[] }; row: { id: Tables['token_family']['id'] } };
+  'family.rotateAll': { slots: { session_ids: readonly Tables['token_family']['session_id'][]; ids: readonly Tables['token_family']['id'][]; presented: readonly Tables['token_family']['current_hash'][]; next: readonly Tables['token_family']['current_hash'][]; now: readonly Tables['token_family']['last_refresh_at'][]; single_use: readonly boolean[]; successor: readonly Tables['token_family']['successor'][] }; row: { id: Tables['token_family']['id'] } };
   'family.held': { slots: { session_ids: readonly Tables['token_family']['session_id'][]; ids: readonly Tables['token_family']['id'][] }; row: { id: Tables['token_family']['id'] } };
   'family.takeBackAll': { slots: { session_ids: readonly Tables['token_family']['session_id'][]; ids: readonly Tables['token_family']['id'][]; presented: readonly Tables['token_family']['current_hash'][]; next: readonly Tables['token_family']['current_hash'][] }; row: { next: Tables['token_family']['current_hash'] } };
   'count.fold': { slots: { limit: number }; row: { folded: number } };
