@@ -18,6 +18,7 @@ export { exportRealm } from './export/export-realm.ts';
 export {
   type ImportedRealms,
   openImport,
+  type ImportProgress,
   type PendingImport,
   type Unenforceable,
 } from './import/import-files.ts';
