@@ -111,7 +111,8 @@ function isCommanderError(error: unknown): error is CommanderError {
  * The help of a group without a subcommand is not an error either.
  */
 function fromCommander(error: CommanderError, command: CliCommand): IdkitError | undefined {
-  if (['commander.helpDisplayed', 'commander.help', 'commander.version'].includes(error.code)) return undefined;
+  if (['commander.helpDisplayed', 'commander.help', 'commander.version'].includes(error.code))
+    return undefined;
   const message = error.message.replace(/^error: /, '');
   return new IdkitError('IDKIT_USAGE', message.charAt(0).toLowerCase() + message.slice(1), {
     hints: [suggest(error, command) ?? 'idkit help lists commands and flags'],

@@ -5,6 +5,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { buildProgram, type CliCommand } from '../../src/cli/index.ts';
 import { hasProgram, run as runProgram } from '../interop/system-program.ts';
 import { PROGRAM } from '../program.ts';
+import { waitUntil } from '../wait-until.ts';
 import { hasTerminals, openPseudoTerminal } from './pseudo-terminal.ts';
 import { makeDirectory, run } from './run.ts';
 import { type ServedPlatform, servePlatform } from './served-platform.ts';
@@ -31,8 +32,10 @@ async function openShell(t: TestContext, shell: Shell, cwd: string): Promise<Com
   if (shell === 'fish') {
     // `complete -C` runs fish's own completion for a command line.
     return async (line) =>
-      runProgram('fish', ['--no-config', '-c', `source ${script}; complete -C "$argv[1]"`, line], { cwd, env })
-        .text;
+      runProgram('fish', ['--no-config', '-c', `source ${script}; complete -C "$argv[1]"`, line], {
+        cwd,
+        env,
+      }).text;
   }
   const start = {
     bash: 'bash --noprofile --norc -i',
@@ -71,7 +74,8 @@ for (const shell of SHELLS) {
         const children = command.visibleCommands();
         if (children.length > 0) {
           const shown = await complete(`idkit ${command.path} `.replace('  ', ' '));
-          for (const child of children) assert.match(shown, new RegExp(`\\b${child.name()}\\b`), command.path);
+          for (const child of children)
+            assert.match(shown, new RegExp(`\\b${child.name()}\\b`), command.path);
           assert.doesNotMatch(shown, /__complete/);
         }
       }
@@ -161,7 +165,10 @@ describe('completion of names', () => {
       assert.match(users, /\bada\b/);
       assert.match(users, /\badam\b/);
       assert.doesNotMatch(users, /bob/);
-      assert.match(await complete('idkit admin session list --realm=acme --username bob@ex'), /bob@example\.org/);
+      assert.match(
+        await complete('idkit admin session list --realm=acme --username bob@ex'),
+        /bob@example\.org/,
+      );
       await complete('idkit admin user set-password --realm acme adb');
       assert.ok(!existsSync(join(platform.cwd, 'pwned')), 'a name was evaluated');
       assert.match(await complete('idkit verify 2026'), /20261101_020000/);

@@ -77,7 +77,6 @@ test('a text goes below its name if the line is too short for two columns', () =
 
 test('idkit help --all fits the terminal, and has unwrapped lines off a terminal', async () => {
   const { stdout } = await run(['help', '--all'], { terminal: true, columns: 80 });
-  for (const line of stdout.split('\n'))
-    assert.ok(line.length <= 80 || /^\s*\S+( \\)?$/.test(line), line);
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 80 || /^\s*\S+( \\)?$/.test(line), line);
   assert.match((await run(['help', '--all'])).stdout, /^ {4}--database .{100,}$/m);
 });

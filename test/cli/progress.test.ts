@@ -46,7 +46,11 @@ test('an inner step shows the numbers of the steps around it', () => {
 });
 
 test('marks an estimated total, and shows the rate of items', () => {
-  const dump = { title: 'Dump', began: 0, state: { done: 10, total: 40, unit: 'bytes', isEstimate: true } } as const;
+  const dump = {
+    title: 'Dump',
+    began: 0,
+    state: { done: 10, total: 40, unit: 'bytes', isEstimate: true },
+  } as const;
   assert.equal(renderRunning([dump], 100, 80), 'Dump  25 %  10 B of about 40 B');
   const users = { title: 'Check', began: 0, state: { done: 3000, total: 12_000, unit: 'items' } } as const;
   assert.equal(renderRunning([users], 1000, 80), 'Check  25 %  3,000 of 12,000  3,000/s  3.0 s left');
@@ -54,7 +58,10 @@ test('marks an estimated total, and shows the rate of items', () => {
 
 test('a step without progress shows how long it has been running', () => {
   assert.equal(renderRunning([{ title: 'Start the service', began: 0 }], 1000, 80), 'Start the service');
-  assert.equal(renderRunning([{ title: 'Start the service', began: 0 }], 12_345, 80), 'Start the service  12 s');
+  assert.equal(
+    renderRunning([{ title: 'Start the service', began: 0 }], 12_345, 80),
+    'Start the service  12 s',
+  );
 });
 
 test('counts wide characters as two columns', () => {
@@ -76,7 +83,10 @@ for (const columns of [40, 80, 120]) {
     terminal.type('\r');
     assert.equal(await terminal.ended, 0);
     assert.match(terminal.text(), /^ {2}done Load the dump into a staged database \(1\.0 s\)\r?\n/m);
-    assert.match(terminal.text(), /^done Restore the set there and run the smoke tests \(2\.0 s\)\r?\npassed/m);
+    assert.match(
+      terminal.text(),
+      /^done Restore the set there and run the smoke tests \(2\.0 s\)\r?\npassed/m,
+    );
   });
 }
 
@@ -108,7 +118,10 @@ describe('procedures on a terminal', () => {
   test('a drill shows the steps of the restore inside its own, also in a log', async () => {
     const { stderr, code } = await run(['drill'], { cwd: platform.cwd, env });
     assert.equal(code, 0, stderr);
-    assert.match(stderr, /^done Create an isolated platform directory \(.* s\)\n {2}done Verify the backup set \(/m);
+    assert.match(
+      stderr,
+      /^done Create an isolated platform directory \(.* s\)\n {2}done Verify the backup set \(/m,
+    );
     assert.match(stderr, /^ {2}done Load the dump into a staged database \(/m);
     assert.match(stderr, /^done Restore the set there and run the smoke tests \(/m);
     const { json } = await run(['drill', '--json'], { cwd: platform.cwd, env });

@@ -136,11 +136,7 @@ async function importOne(
 }
 
 /** Lets other work run between two steps of the import, and reports large imports every few seconds. */
-function reportProgress(
-  realm: string,
-  log: ImportLog,
-  progress: ImportSettings['progress'],
-): Progress {
+function reportProgress(realm: string, log: ImportLog, progress: ImportSettings['progress']): Progress {
   let last = performance.now();
   return async ({ phase, done, total }) => {
     progress?.({ realm, phase, done, total });

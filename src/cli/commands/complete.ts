@@ -4,8 +4,8 @@ import type { CommandContext, Outcome, Runner } from '../command.ts';
 import type { FoundName, NameRequest } from '../completion/names.ts';
 import type { NameKind } from '../completion/tree.ts';
 
-/** Milliseconds after the start of the process at which it gives up, because a person waits at the Tab key. */
-const GIVE_UP_AFTER = 900;
+/** Timeout of the search for names in milliseconds, because a person waits after the Tab key. */
+const PATIENCE = 1000;
 
 /**
  * `idkit __complete KIND PREFIX -- WORD…`, which the completion scripts call: prints the names of a kind that begin with
@@ -43,7 +43,7 @@ async function findInTime(
     const { openNames } = await import('../completion/names.ts');
     // Opening may renew the stored login. It is not cut short, because that could lose the new refresh token.
     const names = await openNames(context, kind, request);
-    return await Promise.race([names(), sleep(Math.max(1, GIVE_UP_AFTER - performance.now()), [])]);
+    return await Promise.race([names(), sleep(PATIENCE, [], { ref: false })]);
   } catch {
     return [];
   }

@@ -46,7 +46,8 @@ async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcom
   const settings = await context.loadSettings();
   const { resolveSet, restore } = await import('../../procedures/index.ts');
   const { cwd, procedure } = context;
-  const from = chosen.from === undefined ? undefined : await resolveSet(settings, chosen.from, { ...procedure, cwd });
+  const from =
+    chosen.from === undefined ? undefined : await resolveSet(settings, chosen.from, { ...procedure, cwd });
   const choice = { ...chosen, from };
   const passphrase = await findPassphrase(context, choice);
   const flag = (name: string): true | undefined => (flags[name] === true ? true : undefined);

@@ -13,7 +13,10 @@ _idkit_enter() {
   case "\${path:+$path }$1" in
 ${commands
   .filter(({ path }) => path !== '')
-  .map((command) => `    ${spellings(command).map(quoteForShell).join('|')}) path=${quoteForShell(command.path)} ;;`)
+  .map(
+    (command) =>
+      `    ${spellings(command).map(quoteForShell).join('|')}) path=${quoteForShell(command.path)} ;;`,
+  )
   .join('\n')}
     *) return 1 ;;
   esac
@@ -120,7 +123,10 @@ ${commands.flatMap((command) => positionCases(command, program)).join('\n')}
   fi
   case "$path" in
 ${commands
-  .map(({ path, flags }) => `    ${quoteForShell(path)}) _idkit_offer ${flags.map(({ long }) => long).join(' ')} ;;`)
+  .map(
+    ({ path, flags }) =>
+      `    ${quoteForShell(path)}) _idkit_offer ${flags.map(({ long }) => long).join(' ')} ;;`,
+  )
   .join('\n')}
   esac
   [[ -n $path ]] && _idkit_offer ${program.flags.map(({ long }) => long).join(' ')}

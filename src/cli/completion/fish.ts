@@ -1,4 +1,10 @@
-import { type CompletedCommand, type CompletedFlag, quoteForShell, type Value, withDescendants } from './tree.ts';
+import {
+  type CompletedCommand,
+  type CompletedFlag,
+  quoteForShell,
+  type Value,
+  withDescendants,
+} from './tree.ts';
 
 /** Renders the completion for fish: one `complete` for each command, flag and argument, with the command as condition. */
 export function renderFish(program: CompletedCommand): string {
@@ -77,7 +83,8 @@ function namesOf({ long, short }: CompletedFlag): readonly string[] {
 
 function linesOf(command: CompletedCommand, program: CompletedCommand): readonly string[] {
   const { path, flags } = command;
-  const at = (rest = '') => `complete -c idkit -n ${quoteForShell(`__idkit_at ${quoteForShell(path)}${rest}`)}`;
+  const at = (rest = '') =>
+    `complete -c idkit -n ${quoteForShell(`__idkit_at ${quoteForShell(path)}${rest}`)}`;
   const subcommands = command.commands.map((child) => subcommandLine(at(' 0'), child));
   // The flags of the program are valid after every command.
   const own = path === '' ? 'complete -c idkit' : at();
@@ -85,7 +92,7 @@ function linesOf(command: CompletedCommand, program: CompletedCommand): readonly
     if (value.kind === 'other') return [];
     if (value.kind === 'commands') return program.commands.map((child) => subcommandLine(at(' 0'), child));
     const isLast = index === command.arguments.length - 1;
-    return [`${at(isLast && command.repeats ? '' : ` ${index}`)} ${valueOf(value)}`];
+    return [`${at(isLast && command.repeats ? '' : ` ${index}`)} ${completeValue(value)}`];
   });
   return [...subcommands, ...flags.map((flag) => `${own} ${flagOf(flag)}`), ...args];
 }
@@ -96,11 +103,11 @@ function subcommandLine(start: string, { name, description }: CompletedCommand):
 
 function flagOf({ long, short, description, value }: CompletedFlag): string {
   const names = [...(short === undefined ? [] : [`-s ${short.slice(1)}`]), `-l ${long.replace(/^--/, '')}`];
-  const takes = value === undefined ? [] : ['-r', valueOf(value)];
+  const takes = value === undefined ? [] : ['-r', completeValue(value)];
   return [...names, ...takes, `-d ${quoteForShell(description)}`].join(' ');
 }
 
-function valueOf({ kind, choices }: Value): string {
+function completeValue({ kind, choices }: Value): string {
   switch (kind) {
     case 'choices':
       return `-f -a ${quoteForShell(choices.join(' '))}`;

@@ -32,12 +32,12 @@ export async function openNames(
   if (kind === 'sets') return () => findSets(context, request);
   const { connectStored } = await import('../commands/admin/connect.ts');
   const admin = await connectStored(context, {
-    dir: valueOf(request.words, '--dir'),
-    baseUrl: valueOf(request.words, '--base-url'),
+    dir: givenFlag(request.words, '--dir'),
+    baseUrl: givenFlag(request.words, '--base-url'),
   });
   if (admin === undefined) return async () => [];
   if (kind === 'realms') return () => findRealms(admin);
-  const realm = valueOf(request.words, '--realm') ?? 'master';
+  const realm = givenFlag(request.words, '--realm') ?? 'master';
   return () => findInRealm(admin, kind, realm, request.prefix);
 }
 
@@ -49,8 +49,18 @@ async function findRealms(admin: AdminClient): Promise<readonly FoundName[]> {
 /** The list of the administrative API that contains the names of a kind, and the fields that are shown. */
 const LISTS = {
   users: { query: (prefix: string) => ({ search: prefix }), path: 'users', name: 'username', text: 'email' },
-  clients: { query: (prefix: string) => ({ clientId: prefix, search: 'true' }), path: 'clients', name: 'clientId', text: 'name' },
-  roles: { query: (prefix: string) => ({ search: prefix }), path: 'roles', name: 'name', text: 'description' },
+  clients: {
+    query: (prefix: string) => ({ clientId: prefix, search: 'true' }),
+    path: 'clients',
+    name: 'clientId',
+    text: 'name',
+  },
+  roles: {
+    query: (prefix: string) => ({ search: prefix }),
+    path: 'roles',
+    name: 'name',
+    text: 'description',
+  },
   groups: { query: (prefix: string) => ({ search: prefix }), path: 'groups', name: 'name', text: 'path' },
 } as const;
 
@@ -77,8 +87,8 @@ async function findSets(context: CommandContext, { words }: NameRequest): Promis
   const { listBackups } = await import('../../procedures/index.ts');
   const { renderAge, renderBytes } = await import('../output/render-units.ts');
   const { env, cwd } = context;
-  const settings = await loadSettings({ dir: valueOf(words, '--dir'), env, cwd });
-  const root = valueOf(words, '--root');
+  const settings = await loadSettings({ dir: givenFlag(words, '--dir'), env, cwd });
+  const root = givenFlag(words, '--root');
   const { sets } = await listBackups(settings, {
     clock: context.procedure.clock,
     ...(root === undefined ? {} : { root }),
@@ -96,7 +106,7 @@ async function findSets(context: CommandContext, { words }: NameRequest): Promis
 }
 
 /** Returns the value of a flag in a command line, or undefined. The last one counts. */
-function valueOf(words: readonly string[], flag: string): string | undefined {
+function givenFlag(words: readonly string[], flag: string): string | undefined {
   let value: string | undefined;
   for (const [index, word] of words.entries()) {
     if (word === '--') break;

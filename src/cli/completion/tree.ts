@@ -97,8 +97,7 @@ function readFlag(option: Option): CompletedFlag {
     long,
     short: option.long === undefined ? undefined : option.short,
     description: option.description,
-    value:
-      name === undefined ? undefined : valueOf(name, option.argChoices, BY_FLAG[long] ?? BY_NAME[name]),
+    value: name === undefined ? undefined : valueNamed(name, option.argChoices, BY_FLAG[long] ?? BY_NAME[name]),
     repeats: option.variadic,
   };
 }
@@ -106,10 +105,10 @@ function readFlag(option: Option): CompletedFlag {
 function readArgument(command: CliCommand, argument: Argument): Value {
   const name = argument.name();
   // The argument of `create` is a new name.
-  return valueOf(name, argument.argChoices, command.name() === 'create' ? undefined : BY_NAME[name]);
+  return valueNamed(name, argument.argChoices, command.name() === 'create' ? undefined : BY_NAME[name]);
 }
 
-function valueOf(name: string, choices: readonly string[] | undefined, kind: Value['kind'] = 'other'): Value {
+function valueNamed(name: string, choices: readonly string[] | undefined, kind: Value['kind'] = 'other'): Value {
   return choices === undefined ? { kind, choices: [], name } : { kind: 'choices', choices, name };
 }
 

@@ -1,4 +1,10 @@
-import { type CompletedCommand, type CompletedFlag, quoteForShell, type Value, withDescendants } from './tree.ts';
+import {
+  type CompletedCommand,
+  type CompletedFlag,
+  quoteForShell,
+  type Value,
+  withDescendants,
+} from './tree.ts';
 
 /** Renders the completion for zsh: one function for each command, which calls `_arguments`. */
 export function renderZsh(program: CompletedCommand): string {
@@ -20,7 +26,7 @@ _idkit_names() {
 }
 
 _idkit_sets() {
-  _alternative 'sets:backup set:_idkit_names sets "backup set"' 'directories:directory:_files -/'
+  _alternative 'sets:backup set: _idkit_names sets set' 'directories:directory:_files -/'
 }
 
 # The words after help are those of a command line.
@@ -93,7 +99,9 @@ function flagSpec({ long, short, description, value, repeats }: CompletedFlag): 
   const excluded = repeats ? '*' : `(${names.join(' ')})`;
   const text = `[${escapeSpec(description)}]${value === undefined ? '' : `:${escapeSpec(value.name)}:${actionOf(value)}`}`;
   // `=` accepts the value after the flag or in the next word; a short flag takes it without an equals sign.
-  const spelled = names.map((name) => (value === undefined ? name : name.startsWith('--') ? `${name}=` : `${name}+`));
+  const spelled = names.map((name) =>
+    value === undefined ? name : name.startsWith('--') ? `${name}=` : `${name}+`,
+  );
   const forms = spelled.length === 1 ? spelled[0]! : `{${spelled.join(',')}}`;
   return `${quoteForShell(excluded)}${forms}${quoteForShell(text)}`;
 }
@@ -122,7 +130,8 @@ function actionOf({ kind, choices, name }: Value): string {
     case 'other':
       return ' ';
     default:
-      return `_idkit_names ${kind} ${name}`;
+      // Without the space, zsh would put options of its own before the arguments.
+      return ` _idkit_names ${kind} ${name}`;
   }
 }
 

@@ -42,10 +42,7 @@ interface RunningStep extends ShownStep {
 }
 
 /** Opens the animated line on stderr. */
-export function openSpinner(
-  { stderr }: Terminal,
-  options: { paint: Paint; isConsole: boolean },
-): Spinner {
+export function openSpinner({ stderr }: Terminal, options: { paint: Paint; isConsole: boolean }): Spinner {
   const frames = options.isConsole ? FRAMES_OF_CONSOLE : FRAMES;
   const running: RunningStep[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -148,13 +145,14 @@ function describeProgress(
   const show = (value: number): string =>
     unit === 'bytes' ? renderBytes(value) : GROUPED.format(Math.round(value));
   const perSecond = milliseconds < 200 ? 0 : (done / milliseconds) * 1000;
-  const rate = perSecond === 0 ? [] : [`${perSecond < 10 && unit === 'items' ? perSecond.toFixed(1) : show(perSecond)}/s`];
+  const rate =
+    perSecond === 0
+      ? []
+      : [`${perSecond < 10 && unit === 'items' ? perSecond.toFixed(1) : show(perSecond)}/s`];
   if (total === undefined || total <= 0) return [[show(done), ...rate], [show(done)], []];
   const percent = `${Math.min(100, Math.floor((done / total) * 100))} %`;
   const left =
-    perSecond > 0 && total > done
-      ? [`${renderMilliseconds(((total - done) / perSecond) * 1000)} left`]
-      : [];
+    perSecond > 0 && total > done ? [`${renderMilliseconds(((total - done) / perSecond) * 1000)} left`] : [];
   const amount = `${show(done)} of ${isEstimate === true ? 'about ' : ''}${show(total)}`;
   return [[percent, amount, ...rate, ...left], [percent, amount, ...left], [percent, ...left], [percent]];
 }

@@ -22,7 +22,11 @@ export function openTextOutput(
     const columns = terminal.stderr.isTTY === true ? (terminal.stderr.columns ?? 0) : 0;
     const indent = /^ */.exec(line)![0];
     const lines = columns === 0 ? [line] : wrapWords(line.trimStart(), columns - indent.length - 2);
-    toStderr(columns === 0 ? line : lines.map((part, index) => `${indent}${index > 0 ? '  ' : ''}${part}`).join('\n'));
+    toStderr(
+      columns === 0
+        ? line
+        : lines.map((part, index) => `${indent}${index > 0 ? '  ' : ''}${part}`).join('\n'),
+    );
   };
   const report = (finding: Finding): void => {
     const key = `${finding.code} ${finding.message}`;

@@ -42,7 +42,10 @@ export function openLogin(connection: AdminConnection): Login {
   const logIn = async (): Promise<KeptLogin> => {
     const { username, password } = connection;
     if (password === undefined) {
-      throw new IdkitError('IDKIT_CREDENTIALS', `there is no stored login of ${username} at ${connection.baseUrl}`);
+      throw new IdkitError(
+        'IDKIT_CREDENTIALS',
+        `there is no stored login of ${username} at ${connection.baseUrl}`,
+      );
     }
     const requestedAt = Date.now();
     const response = await post('token', { grant_type: 'password', username, password: password.reveal() });

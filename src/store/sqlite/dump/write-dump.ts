@@ -38,7 +38,10 @@ export function writeDump(
     .map(({ type, name, sql }) => ({ type: String(type), name: String(name), sql: String(sql) }))
     .filter(({ name }) => !name.startsWith('sqlite_') && !isOfSearchIndex(name));
   const tables = own.filter(({ type }) => type === 'table');
-  const all = tables.reduce((sum, { name }) => sum + (WITHOUT_ROWS.has(name) ? 0 : countRows(database, name)), 0);
+  const all = tables.reduce(
+    (sum, { name }) => sum + (WITHOUT_ROWS.has(name) ? 0 : countRows(database, name)),
+    0,
+  );
   let written = 0;
   const count = (rows: number) => {
     written += rows;
