@@ -102,8 +102,9 @@ export function openSpinner({ stderr }: Terminal, options: { paint: Paint; isCon
   };
 }
 
-/** Minimum number of characters of a title before progress is left out for it. */
-const SHORT_TITLE = 24;
+/** The part of the room that belongs to the title before progress is left out for it, and its minimum in characters. */
+const TITLE_SHARE = 0.4;
+const SHORT_TITLE = 12;
 
 /**
  * Renders the innermost step: its number, its title, and as much of its progress as fits. The percentage and the
@@ -122,7 +123,8 @@ export function renderRunning(steps: readonly RunningStep[], now: number, width:
   const variants = describeProgress(step.state, now - step.began).map((parts) =>
     parts.map((part) => `  ${part}`).join(''),
   );
-  const fits = (details: string) => Math.min(widthOf(title), SHORT_TITLE) + details.length <= room;
+  const least = Math.min(widthOf(title), Math.max(SHORT_TITLE, Math.floor(room * TITLE_SHARE)));
+  const fits = (details: string) => least + details.length <= room;
   const details = variants.find(fits) ?? variants.at(-1) ?? '';
   return cut(`${place}${cut(title, Math.max(0, room - details.length))}${details}`, width);
 }
