@@ -17,8 +17,8 @@ export * from './client/protocol-mappers.ts';
 export { exportRealm } from './export/export-realm.ts';
 export {
   type ImportedRealms,
-  openImport,
   type ImportProgress,
+  openImport,
   type PendingImport,
   type Unenforceable,
 } from './import/import-files.ts';

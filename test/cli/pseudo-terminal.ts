@@ -36,7 +36,8 @@ export async function openPseudoTerminal(
   const child = spawn('script', ['--quiet', '--return', '--flush', '--command', setUp, '/dev/null'], {
     env: { PATH: process.env['PATH'], HOME: cwd, TERM: 'xterm', LANG: 'C.UTF-8', SHELL: '/bin/sh', ...env },
     ...(cwd === undefined ? {} : { cwd }),
-    stdio: ['pipe', 'pipe', 'inherit'],
+    // When the test ends the program, script reports it on stderr.
+    stdio: ['pipe', 'pipe', 'ignore'],
   });
   t.after(() => child.kill());
   // The program may end before everything is typed.

@@ -105,9 +105,11 @@ _idkit() {
     [[ -n $value ]] || return
   fi
   tail="$lead$current"
-  for word in = : @; do
+  for word in = :; do
     [[ $COMP_WORDBREAKS == *"$word"* ]] && tail="\${tail##*"$word"}"
   done
+  # readline also breaks before an at sign, but replaces it together with what follows.
+  [[ $COMP_WORDBREAKS == *@* && $tail == *@* ]] && tail="@\${tail##*@}"
   kept="$lead$current"
   kept="\${kept%"$tail"}"
   COMPREPLY=()

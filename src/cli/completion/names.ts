@@ -29,7 +29,7 @@ export async function openNames(
   kind: NameKind,
   request: NameRequest,
 ): Promise<() => Promise<readonly FoundName[]>> {
-  if (kind === 'sets') return () => findSets(context, request);
+  if (kind === 'sets') return openSets(context, request);
   const { connectStored } = await import('../commands/admin/connect.ts');
   const admin = await connectStored(context, {
     dir: givenFlag(request.words, '--dir'),
@@ -82,27 +82,26 @@ async function findInRealm(
   return asRecords(body, path).map((record) => ({ name: textOf(record[name]), text: textOf(record[text]) }));
 }
 
-async function findSets(context: CommandContext, { words }: NameRequest): Promise<readonly FoundName[]> {
+async function openSets(
+  { env, cwd, procedure }: CommandContext,
+  { words }: NameRequest,
+): Promise<() => Promise<readonly FoundName[]>> {
   const { loadSettings } = await import('../../config/index.ts');
-  const { listBackups } = await import('../../procedures/index.ts');
+  const { LATEST, listBackups } = await import('../../procedures/index.ts');
   const { renderAge, renderBytes } = await import('../output/render-units.ts');
-  const { env, cwd } = context;
   const settings = await loadSettings({ dir: givenFlag(words, '--dir'), env, cwd });
   const root = givenFlag(words, '--root');
-  const { sets } = await listBackups(settings, {
-    clock: context.procedure.clock,
-    ...(root === undefined ? {} : { root }),
-  });
-  const latest = sets.some(({ whole, future }) => whole && !future)
-    ? [{ name: 'latest', text: 'the newest good set' }]
-    : [];
-  return [
-    ...latest,
-    ...sets.toReversed().map(({ name, ageSeconds, bytes, verified }) => ({
+  return async () => {
+    const listed = await listBackups(settings, {
+      clock: procedure.clock,
+      ...(root === undefined ? {} : { root }),
+    });
+    const sets = listed.sets.toReversed().map(({ name, ageSeconds, bytes, verified }) => ({
       name,
       text: `${renderAge(ageSeconds)} old, ${renderBytes(bytes)}, ${verified?.verdict ?? 'not verified'}`,
-    })),
-  ];
+    }));
+    return sets.length === 0 ? [] : [{ name: LATEST, text: 'the newest good set' }, ...sets];
+  };
 }
 
 /** Returns the value of a flag in a command line, or undefined. The last one counts. */

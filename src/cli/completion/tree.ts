@@ -97,7 +97,8 @@ function readFlag(option: Option): CompletedFlag {
     long,
     short: option.long === undefined ? undefined : option.short,
     description: option.description,
-    value: name === undefined ? undefined : valueNamed(name, option.argChoices, BY_FLAG[long] ?? BY_NAME[name]),
+    value:
+      name === undefined ? undefined : valueNamed(name, option.argChoices, BY_FLAG[long] ?? BY_NAME[name]),
     repeats: option.variadic,
   };
 }
@@ -108,7 +109,11 @@ function readArgument(command: CliCommand, argument: Argument): Value {
   return valueNamed(name, argument.argChoices, command.name() === 'create' ? undefined : BY_NAME[name]);
 }
 
-function valueNamed(name: string, choices: readonly string[] | undefined, kind: Value['kind'] = 'other'): Value {
+function valueNamed(
+  name: string,
+  choices: readonly string[] | undefined,
+  kind: Value['kind'] = 'other',
+): Value {
   return choices === undefined ? { kind, choices: [], name } : { kind: 'choices', choices, name };
 }
 

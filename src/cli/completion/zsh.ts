@@ -51,7 +51,7 @@ function renderFunction(command: CompletedCommand, program: CompletedCommand): s
   const flags = path === '' ? program.flags : [...command.flags, ...program.flags.filter(isNotOf(command))];
   const specs = [...flags.map(flagSpec), ...argumentSpecs(command)];
   // The names of a realm depend on flags anywhere in the line, and `_arguments` removes the words of the groups.
-  const line = path === '' ? '  local -a idkit_line=("${(@)words[1,CURRENT]}")\n' : '';
+  const line = path === '' ? `  local -a idkit_line=("\${(@)words[1,CURRENT]}")\n` : '';
   const call = [`_arguments -s -S ${commands.length > 0 ? '-C ' : ''}:`, ...specs].join(' \\\n    ');
   if (commands.length === 0) return `${nameOf(path)}() {\n  ${call}\n}`;
   const described = commands.map(
