@@ -17,6 +17,7 @@ export * from './client/protocol-mappers.ts';
 export { exportRealm } from './export/export-realm.ts';
 export {
   type ImportedRealms,
+  type ImportProgress,
   openImport,
   type PendingImport,
   type Unenforceable,

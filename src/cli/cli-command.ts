@@ -1,5 +1,6 @@
-import { Command } from 'commander';
+import { Command, Help, type Option } from 'commander';
 import { flagsOfCommand } from '../config/index.ts';
+import { renderExamples, renderItem, wrapWords } from './output/wrap.ts';
 
 /** A command line to copy, and what it does. */
 export type Example = readonly [commandLine: string, does: string];
@@ -14,12 +15,14 @@ export class CliCommand extends Command {
     return new CliCommand(name);
   }
 
+  override createHelp(): Help {
+    return Object.assign(new CliHelp(), this.configureHelp());
+  }
+
   /** Adds examples to the end of the help. */
   examples(rows: readonly Example[]): this {
     this.exampleRows = rows;
-    const width = Math.max(...rows.map(([commandLine]) => commandLine.length));
-    const lines = rows.map(([commandLine, does]) => `  ${commandLine.padEnd(width)}  ${does}`);
-    return this.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+    return this;
   }
 
   /** Adds the flags that set settings. `path` contains the command's words, for example `backups list`. */
@@ -28,9 +31,55 @@ export class CliCommand extends Command {
     return this;
   }
 
+  /** The words of the command, for example `admin realm list`. Empty for the program itself. */
+  get path(): string {
+    return this.parent instanceof CliCommand ? `${this.parent.path} ${this.name()}`.trim() : '';
+  }
+
   /** Returns the direct subcommands that the help lists. */
   visibleCommands(): readonly CliCommand[] {
     const visible = new Set<Command>(this.createHelp().visibleCommands(this));
     return this.commands.filter((command) => visible.has(command));
+  }
+}
+
+/** The layout of the help: it fits the width, and breaks no word. */
+class CliHelp extends Help {
+  get #width(): number {
+    return this.helpWidth ?? 100;
+  }
+
+  /** Aligns the long flags, whether they have a short form or not. */
+  override optionTerm(option: Option): string {
+    return option.short === undefined ? `    ${option.flags}` : option.flags;
+  }
+
+  override subcommandTerm(command: Command): string {
+    const names = [command.name(), ...command.aliases()].join('|');
+    const values = command.registeredArguments.map((argument) => {
+      const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+      return argument.required ? `<${name}>` : `[${name}]`;
+    });
+    return [names, ...values].join(' ');
+  }
+
+  override styleUsage(usage: string): string {
+    const title = 'Usage: '.length;
+    return wrapWords(usage, this.#width - title).join(`\n${' '.repeat(title)}`);
+  }
+
+  override boxWrap(text: string, width: number): string {
+    return wrapWords(text, width).join('\n');
+  }
+
+  override formatItem(term: string, nameWidth: number, description: string): string {
+    return renderItem(term, description, { nameWidth, width: this.#width }).join('\n');
+  }
+
+  override formatHelp(command: Command, helper: Help): string {
+    const help = super.formatHelp(command, helper);
+    const rows = command instanceof CliCommand ? command.exampleRows : [];
+    if (rows.length === 0) return help;
+    return `${help}\nExamples:\n${renderExamples(rows, this.#width).join('\n')}\n`;
   }
 }

@@ -14,6 +14,8 @@ export interface ProgramOptions {
   /** If the first word names a command, only that command's module is loaded. Default: all modules are loaded. */
   argv?: readonly string[];
   commands?: readonly CommandRow[];
+  /** The width of the help in characters. Default: 100. */
+  width?: number;
 }
 
 /**
@@ -22,21 +24,22 @@ export interface ProgramOptions {
  */
 export async function buildProgram(
   run: Runner,
-  { show = () => {}, argv = [], commands = COMMANDS }: ProgramOptions = {},
+  { show = () => {}, argv = [], commands = COMMANDS, width = 100 }: ProgramOptions = {},
 ): Promise<CliCommand> {
   const program = new CliCommand('idkit')
     .description('Token service compatible with Keycloak 26, and the procedures that keep it safe.')
-    .version(ownVersion(), '--version', 'print the version')
-    .helpOption('--help', 'show help')
+    .version(ownVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
     .helpCommand(false)
+    .showSuggestionAfterError(false)
     .exitOverride()
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .configureOutput({
       writeOut: show,
       writeErr: show,
       outputError: () => {},
-      getOutHelpWidth: () => 100,
-      getErrHelpWidth: () => 100,
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
@@ -45,14 +48,14 @@ export async function buildProgram(
       'the platform directory (default: IDKIT_DIR, else . if it contains idkit.yaml, else ./idkit)',
     )
     .option('--json', 'print newline-delimited JSON on stdout; the last line is the result')
-    .option('--quiet', 'do not print progress or notes; results, errors and findings are still printed')
+    .option('-q, --quiet', 'do not print progress or notes; results, errors and findings are still printed')
     .option('--verbose', 'print more detail, and a stack trace with errors')
     .option('--no-color', 'print without colours (the variable NO_COLOR has the same effect)')
     .option('--no-progress', 'print no spinner on a terminal')
     .addOption(
       new Option('--timeout <seconds>', 'abort the command after this many seconds').argParser(parseTimeout),
     )
-    .option('--yes', 'answer yes to every question')
+    .option('-y, --yes', 'answer yes to every question')
     .examples([
       ['idkit serve', 'serves a platform in ./idkit on http://127.0.0.1:8080'],
       ['idkit backup', 'writes a complete backup set below idkit/backups'],
@@ -71,27 +74,24 @@ function allCommands(command: CliCommand): readonly CliCommand[] {
   return [command, ...command.commands.flatMap(allCommands)];
 }
 
-/**
- * Returns the words of the command in a command line, for example `admin realm list`. Returns an empty string if there
- * is no known command.
- */
-export function commandPath(program: CliCommand, argv: readonly string[]): string {
-  const names: string[] = [];
+/** Returns the command that a command line names, or the program if there is no known command. */
+export function findCommand(program: CliCommand, argv: readonly string[]): CliCommand {
   let at = program;
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index]!;
     if (word === '--') break;
     if (word.startsWith('-')) {
-      const option = [...program.options, ...at.options].find(({ long }) => long === word);
+      const option = [...program.options, ...at.options].find(
+        ({ long, short }) => long === word || short === word,
+      );
       if (option?.required) index += 1;
       continue;
     }
     const next = at.commands.find((other) => other.name() === word || other.aliases().includes(word));
     if (next === undefined) break;
-    names.push(next.name());
     at = next;
   }
-  return names.join(' ');
+  return at;
 }
 
 /** Rejects a flag with an empty value, and a flag that is given twice although it has one value. */

@@ -1,5 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import { type ExitCode, IdkitError } from '../core/index.ts';
+import type { CliCommand } from './cli-command.ts';
 import type { GlobalFlags, Outcome, Runner } from './command.ts';
 import { COMMANDS, type CommandRow } from './commands/table.ts';
 import { openContext } from './context.ts';
@@ -9,8 +10,9 @@ import type { Output } from './output/output.ts';
 import { openPaint } from './output/paint.ts';
 import { openSpinner } from './output/spinner.ts';
 import { openTextOutput } from './output/text-output.ts';
-import { buildProgram, commandPath } from './program.ts';
-import type { Terminal } from './terminal.ts';
+import { buildProgram, findCommand } from './program.ts';
+import { suggest } from './suggest.ts';
+import { type Terminal, textWidth } from './terminal.ts';
 
 /** The streams, the environment and the signals of a command line. */
 export interface CliIo {
@@ -35,35 +37,33 @@ export async function runCli(
   const run: Runner =
     (work) =>
     async (...parameters) => {
-      const command = parameters.at(-1) as Command;
-      ran = nameOf(command);
+      const command = parameters.at(-1) as CliCommand;
+      ran = command.path;
       const globals = readGlobals(program);
       output = await openOutput(io.terminal, globals, io.env);
       const args = parameters.slice(0, -2) as (string | undefined)[];
       outcome = await work(openContext(globals, io, output), command.opts(), args);
     };
 
-  const program = await buildProgram(run, { show: (text) => shown.push(text), argv, commands });
+  const width = textWidth(io.terminal);
+  const program = await buildProgram(run, { show: (text) => shown.push(text), argv, commands, width });
   let error: IdkitError | undefined;
   try {
     await program.parseAsync([...argv], { from: 'user' });
     error = outcome.failure;
   } catch (thrown) {
     if (isCommanderError(thrown)) {
-      error = fromCommander(thrown);
-      ran ??= thrown.code === 'commander.version' ? 'version' : commandPath(program, argv);
+      const command = findCommand(program, argv);
+      error = fromCommander(thrown, command);
+      ran ??= thrown.code === 'commander.version' ? 'version' : command.path;
     } else {
       error = toIdkitError(thrown, io.interrupt.signal);
-      ran ??= commandPath(program, argv);
+      ran ??= findCommand(program, argv).path;
     }
   }
 
   output ??= await openOutput(io.terminal, earlyFlags(argv), io.env);
-  if (shown.length > 0) {
-    if (error === undefined)
-      output.showText(ran === 'version' ? 'version' : 'help', shown.join('').trimEnd());
-    else if (!argv.includes('--json')) io.terminal.stderr.write(shown.join(''));
-  }
+  if (shown.length > 0) output.showText(ran === 'version' ? 'version' : 'help', shown.join('').trimEnd());
   const exitCode = error?.exitCode ?? exitCodeOf(outcome);
   output.finish({
     command: ran === undefined || ran === '' ? null : ran,
@@ -88,20 +88,13 @@ function readGlobals(program: Command): GlobalFlags {
   };
 }
 
-/** Returns the words of a command, for example `admin realm list`. */
-function nameOf(command: Command): string {
-  const names: string[] = [];
-  for (let at: Command | null = command; at?.parent; at = at.parent) names.unshift(at.name());
-  return names.join(' ');
-}
-
 /** Finds the flags that control the output, for a command line that commander rejects. */
 function earlyFlags(argv: readonly string[]): GlobalFlags {
   const end = argv.indexOf('--');
   const flags = end === -1 ? argv : argv.slice(0, end);
   return {
     json: flags.includes('--json'),
-    quiet: flags.includes('--quiet'),
+    quiet: flags.some((flag) => flag === '--quiet' || /^-[hqyV]*q/.test(flag)),
     verbose: flags.includes('--verbose'),
     color: !flags.includes('--no-color'),
     progress: false,
@@ -115,20 +108,14 @@ function isCommanderError(error: unknown): error is CommanderError {
 
 /**
  * Converts an error of commander to an IDKIT_USAGE error. Returns undefined for help and version, which are not errors.
+ * The help of a group without a subcommand is not an error either.
  */
-function fromCommander(error: CommanderError): IdkitError | undefined {
-  if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') return undefined;
-  if (error.code === 'commander.help') {
-    return new IdkitError('IDKIT_USAGE', 'the command is missing', {
-      hints: ['idkit help lists the commands'],
-    });
-  }
-  const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
-  const hints = rest
-    .map((line) => line.replace(/^\((.*)\)$/, '$1').toLowerCase())
-    .filter((line) => line !== '');
-  return new IdkitError('IDKIT_USAGE', first.charAt(0).toLowerCase() + first.slice(1), {
-    hints: hints.length > 0 ? hints : ['idkit help lists commands and flags'],
+function fromCommander(error: CommanderError, command: CliCommand): IdkitError | undefined {
+  if (['commander.helpDisplayed', 'commander.help', 'commander.version'].includes(error.code))
+    return undefined;
+  const message = error.message.replace(/^error: /, '');
+  return new IdkitError('IDKIT_USAGE', message.charAt(0).toLowerCase() + message.slice(1), {
+    hints: [suggest(error, command) ?? 'idkit help lists commands and flags'],
     cause: error,
   });
 }
@@ -141,14 +128,15 @@ export async function openOutput(
 ): Promise<Output> {
   if (flags.json) return openJsonOutput(terminal, flags);
   const isTerminal = terminal.stderr.isTTY === true && env['TERM'] !== 'dumb';
-  // Some pseudo-terminals report no width, and the spinner would divide by zero.
+  // Some pseudo-terminals report no width, and the spinner needs one.
   const movable = isTerminal && (terminal.stderr.columns ?? 0) > 0;
   const color = isTerminal && flags.color && !env['NO_COLOR'];
   const moving = movable && flags.progress && !flags.quiet;
+  const paint = await openPaint(color);
   return openTextOutput(terminal, {
     quiet: flags.quiet,
     verbose: flags.verbose,
-    paint: await openPaint(color),
-    spinner: moving ? await openSpinner(terminal, { color }) : undefined,
+    paint,
+    spinner: moving ? openSpinner(terminal, { paint, isConsole: env['TERM'] === 'linux' }) : undefined,
   });
 }

@@ -6,7 +6,7 @@ import { printable } from './output/output.ts';
 /** The standard streams of the process. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
-  stdout: NodeJS.WritableStream & { isTTY?: boolean };
+  stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   /** True if both stdin and stderr are a terminal, so that a command can prompt. */
   readonly canAsk: boolean;
@@ -34,6 +34,18 @@ export function openTerminal(streams: Pick<Terminal, 'stdin' | 'stdout' | 'stder
       return stderr.isTTY === true && streams.stdin.isTTY === true;
     },
   };
+}
+
+/** The widest text in characters, because longer lines are hard to read. */
+const WIDEST_TEXT = 120;
+/** The width of text in a file or a pipe. */
+const WIDTH_OFF_TERMINAL = 100;
+
+/** Returns the width in characters of text on stdout, which follows the terminal. */
+export function textWidth({ stdout }: Terminal): number {
+  if (stdout.isTTY !== true) return WIDTH_OFF_TERMINAL;
+  // Some pseudo-terminals report 0 columns.
+  return Math.min(WIDEST_TEXT, stdout.columns || 80);
 }
 
 /** Lines that the user typed before the prompt for them, by stream. */

@@ -16,7 +16,12 @@ const COUNT_SECONDS = 600;
 
 /** Exports the snapshot that pg_dump dumps. The transaction keeps it alive. */
 const SNAPSHOT = `BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
-  SELECT json_build_object('snapshot', pg_export_snapshot(), 'bytes', pg_database_size(current_database()));`;
+  SELECT json_build_object('snapshot', pg_export_snapshot(), 'bytes', pg_database_size(current_database()),
+    'rows', (SELECT sum(greatest(c.reltuples, pg_stat_get_live_tuples(c.oid), 0)) FROM pg_class c
+      WHERE c.relkind = 'r' AND c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)));`;
+
+/** Rows are lines. Counting the lines of every eighth chunk is enough for an estimate. */
+const COUNTED_CHUNK = 8;
 
 /** A summary of a dump. */
 export interface PostgresDump {
@@ -39,7 +44,7 @@ export interface PostgresDump {
 export async function dumpPostgres(
   context: PostgresContext,
   write: (chunk: Uint8Array) => Promise<void>,
-  options: { signal: AbortSignal; onProgress?: (bytes: number) => void },
+  options: { signal: AbortSignal; onProgress?: (bytes: number, total?: number) => void },
 ): Promise<PostgresDump> {
   const { psql, database, random } = context;
   const { signal } = options;
@@ -56,11 +61,18 @@ export async function dumpPostgres(
     const [moment = {}] = await session.ask(SNAPSHOT);
     const facts = await readServiceFacts(SERVICE_SCHEMAS[context.service], (sql) => session.ask(sql));
     const [traits] = await session.ask(traitsQuery('d.datname = current_database()'));
+    // The server's estimate. It is 0 for a database that was never analyzed.
+    const rows = Number(moment['rows'] ?? 0);
     let bytes = 0;
+    let lines = 0;
+    let chunks = 0;
     const counted = async (chunk: Uint8Array) => {
+      if (chunks % COUNTED_CHUNK === 0) lines += countLines(chunk) * COUNTED_CHUNK;
+      chunks += 1;
       await write(chunk);
       bytes += chunk.length;
-      options.onProgress?.(bytes);
+      const isKnown = rows > 0 && lines > 0;
+      options.onProgress?.(bytes, isKnown ? Math.round(bytes * Math.max(1, rows / lines)) : undefined);
     };
     await counted(Buffer.from(renderTraits(parseTraits(traits))));
     await runPgDump(context, counted, {
@@ -83,6 +95,12 @@ export async function dumpPostgres(
     if (failed) await context.endBackends(applicationName);
     await session.close();
   }
+}
+
+function countLines(chunk: Uint8Array): number {
+  let lines = 0;
+  for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines += 1;
+  return lines;
 }
 
 async function runPgDump(

@@ -219,11 +219,11 @@ export interface PlatformDatabase extends StoreAccess {
   info(): DatabaseInfo;
   /**
    * Writes one consistent snapshot as uncompressed SQL, in chunks, while the service is running. A chunk is valid only
-   * until `write` resolves. `onProgress` receives the number of bytes written so far.
+   * until `write` resolves. `onProgress` receives the number of bytes written so far, and an estimate of their total.
    */
   dump(
     write: (chunk: Uint8Array) => Promise<void>,
-    options: { signal: AbortSignal; onProgress?: (bytes: number) => void },
+    options: { signal: AbortSignal; onProgress?: (bytes: number, total?: number) => void },
   ): Promise<DumpSummary>;
   /**
    * Checks that a dump fits this platform: its kind, its schema (`load` migrates an older one), the server, and the

@@ -21,6 +21,7 @@ export type {
 } from './backups/list.ts';
 export { listBackups } from './backups/list.ts';
 export { pruneBackups } from './backups/prune.ts';
+export { LATEST, resolveSet } from './backups/resolve-set.ts';
 export type { DrillOptions, DrillResult } from './drill/options.ts';
 export { DRILL_STEPS } from './drill/options.ts';
 export { renderDrillReport } from './drill/report.ts';
@@ -30,7 +31,15 @@ export type { ChecklistRow, RestoreOptions, RestorePlan, RestoreResult } from '.
 export { restore } from './restore/runbook.ts';
 export { RESTORE_STEPS } from './restore/steps.ts';
 export { type RotateMasterKeyResult, rotateMasterKey } from './rotate-master-key.ts';
-export type { Finding, ProcedureOptions, ProcedureResult, Reporter, StepDescription } from './run.ts';
+export type {
+  Finding,
+  ProcedureOptions,
+  ProcedureResult,
+  Reporter,
+  StepDescription,
+  StepEvent,
+  StepProgress,
+} from './run.ts';
 export { renderSchedule } from './schedule.ts';
 export { renderJunit } from './smoke/junit.ts';
 export type { SmokeCheck, SmokeOptions, SmokeResult } from './smoke/options.ts';

@@ -36,8 +36,11 @@ export interface ProcedureResult {
 export interface Run<Id extends string> {
   /** Runs one step and reports its outcome. `summarize` renders the line that is shown when the step is done. */
   step<T>(id: Id, work: () => Promise<T>, summarize?: (value: T) => string | undefined): Promise<T>;
-  /** Returns a function that reports the progress of a step. */
-  progress(id: Id, unit: 'bytes' | 'items'): (done: number, total?: number) => void;
+  /** Returns a function that reports the progress of a step. `isEstimate` marks a total that may still change. */
+  progress(
+    id: Id,
+    unit: StepProgress['unit'],
+  ): (done: number, total?: number, options?: { isEstimate: boolean }) => void;
   finding(code: string, message: string): void;
   /** The running step, or the last one that ran. */
   readonly current: Id | undefined;
@@ -46,12 +49,18 @@ export interface Run<Id extends string> {
   readonly durations: readonly { id: Id; milliseconds: number }[];
 }
 
-/** Begins a run of a runbook. The compiler rejects a step that is not in the runbook. */
+/**
+ * Begins a run of a runbook. The compiler rejects a step that is not in the runbook.
+ *
+ * @param willRun false for the steps that this run skips, so that they are not counted
+ */
 export function beginRun<const Steps extends readonly StepDescription[]>(
   steps: Steps,
   options: ProcedureOptions,
+  willRun: (id: Steps[number]['id']) => boolean = () => true,
 ): Run<Steps[number]['id']> {
   const { reporter } = options;
+  const counted = steps.filter(({ id }) => willRun(id)).map(({ id }) => id);
   const findings: Finding[] = [];
   const durations: { id: Steps[number]['id']; milliseconds: number }[] = [];
   let current: Steps[number]['id'] | undefined;
@@ -66,7 +75,12 @@ export function beginRun<const Steps extends readonly StepDescription[]>(
       current = id;
       const title = steps.find((step) => step.id === id)?.title ?? id;
       const began = performance.now();
-      reporter.stepStarted({ id, title });
+      const place = counted.indexOf(id);
+      reporter.stepStarted({
+        id,
+        title,
+        ...(place === -1 ? {} : { number: place + 1, of: counted.length }),
+      });
       try {
         const value = await work();
         const milliseconds = Math.round(performance.now() - began);
@@ -83,8 +97,14 @@ export function beginRun<const Steps extends readonly StepDescription[]>(
       }
     },
     progress(id, unit) {
-      return (done, total) =>
-        reporter.stepProgress({ id, done, unit, ...(total === undefined ? {} : { total }) });
+      return (done, total, { isEstimate } = { isEstimate: false }) =>
+        reporter.stepProgress({
+          id,
+          done,
+          unit,
+          ...(total === undefined ? {} : { total }),
+          ...(isEstimate ? { isEstimate } : {}),
+        });
     },
     finding(code, message) {
       const finding = { code, message };
@@ -101,14 +121,41 @@ export function checkInterrupted(signal: AbortSignal): void {
   throw new IdkitError('IDKIT_INTERRUPTED', 'interrupted');
 }
 
-/** Returns the reporter of a nested procedure. It reports notes and findings, but no steps. */
-export function withoutSteps(reporter: Reporter): Reporter {
-  const nothing = () => undefined;
+/** Returns the reporter of a procedure that runs inside a step of another one. */
+export function withinStep(reporter: Reporter, id: string): Reporter {
+  const inside = <Event extends StepEvent>(event: Event): Event => ({
+    ...event,
+    within: [id, ...(event.within ?? [])],
+  });
   return {
-    stepStarted: nothing,
-    stepProgress: nothing,
-    stepFinished: nothing,
-    stepFailed: nothing,
+    stepStarted: (event) => reporter.stepStarted(inside(event)),
+    stepProgress: (event) => reporter.stepProgress(inside(event)),
+    stepFinished: (event) => reporter.stepFinished(inside(event)),
+    stepFailed: (event) => reporter.stepFailed(inside(event)),
+    note: (message) => reporter.note(message),
+    finding: (finding) => reporter.finding(finding),
+  };
+}
+
+/** Returns the reporter of a procedure whose steps are short: they only count as progress of the outer step. */
+export function countingSteps(
+  reporter: Reporter,
+  progress: (done: number, total?: number) => void,
+): Reporter {
+  let done = 0;
+  let total: number | undefined;
+  const finished = () => {
+    done += 1;
+    progress(done, total);
+  };
+  return {
+    stepStarted: ({ of }) => {
+      total = of;
+      progress(done, total);
+    },
+    stepProgress: () => undefined,
+    stepFinished: finished,
+    stepFailed: finished,
     note: (message) => reporter.note(message),
     finding: (finding) => reporter.finding(finding),
   };
@@ -119,17 +166,35 @@ export function withoutSteps(reporter: Reporter): Reporter {
  * output format. No call blocks.
  */
 export interface Reporter {
-  /** `id` is stable and `title` is imperative. */
-  stepStarted(step: { id: string; title: string }): void;
-  /** Progress of the running step. `total` is absent if it is unknown. */
-  stepProgress(step: { id: string; done: number; total?: number; unit: 'bytes' | 'items' }): void;
+  /** `title` is imperative. The step is number `number` (from 1) of `of` steps. */
+  stepStarted(step: StepEvent & { title: string; number?: number; of?: number }): void;
+  /** Reports the progress of the running step. */
+  stepProgress(step: StepEvent & StepProgress): void;
   /** `summary` is one short line. */
-  stepFinished(step: { id: string; milliseconds: number; summary?: string }): void;
-  stepFailed(step: { id: string; milliseconds: number }): void;
+  stepFinished(step: StepEvent & { milliseconds: number; summary?: string }): void;
+  stepFailed(step: StepEvent & { milliseconds: number }): void;
   /** Reports information that is not a defect. */
   note(message: string): void;
   /** Reports a defect that does not stop the procedure. */
   finding(finding: Finding): void;
+}
+
+/** An event of a step. */
+export interface StepEvent {
+  /** Stable. */
+  id: string;
+  /** The ids of the steps that this step is part of, outermost first. Absent for a step of the command itself. */
+  within?: readonly string[];
+}
+
+/** How far a step has come. */
+export interface StepProgress {
+  done: number;
+  /** Absent if it is unknown. */
+  total?: number;
+  /** True if the total is an estimate, which gets better while the step runs. */
+  isEstimate?: boolean;
+  unit: 'bytes' | 'items';
 }
 
 /** A defect that does not stop a procedure. The exit code is then 3. */

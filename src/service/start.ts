@@ -1,4 +1,4 @@
-import type { Unenforceable } from '../admin/index.ts';
+import type { ImportProgress, Unenforceable } from '../admin/index.ts';
 import type { Settings } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 import type { ServiceLog } from '../http/index.ts';
@@ -22,8 +22,8 @@ export interface ServeOptions {
    * false.
    */
   newSecrets?: boolean;
-  /** Receives a readable line about the progress a few times a minute while realm files are being imported. */
-  progress?: (message: string) => void;
+  /** Receives the progress of the import of realm files. */
+  progress?: (state: ImportProgress) => void;
   /** Set if this process is one of several that share a port and form one service. */
   worker?: WorkerLink;
 }

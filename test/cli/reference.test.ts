@@ -41,7 +41,10 @@ test('a new command needs only one file and one row to run and to appear in shel
   assert.deepEqual((await run(['greet', 'ada', '--json'], { commands })).result()['name'], 'ada');
   assert.match((await run(['--help'], { commands })).stdout, /^ {2}greet .* greet a person$/m);
   assert.match((await run(['greet', '--help'], { commands })).stdout, /--loud +in capital letters/);
-  assert.match((await run(['completion', 'bash'], { commands })).stdout, /"greet"\) words="--loud --help /);
+  assert.match(
+    (await run(['completion', 'bash'], { commands })).stdout,
+    /'greet'\) _idkit_offer --loud --help /,
+  );
   assert.match((await run(['help', '--all'], { commands })).stdout, /^idkit greet \[NAME\] \[flags\]$/m);
   assert.match(renderReferenceMarkdown(reference), /^## idkit greet\n\nGreet a person\.\n/m);
   const page = renderManPages(reference).find(({ file }) => file === 'idkit-greet.1');

@@ -136,11 +136,13 @@ test('responds with 503 while realm files are being imported, and health reports
     );
     const { port, release } = await reservePort('127.0.0.1', 0, 'public');
     release();
-    const lines: string[] = [];
+    const states: string[] = [];
     const starting = startTestService({
       platform,
       flags: { 'listen.port': String(port) },
-      serve: { progress: (line) => lines.push(line) },
+      serve: {
+        progress: ({ realm, phase, done, total }) => states.push(`${realm} ${phase} ${done} of ${total}`),
+      },
     });
     let ready = false;
     const started = starting.then((service) => {
@@ -164,7 +166,9 @@ test('responds with 503 while realm files are being imported, and health reports
     assert.deepEqual([...statuses.get('/realms/master')!], [503]);
     assert.deepEqual([...statuses.get('/health/live')!], [200]);
     assert.deepEqual([...statuses.get('/health/ready')!], [503]);
-    assert.deepEqual(lines, ['importing realm many: storing 6000 users']);
+    assert.deepEqual(states[0], 'many checked 500 of 6000');
+    assert.ok(states.includes('many prepared 5500 of 6000'), states.join('\n'));
+    assert.deepEqual(states.slice(-2), ['many stored 0 of 6000', 'many imported 6000 of 6000']);
     assert.equal((await fetch(`${service.address}/realms/many`)).status, 200);
     await service.stop();
   } finally {

@@ -26,8 +26,17 @@ export interface ImportSettings {
   /** Values of the placeholders in the files. */
   environment: Environment;
   log: ImportLog;
-  /** Receives each progress line of the log, to show it on a terminal. */
-  progress: ((message: string) => void) | undefined;
+  /** Receives every progress report, to show it on a terminal. */
+  progress: ((state: ImportProgress) => void) | undefined;
+}
+
+/** How far the import of one realm has come, counted in users. */
+export interface ImportProgress {
+  realm: string;
+  /** The users are checked, then prepared, then stored in one transaction, which ends with `imported`. */
+  phase: 'checked' | 'prepared' | 'stored' | 'imported';
+  done: number;
+  total: number;
 }
 
 /** Interval of the progress lines in seconds. */
@@ -113,11 +122,13 @@ async function importOne(
   // leave a realm that is not recorded as imported.
   await admin.store.claimOnce(fingerprint, seconds(admin.clock) + FOR_EVER);
   try {
-    return await importRealm(admin, representation, {
+    const imported = await importRealm(admin, representation, {
       source: fileOf,
       newSecrets,
       progress: reportProgress(realm, log, progress),
     });
+    progress?.({ realm, phase: 'imported', done: imported.users, total: imported.users });
+    return imported;
   } catch (error) {
     if (await admin.store.hasRealm(realm)) return undefined;
     throw error;
@@ -125,13 +136,10 @@ async function importOne(
 }
 
 /** Lets other work run between two steps of the import, and reports large imports every few seconds. */
-function reportProgress(
-  realm: string,
-  log: ImportLog,
-  progress: ((message: string) => void) | undefined,
-): Progress {
+function reportProgress(realm: string, log: ImportLog, progress: ImportSettings['progress']): Progress {
   let last = performance.now();
   return async ({ phase, done, total }) => {
+    progress?.({ realm, phase, done, total });
     await new Promise((resolve) => setImmediate(resolve));
     const now = performance.now();
     // The last phase is a single transaction and reports its progress only once, so this line is always written.
@@ -140,7 +148,6 @@ function reportProgress(
     const state = phase === 'stored' ? `storing ${total} users` : `${phase} ${done} of ${total} users`;
     const line = `importing realm ${realm}: ${state}`;
     log.info({ realm, phase, done, total }, line);
-    progress?.(line);
   };
 }
 

@@ -13,6 +13,7 @@ import { type SourceEntry, walkSource } from './walk.ts';
  */
 const WHOLE_BYTES = 4 * 1024 * 1024;
 const READ_ATTEMPTS = 3;
+const TAR_HEADER_BYTES = 512;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
@@ -30,7 +31,11 @@ export async function writeConfigArchive(
   const { entries, leftOut } = await walkSource(source);
   checkSize(entries);
   const gzip = createGzipWriter(sink, options.signal === undefined ? {} : { signal: options.signal });
-  const out = new TarOutput((chunk) => gzip.write(chunk), leftOut, options);
+  const total = sizeOf(entries);
+  const out = new TarOutput((chunk) => gzip.write(chunk), leftOut, {
+    ...options,
+    onProgress: (done) => options.onProgress?.(done, Math.max(done, total)),
+  });
   try {
     for (const entry of entries) await out.add(entry);
     await out.end();
@@ -49,6 +54,12 @@ function checkSize(entries: readonly SourceEntry[]): void {
       `the configuration directory holds ${entries.length} entries and ${bytes} bytes, but a backup set can hold at most ${ARCHIVE_MAX_ENTRIES} entries and ${ARCHIVE_MAX_BYTES} bytes`,
       { hints: ['move files that are not configuration out of config/'] },
     );
+}
+
+/** Returns the size in bytes of the archive before compression, without the rare headers of long names. */
+function sizeOf(entries: readonly SourceEntry[]): number {
+  const content = entries.map(({ type, stats }) => (type === 'file' ? stats.size + padding(stats.size) : 0));
+  return content.reduce((sum, bytes) => sum + TAR_HEADER_BYTES + bytes, TAR_END.length);
 }
 
 class TarOutput {

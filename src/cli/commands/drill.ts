@@ -7,7 +7,10 @@ import { given } from '../flags.ts';
 export function addDrill(program: CliCommand, run: Runner): void {
   program
     .command('drill')
-    .argument('[dir]', 'the directory of a set (default: the newest set that can be restored)')
+    .argument(
+      '[set]',
+      'a set: its directory, its name in the backup root, or latest (default: the newest set that can be restored)',
+    )
     .description('restore a set in isolation, test it, and report the result, without changing the platform')
     .option('--keep', 'keep the isolated platform directory and print its path')
     .option('--trust-unsealed', 'accept a set without a seal')
@@ -25,13 +28,14 @@ export function addDrill(program: CliCommand, run: Runner): void {
           prompt: context.promptPassphrase,
           signal: context.signal,
         });
-        const { resolve } = await import('node:path');
-        const { drill, renderDrillReport } = await import('../../procedures/index.ts');
+        const { drill, renderDrillReport, resolveSet } = await import('../../procedures/index.ts');
+        const { cwd, procedure } = context;
+        const dir = set === undefined ? undefined : await resolveSet(settings, set, { ...procedure, cwd });
         const result = await drill(settings, {
           ...context.procedure,
           env: context.env,
           passphrase,
-          ...given('set', set === undefined ? undefined : resolve(context.cwd, set)),
+          ...given('set', dir),
           ...given('trustUnsealed', flags['trustUnsealed'] === true ? true : undefined),
           ...given('keep', flags['keep'] === true ? true : undefined),
         });

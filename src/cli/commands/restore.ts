@@ -1,19 +1,20 @@
-import { IdkitError, renderCount, type Secret } from '../../core/index.ts';
+import { IdkitError, type Secret } from '../../core/index.ts';
 import type { ChecklistRow, RestorePlan, RestoreResult } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, textFlag } from '../flags.ts';
 import { printable } from '../output/output.ts';
+import { renderPlan } from '../output/render-plan.ts';
 import { renderTable } from '../output/render-table.ts';
-import { renderBytes, renderMilliseconds } from '../output/render-units.ts';
-import { confirm } from '../terminal.ts';
+import { renderMilliseconds } from '../output/render-units.ts';
+import { confirm, textWidth } from '../terminal.ts';
 
 /** `idkit restore` */
 export function addRestore(program: CliCommand, run: Runner): void {
   program
     .command('restore')
     .description('replace the platform with a backup set, and roll back if the restore fails')
-    .option('--from <dir>', 'the directory of the set')
+    .option('--from <set>', 'the set: its directory, its name in the backup root, or latest')
     .option('--dry-run', 'run all checks and print the plan, but change nothing')
     .option('--resume', 'continue an interrupted restore')
     .option('--abort', 'roll back an interrupted restore')
@@ -29,7 +30,7 @@ export function addRestore(program: CliCommand, run: Runner): void {
     )
     .option('--confirm <name>', 'with --in-place: the name of the database to empty')
     .examples([
-      ['idkit restore --from backups/20261101_020000', 'asks for confirmation after all checks have passed'],
+      ['idkit restore --from latest', 'the newest good set; asks for confirmation after all checks'],
       ['idkit restore --from backups/20261101_020000 --dry-run', 'prints the plan'],
       ['idkit restore --resume', 'continues after a power failure'],
       [
@@ -41,16 +42,19 @@ export function addRestore(program: CliCommand, run: Runner): void {
 }
 
 async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcome> {
-  const choice = checkChoice(context, flags);
+  const chosen = checkChoice(context, flags);
   const settings = await context.loadSettings();
+  const { resolveSet, restore } = await import('../../procedures/index.ts');
+  const { cwd, procedure } = context;
+  const from =
+    chosen.from === undefined ? undefined : await resolveSet(settings, chosen.from, { ...procedure, cwd });
+  const choice = { ...chosen, from };
   const passphrase = await findPassphrase(context, choice);
-  const { resolve } = await import('node:path');
-  const { restore } = await import('../../procedures/index.ts');
   const flag = (name: string): true | undefined => (flags[name] === true ? true : undefined);
   const result = await restore(settings, {
     ...context.procedure,
     env: context.env,
-    ...given('from', choice.from === undefined ? undefined : resolve(context.cwd, choice.from)),
+    ...given('from', from),
     ...given('passphrase', passphrase),
     ...given('dryRun', flag('dryRun')),
     ...given('resume', flag('resume')),
@@ -62,7 +66,7 @@ async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcom
     ...(choice.asks ? { confirm: (plan: RestorePlan) => askForGo(context, plan) } : {}),
   });
   const { findings, failure, ...data } = result;
-  return { data, text: renderResult(result), findings, ...given('failure', failure) };
+  return { data, text: renderResult(context, result), findings, ...given('failure', failure) };
 }
 
 interface Choice {
@@ -84,15 +88,15 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
     });
   }
   const from = textFlag(flags, 'from');
-  const chosen = ['resume', 'abort', 'dryRun'].filter((name) => flags[name] === true);
-  if (chosen.length > 1) {
+  const modes = ['resume', 'abort', 'dryRun'].filter((name) => flags[name] === true);
+  if (modes.length > 1) {
     throw new IdkitError('IDKIT_USAGE', '--resume, --abort and --dry-run exclude each other');
   }
   const kind =
-    chosen[0] === 'resume' ? 'resume' : chosen[0] === 'abort' ? 'abort' : chosen[0] ? 'plan' : 'restore';
+    modes[0] === 'resume' ? 'resume' : modes[0] === 'abort' ? 'abort' : modes[0] ? 'plan' : 'restore';
   if (from === undefined && (kind === 'restore' || kind === 'plan')) {
     throw new IdkitError('IDKIT_USAGE', 'restore needs --from with the directory of a set', {
-      hints: ['idkit backups list prints the sets'],
+      hints: ['--from latest restores the newest good set; idkit backups list prints all sets'],
     });
   }
   const asks = kind === 'restore' && !context.globals.yes;
@@ -120,49 +124,39 @@ async function findPassphrase(context: CommandContext, choice: Choice): Promise<
   if (choice.kind === 'abort') return undefined;
   const config = await import('../../config/index.ts');
   const sources = { env: context.env, signal: context.signal };
-  const asks = choice.kind !== 'resume' && (!choice.keepEnv || (await isSealed(context, choice)));
+  const asks = choice.kind !== 'resume' && (!choice.keepEnv || (await isSealed(choice)));
   const prompt = asks ? context.promptPassphrase : undefined;
   return config.findPassphrase({ ...sources, prompt });
 }
 
 /** Reports whether the seal of the set must be checked, which needs the passphrase even if `.env` is kept. */
-async function isSealed({ cwd }: CommandContext, { from, trusts }: Choice): Promise<boolean> {
+async function isSealed({ from, trusts }: Choice): Promise<boolean> {
   if (from === undefined || trusts) return false;
-  const [{ existsSync }, { resolve }] = await Promise.all([import('node:fs'), import('node:path')]);
+  const [{ existsSync }, { join }] = await Promise.all([import('node:fs'), import('node:path')]);
   const { SET_FILES } = await import('../../backupset/index.ts');
-  return existsSync(resolve(cwd, from, SET_FILES.seal));
+  return existsSync(join(from, SET_FILES.seal));
 }
 
 async function askForGo(context: CommandContext, plan: RestorePlan): Promise<boolean> {
-  context.terminal.stderr.write(printable(`${renderPlan(plan)}\n`));
+  const width = context.terminal.stderr.columns || 80;
+  const detail = context.globals.verbose ? 'full with reasons' : 'short';
+  const shown = renderPlan(plan, { detail, width });
+  context.terminal.stderr.write(printable(`${shown}\n`));
   return confirm(context.terminal, `Replace ${plan.target} with this set?`, context.signal);
 }
 
-function renderPlan(plan: RestorePlan): string {
-  const realms = plan.realms.map(({ realm, users }) => `${realm} (${renderCount(users, 'user')})`).join(', ');
-  return [
-    `set       ${plan.set}`,
-    `target    ${plan.target}`,
-    `database  ${plan.database}`,
-    `realms    ${realms}`,
-    `space     ${renderBytes(plan.neededBytes)} needed, ${renderBytes(plan.freeBytes)} free`,
-    ...plan.brings.map(({ kind, from, what }) => `${kind.padEnd(9)} ${from}: ${what}`),
-    ...plan.unasked.map(
-      (what) =>
-        `not checked: ${what}, because only the set contains the addresses of the database and the service`,
-    ),
-    ...(plan.inPlace
-      ? [
-          'in place  the live database is EMPTIED before the set is loaded; if loading fails, the old data is lost',
-        ]
-      : []),
-    ...plan.steps.map((step, index) => `${String(index + 1).padStart(2)}. ${step.title}`),
-  ].join('\n');
+/** Renders the plan of a dry run. Off a terminal, it is complete and its lines are not wrapped. */
+function renderDryRun({ terminal, globals }: CommandContext, plan: RestorePlan): string {
+  const isTerminal = terminal.stdout.isTTY === true;
+  return renderPlan(plan, {
+    detail: globals.verbose ? 'full with reasons' : isTerminal ? 'short' : 'full',
+    width: isTerminal ? textWidth(terminal) : Number.POSITIVE_INFINITY,
+  });
 }
 
-function renderResult(result: RestoreResult): string {
+function renderResult(context: CommandContext, result: RestoreResult): string {
   if (result.outcome === 'planned') {
-    return `${result.plan === undefined ? '' : `${renderPlan(result.plan)}\n`}nothing was changed`;
+    return `${result.plan === undefined ? '' : `${renderDryRun(context, result.plan)}\n`}nothing was changed`;
   }
   if (result.outcome === 'aborted') return 'rolled back to the state before the restore';
   const lines = [renderChecklist(result.checklist)];

@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
-import type { OpenedLog, RunningService, WorkerLink } from '../../service/index.ts';
+import { IdkitError, renderCount } from '../../core/index.ts';
+import type { OpenedLog, RunningService, ServeOptions, WorkerLink } from '../../service/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { toIdkitError } from '../exit.ts';
@@ -50,8 +50,8 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
     ? startWorkers(settings, workers, log)
     : startService(settings, {
         newSecrets: flags['newSecrets'] === true,
-        // The progress of an import goes to the log. Without a log, the terminal shows it as notes.
-        ...(log === undefined ? { progress: (message) => context.reporter.note(message) } : { log }),
+        // The progress of an import goes to the log. Without a log, the terminal shows it as steps.
+        ...(log === undefined ? { progress: showImport(context) } : { log }),
       }));
   const stopped = once(context.signal);
   for (const note of service.notes) context.reporter.note(note);
@@ -65,6 +65,39 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
   log?.flush();
   return { data: { address: service.address, baseUrl: service.baseUrl, dir: settings.dir } };
 }
+
+/** Returns a function that shows the phases of an import as steps, with the users that each phase has handled. */
+function showImport({ reporter }: CommandContext): NonNullable<ServeOptions['progress']> {
+  let running: { id: string; began: number } | undefined;
+  const finish = (summary?: string) => {
+    if (running === undefined) return;
+    const { id, began } = running;
+    const milliseconds = Math.round(performance.now() - began);
+    reporter.stepFinished({ id, milliseconds, ...(summary === undefined ? {} : { summary }) });
+    running = undefined;
+  };
+  return ({ realm, phase, done, total }) => {
+    if (phase === 'imported') return finish(renderCount(total, 'user'));
+    const id = `${realm} ${phase}`;
+    if (running?.id !== id) {
+      finish();
+      running = { id, began: performance.now() };
+      const number = IMPORT_PHASES.indexOf(phase) + 1;
+      const title = IMPORT_TITLES[phase](realm);
+      reporter.stepStarted({ id, title, number, of: IMPORT_PHASES.length });
+    }
+    // The users are stored in one transaction, of which no part is visible.
+    if (phase !== 'stored') reporter.stepProgress({ id, done, total, unit: 'items' });
+  };
+}
+
+const IMPORT_PHASES = ['checked', 'prepared', 'stored'] as const;
+
+const IMPORT_TITLES = {
+  checked: (realm: string) => `Check the users of realm ${realm}`,
+  prepared: (realm: string) => `Prepare the users of realm ${realm}`,
+  stored: (realm: string) => `Store realm ${realm}`,
+} as const;
 
 function readWorkers(flags: Flags): number {
   const text = textFlag(flags, 'workers');

@@ -28,5 +28,6 @@ export const COMMANDS: readonly CommandRow[] = [
   { name: 'status', load: async () => (await import('./status.ts')).addStatus },
   { name: 'config', load: async () => (await import('./config.ts')).addConfig },
   { name: 'completion', load: async () => (await import('./completion.ts')).addCompletion },
+  { name: '__complete', load: async () => (await import('./complete.ts')).addComplete },
   { name: 'help', load: async () => (await import('./help.ts')).addHelp },
 ];

@@ -9,7 +9,7 @@ import { renderAge, renderBytes } from '../output/render-units.ts';
 export function addVerify(program: CliCommand, run: Runner): void {
   program
     .command('verify')
-    .argument('[dir]', 'the directory of a set')
+    .argument('[set]', 'a set: its directory, its name in the backup root, or latest')
     .description('check every byte of backup sets')
     .settingFlags('verify')
     .option('--latest', 'check only the newest set that can be restored (default)')
@@ -31,11 +31,14 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
   const { findPassphrase, parseDuration, readPassphrase, settingsFromFlags } = await import(
     '../../config/index.ts'
   );
-  checkChoice(flags, set);
+  const { LATEST, resolveSet, verify } = await import('../../procedures/index.ts');
+  // Only verify can say whether the newest set is good, so it does not skip a set that is known to be damaged.
+  const named = set === LATEST ? undefined : set;
+  checkChoice(flags, set, named);
   const maxAge = textFlag(flags, 'maxAge');
   const maxAgeSeconds = maxAge === undefined ? undefined : parseDuration(maxAge, '--max-age');
   const rootFlag = settingsFromFlags('verify', flags);
-  const standalone = set !== undefined || rootFlag['backup.root'] !== undefined;
+  const standalone = named !== undefined || rootFlag['backup.root'] !== undefined;
   const settings = await (standalone ? context.loadSettings(rootFlag) : context.loadPlatform(rootFlag));
 
   const sources = { env: context.env, signal: context.signal };
@@ -44,12 +47,12 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
       ? await readPassphrase({ ...sources, prompt: context.promptPassphrase })
       : await findPassphrase(sources);
 
-  const { resolve } = await import('node:path');
-  const { verify } = await import('../../procedures/index.ts');
+  const { cwd, procedure } = context;
+  const dir = named === undefined ? undefined : await resolveSet(settings, named, { ...procedure, cwd });
   const result = await verify(settings, {
     ...context.procedure,
     env: context.env,
-    ...given('set', set === undefined ? undefined : resolve(context.cwd, set)),
+    ...given('set', dir),
     ...given('all', flags['all'] === true ? true : undefined),
     ...given('maxAgeSeconds', maxAgeSeconds),
     ...given('passphrase', passphrase),
@@ -60,19 +63,19 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
   return { data, text: [...lines, result.verdict].join('\n'), findings, ...given('failure', failure) };
 }
 
-/** @throws IDKIT_USAGE if more than one of DIR, `--latest` and `--all` is given, or DIR together with `--root` */
-function checkChoice(flags: Flags, set: string | undefined): void {
+/** @throws IDKIT_USAGE if more than one of SET, `--latest` and `--all` is given, or a directory together with `--root` */
+function checkChoice(flags: Flags, set: string | undefined, dir: string | undefined): void {
   if (set === '') throw new IdkitError('IDKIT_USAGE', 'the directory of the set is an empty string');
   const chosen = [
-    ...(set === undefined ? [] : ['DIR']),
+    ...(set === undefined ? [] : ['SET']),
     ...(flags['latest'] === true ? ['--latest'] : []),
     ...(flags['all'] === true ? ['--all'] : []),
   ];
   if (chosen.length > 1) {
     throw new IdkitError('IDKIT_USAGE', `${chosen.join(' and ')} exclude each other`);
   }
-  if (set !== undefined && flags['root'] !== undefined) {
-    throw new IdkitError('IDKIT_USAGE', 'DIR and --root exclude each other');
+  if (dir !== undefined && flags['root'] !== undefined) {
+    throw new IdkitError('IDKIT_USAGE', 'SET and --root exclude each other');
   }
 }
 

@@ -27,26 +27,20 @@ export function openJsonOutput(
 
   return {
     reporter: {
-      stepStarted: ({ id, title }) => {
-        if (!options.quiet) write({ type: 'step', id, title, state: 'started' });
+      // JSON.stringify omits the fields that are undefined.
+      stepStarted: ({ id, title, number, of, within }) => {
+        if (!options.quiet) write({ type: 'step', id, title, state: 'started', number, of, within });
       },
-      stepProgress: ({ id, done, total, unit }) => {
+      stepProgress: ({ id, done, total, isEstimate, unit, within }) => {
         if (options.quiet || !options.progress || Date.now() < nextProgress) return;
         nextProgress = Date.now() + PROGRESS_MILLISECONDS;
-        write({ type: 'step', id, state: 'running', done, unit, ...(total === undefined ? {} : { total }) });
+        write({ type: 'step', id, state: 'running', done, unit, total, isEstimate, within });
       },
-      stepFinished: ({ id, milliseconds, summary }) => {
-        if (options.quiet) return;
-        write({
-          type: 'step',
-          id,
-          state: 'finished',
-          milliseconds,
-          ...(summary === undefined ? {} : { summary }),
-        });
+      stepFinished: ({ id, milliseconds, summary, within }) => {
+        if (!options.quiet) write({ type: 'step', id, state: 'finished', milliseconds, summary, within });
       },
-      stepFailed: ({ id, milliseconds }) => {
-        if (!options.quiet) write({ type: 'step', id, state: 'failed', milliseconds });
+      stepFailed: ({ id, milliseconds, within }) => {
+        if (!options.quiet) write({ type: 'step', id, state: 'failed', milliseconds, within });
       },
       note: (message) => {
         if (!options.quiet) write({ type: 'note', message });

@@ -1,63 +1,175 @@
+import type { StepProgress } from '../../procedures/index.ts';
 import type { Terminal } from '../terminal.ts';
+import { oneLine } from './output.ts';
+import type { Paint } from './paint.ts';
 import { renderBytes, renderMilliseconds } from './render-units.ts';
+import { widthOf } from './wrap.ts';
 
-/** A line on a terminal that animates while a step is running. */
+/** A step as the animated line shows it. */
+export interface ShownStep {
+  title: string;
+  /** The step is number `number` (from 1) of `of` steps. */
+  number?: number | undefined;
+  of?: number | undefined;
+}
+
+/** The last line on a terminal, which shows the running step. It is one row, also after a resize of the terminal. */
 export interface Spinner {
-  start(title: string): void;
-  progress(state: { done: number; total?: number | undefined; unit: 'bytes' | 'items' }): void;
+  /** Shows a step. A step that starts within another one is shown instead of it. */
+  start(step: ShownStep): void;
+  /** Shows the progress of the step that started last. */
+  progress(state: StepProgress): void;
+  /** Ends the step that started last. The step around it is shown again. */
   stop(): void;
+  /** Ends all steps. */
+  close(): void;
   /** Writes a permanent line above the animated line. */
   writeAbove(line: string): void;
 }
 
-/** Opens a spinner on stderr that shows progress, rate and remaining time. */
-export async function openSpinner(terminal: Terminal, options: { color: boolean }): Promise<Spinner> {
-  const { default: ora } = await import('ora');
-  // The spinner must not read stdin, so that Ctrl-C reaches the signal handler of this process.
-  const spinner = ora({
-    stream: terminal.stderr as NodeJS.WriteStream,
-    discardStdin: false,
-    ...(options.color ? {} : { color: false as const }),
-  });
-  let title = '';
-  let began = 0;
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+/** The console of Linux without a graphical system has few characters. */
+const FRAMES_OF_CONSOLE = ['|', '/', '-', '\\'];
+const FRAME_MILLISECONDS = 100;
+/** Erases from the cursor to the end of the row, and to the end of the screen. */
+const ERASE_ROW = '\u001b[K';
+const ERASE_REST = '\u001b[J';
+
+interface RunningStep extends ShownStep {
+  /** In milliseconds, from `performance.now()`. */
+  began: number;
+  state?: StepProgress;
+}
+
+/** Opens the animated line on stderr. */
+export function openSpinner({ stderr }: Terminal, options: { paint: Paint; isConsole: boolean }): Spinner {
+  const frames = options.isConsole ? FRAMES_OF_CONSOLE : FRAMES;
+  const running: RunningStep[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let drawn = 0;
+
+  const draw = (): void => {
+    if (running.length === 0) return;
+    const now = performance.now();
+    const frame = frames[Math.floor(now / FRAME_MILLISECONDS) % frames.length]!;
+    // A character in the last column would make some terminals begin a new row.
+    const text = renderRunning(running, now, (stderr.columns ?? 80) - frame.length - 2);
+    drawn = frame.length + 1 + widthOf(text);
+    stderr.write(`\r${options.paint.strong(frame)} ${text}${ERASE_ROW}`);
+  };
+  const erase = (): void => {
+    if (drawn > 0) stderr.write(`\r${ERASE_ROW}`);
+    drawn = 0;
+  };
+  const redraw = (): void => {
+    // A terminal that became narrower has split the row into several ones, and the cursor is in the last of them.
+    const rows = Math.ceil(drawn / (stderr.columns ?? 80));
+    if (rows > 1) stderr.write(`\u001b[${rows - 1}A\r${ERASE_REST}`);
+    draw();
+  };
+  const close = (): void => {
+    running.length = 0;
+    clearInterval(timer);
+    timer = undefined;
+    stderr.removeListener('resize', redraw);
+    erase();
+  };
+
   return {
-    start(text) {
-      title = text;
-      began = performance.now();
-      spinner.start(text);
+    start(step) {
+      running.push({ ...step, began: performance.now() });
+      if (timer === undefined) {
+        timer = setInterval(draw, FRAME_MILLISECONDS).unref();
+        stderr.on('resize', redraw);
+      }
+      draw();
     },
     progress(state) {
-      spinner.text = `${title}  ${renderProgress(state, performance.now() - began)}`;
+      const step = running.at(-1);
+      if (step !== undefined) step.state = state;
     },
     stop() {
-      // Stopping an idle spinner would still move the cursor.
-      if (spinner.isSpinning) spinner.stop();
+      running.pop();
+      if (running.length === 0) close();
+      else draw();
     },
+    close,
     writeAbove(line) {
-      const running = spinner.isSpinning;
-      if (running) spinner.stop();
-      terminal.stderr.write(`${line}\n`);
-      if (running) spinner.start();
+      erase();
+      stderr.write(`${line}\n`);
+      draw();
     },
   };
 }
 
+/** The part of the room that belongs to the title before progress is left out for it, and its minimum in characters. */
+const TITLE_SHARE = 0.4;
+const SHORT_TITLE = 12;
+
+/**
+ * Renders the innermost step: its number, its title, and as much of its progress as fits. The percentage and the
+ * remaining time stay longest.
+ *
+ * @param now in milliseconds, from `performance.now()`
+ * @param width maximum width in characters
+ */
+export function renderRunning(steps: readonly RunningStep[], now: number, width: number): string {
+  const step = steps.at(-1);
+  if (step === undefined) return '';
+  const places = steps.flatMap(({ number, of }) => (number === undefined ? [] : [`${number}/${of}`]));
+  const place = places.length === 0 ? '' : `${places.join(' › ')} `;
+  const title = oneLine(step.title);
+  const room = width - place.length;
+  const variants = describeProgress(step.state, now - step.began).map((parts) =>
+    parts.map((part) => `  ${part}`).join(''),
+  );
+  const least = Math.min(widthOf(title), Math.max(SHORT_TITLE, Math.floor(room * TITLE_SHARE)));
+  const fits = (details: string) => least + details.length <= room;
+  const details = variants.find(fits) ?? variants.at(-1) ?? '';
+  return cut(`${place}${cut(title, Math.max(0, room - details.length))}${details}`, width);
+}
+
 /** Renders `45 %  12.3 MB of 27.0 MB  8.1 MB/s  2 s left`. Without a total, renders only the amount and the rate. */
-export function renderProgress(
-  state: { done: number; total?: number | undefined; unit: 'bytes' | 'items' },
+export function renderProgress(state: StepProgress, milliseconds: number): string {
+  return (describeProgress(state, milliseconds)[0] ?? []).join('  ');
+}
+
+/** Returns the progress in words: first all of it, then less and less. */
+function describeProgress(
+  state: StepProgress | undefined,
   milliseconds: number,
-): string {
-  const show = (value: number): string => (state.unit === 'bytes' ? renderBytes(value) : String(value));
-  const rate = milliseconds < 200 ? undefined : (state.done / milliseconds) * 1000;
-  const parts: string[] = [];
-  if (state.total !== undefined && state.total > 0) {
-    parts.push(`${Math.min(100, Math.floor((state.done / state.total) * 100))} %`);
-    parts.push(`${show(state.done)} of ${show(state.total)}`);
-  } else parts.push(show(state.done));
-  if (rate !== undefined && state.unit === 'bytes') parts.push(`${renderBytes(rate)}/s`);
-  if (rate !== undefined && rate > 0 && state.total !== undefined && state.total > state.done) {
-    parts.push(`${renderMilliseconds(((state.total - state.done) / rate) * 1000)} left`);
+): readonly (readonly string[])[] {
+  if (state === undefined) {
+    const isLong = milliseconds >= 2000;
+    return isLong ? [[renderMilliseconds(Math.floor(milliseconds / 1000) * 1000)], []] : [[]];
   }
-  return parts.join('  ');
+  const { done, total, unit, isEstimate } = state;
+  const show = (value: number): string =>
+    unit === 'bytes' ? renderBytes(value) : GROUPED.format(Math.round(value));
+  const perSecond = milliseconds < 200 ? 0 : (done / milliseconds) * 1000;
+  const rate =
+    perSecond === 0
+      ? []
+      : [`${perSecond < 10 && unit === 'items' ? perSecond.toFixed(1) : show(perSecond)}/s`];
+  if (total === undefined || total <= 0) return [[show(done), ...rate], [show(done)], []];
+  const percent = `${Math.min(100, Math.floor((done / total) * 100))} %`;
+  const left =
+    perSecond > 0 && total > done ? [`${renderMilliseconds(((total - done) / perSecond) * 1000)} left`] : [];
+  const amount = `${show(done)} of ${isEstimate === true ? 'about ' : ''}${show(total)}`;
+  return [[percent, amount, ...rate, ...left], [percent, amount, ...left], [percent, ...left], [percent]];
+}
+
+/** Separates the thousands, for example `1,000,000`. */
+const GROUPED = new Intl.NumberFormat('en');
+
+function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  const kept: string[] = [];
+  let used = 1;
+  for (const character of text) {
+    used += widthOf(character);
+    if (used > width) break;
+    kept.push(character);
+  }
+  return width < 1 ? '' : `${kept.join('')}…`;
 }

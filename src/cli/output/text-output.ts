@@ -1,9 +1,10 @@
-import type { Finding, Reporter } from '../../procedures/index.ts';
+import type { Finding, Reporter, StepEvent } from '../../procedures/index.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Output, oneLine, printable, renderError } from './output.ts';
 import type { Paint } from './paint.ts';
 import { renderMilliseconds } from './render-units.ts';
 import type { Spinner } from './spinner.ts';
+import { wrapWords } from './wrap.ts';
 
 /** Opens the output for people: results go to stdout; progress, notes, findings and errors go to stderr. */
 export function openTextOutput(
@@ -16,6 +17,17 @@ export function openTextOutput(
     if (spinner === undefined) terminal.stderr.write(`${line}\n`);
     else spinner.writeAbove(line);
   };
+  // A terminal breaks a long line within a word.
+  const write = (line: string): void => {
+    const columns = terminal.stderr.isTTY === true ? (terminal.stderr.columns ?? 0) : 0;
+    const indent = /^ */.exec(line)![0];
+    const lines = columns === 0 ? [line] : wrapWords(line.trimStart(), columns - indent.length - 2);
+    toStderr(
+      columns === 0
+        ? line
+        : lines.map((part, index) => `${indent}${index > 0 ? '  ' : ''}${part}`).join('\n'),
+    );
+  };
   const report = (finding: Finding): void => {
     const key = `${finding.code} ${finding.message}`;
     if (reported.has(key)) return;
@@ -24,12 +36,12 @@ export function openTextOutput(
   };
 
   return {
-    reporter: quiet ? quietReporter(report) : textReporter(report, toStderr, options),
+    reporter: quiet ? quietReporter(report) : textReporter(report, write, options),
     showText: (_, text) => {
       terminal.stdout.write(printable(text.endsWith('\n') ? text : `${text}\n`));
     },
     finish: ({ outcome, error }) => {
-      spinner?.stop();
+      spinner?.close();
       for (const finding of outcome.findings ?? []) report(finding);
       if (outcome.text !== undefined && outcome.text !== '')
         terminal.stdout.write(printable(`${outcome.text}\n`));
@@ -55,7 +67,7 @@ function quietReporter(report: (finding: Finding) => void): Reporter {
 
 /**
  * Returns the reporter that shows a plain line for each finished step, and a spinner for the running step on a
- * terminal.
+ * terminal. The lines of inner steps are indented.
  */
 function textReporter(
   report: (finding: Finding) => void,
@@ -63,24 +75,27 @@ function textReporter(
   { paint, spinner, verbose }: { paint: Paint; spinner: Spinner | undefined; verbose: boolean },
 ): Reporter {
   const titles = new Map<string, string>();
-  const line = (mark: string, id: string, milliseconds: number, summary?: string): string => {
-    const end = summary === undefined ? '' : `: ${oneLine(summary)}`;
-    return `${mark} ${titles.get(id) ?? id} ${paint.faint(`(${renderMilliseconds(milliseconds)})`)}${end}`;
+  const keyOf = ({ id, within = [] }: StepEvent): string => [...within, id].join(' ');
+  const indentOf = ({ within = [] }: StepEvent): string => '  '.repeat(within.length);
+  const line = (mark: string, step: StepEvent & { milliseconds: number; summary?: string }): string => {
+    const end = step.summary === undefined ? '' : `: ${oneLine(step.summary)}`;
+    const title = titles.get(keyOf(step)) ?? step.id;
+    return `${indentOf(step)}${mark} ${title} ${paint.faint(`(${renderMilliseconds(step.milliseconds)})`)}${end}`;
   };
   return {
-    stepStarted: ({ id, title }) => {
-      titles.set(id, title);
-      spinner?.start(title);
-      if (spinner === undefined && verbose) write(`start ${title}`);
+    stepStarted: (step) => {
+      titles.set(keyOf(step), step.title);
+      spinner?.start(step);
+      if (spinner === undefined && verbose) write(`${indentOf(step)}start ${step.title}`);
     },
-    stepProgress: ({ done, total, unit }) => spinner?.progress({ done, total, unit }),
-    stepFinished: ({ id, milliseconds, summary }) => {
+    stepProgress: (step) => spinner?.progress(step),
+    stepFinished: (step) => {
       spinner?.stop();
-      write(line(paint.good('done'), id, milliseconds, summary));
+      write(line(paint.good('done'), step));
     },
-    stepFailed: ({ id, milliseconds }) => {
+    stepFailed: (step) => {
       spinner?.stop();
-      write(line(paint.bad('failed'), id, milliseconds));
+      write(line(paint.bad('failed'), step));
     },
     note: (message) => write(`${paint.faint('note:')} ${oneLine(message)}`),
     finding: report,

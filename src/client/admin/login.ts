@@ -40,12 +40,15 @@ export function openLogin(connection: AdminConnection): Login {
     });
 
   const logIn = async (): Promise<KeptLogin> => {
+    const { username, password } = connection;
+    if (password === undefined) {
+      throw new IdkitError(
+        'IDKIT_CREDENTIALS',
+        `there is no stored login of ${username} at ${connection.baseUrl}`,
+      );
+    }
     const requestedAt = Date.now();
-    const response = await post('token', {
-      grant_type: 'password',
-      username: connection.username,
-      password: connection.password.reveal(),
-    });
+    const response = await post('token', { grant_type: 'password', username, password: password.reveal() });
     if (response.status !== 200) throw refusedLogin(response, connection, realm);
     return parseTokens(response, requestedAt);
   };
@@ -143,7 +146,8 @@ export interface AdminConnection {
   /** Client for the password grant. Default: `admin-cli`. */
   clientId?: string;
   username: string;
-  password: Secret;
+  /** Without it, only the login in `tokenFile` is used, and if that has ended, calls throw IDKIT_CREDENTIALS. */
+  password?: Secret;
   /**
    * The file (mode 0600) that stores the login between runs. Processes lock the file while they renew the login.
    * Default: the login is in memory only.

@@ -42,7 +42,7 @@ export class SqliteDatabase implements PlatformDatabase {
 
   async dump(
     write: (chunk: Uint8Array) => Promise<void>,
-    options: { signal: AbortSignal; onProgress?: (bytes: number) => void },
+    options: { signal: AbortSignal; onProgress?: (bytes: number, total?: number) => void },
   ): Promise<DumpSummary> {
     return { kind: 'sqlite', ...(await dumpSqlite(this.#file, write, options)) };
   }

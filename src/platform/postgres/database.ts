@@ -89,7 +89,7 @@ export class PostgresDatabase implements PlatformDatabase {
 
   dump(
     write: (chunk: Uint8Array) => Promise<void>,
-    options: { signal: AbortSignal; onProgress?: (bytes: number) => void },
+    options: { signal: AbortSignal; onProgress?: (bytes: number, total?: number) => void },
   ): Promise<DumpSummary> {
     return dumpPostgres(this.#context, write, options);
   }

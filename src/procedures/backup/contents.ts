@@ -56,11 +56,12 @@ export async function writeContents(work: BackupWork): Promise<BackupContents> {
 /** Dumps one consistent snapshot. The SQL is compressed and hashed while it is being written. */
 async function dumpDatabase({ platform, writer, options, run }: BackupWork): Promise<DumpSummary> {
   const file = await writer.createFile(SET_FILES.dump);
+  const report = run.progress('database', 'bytes');
   const gzip = createGzipWriter((chunk) => file.write(chunk), { signal: options.signal });
   try {
     const summary = await platform.database.dump((chunk) => gzip.write(chunk), {
       signal: options.signal,
-      onProgress: run.progress('database', 'bytes'),
+      onProgress: (done, total) => report(done, total, { isEstimate: true }),
     });
     await gzip.end();
     return summary;

@@ -45,7 +45,6 @@ export async function fetchRealms(
     await work.writer.putFile(file, `${JSON.stringify(representation, null, 2)}\n`);
     const users = dump?.realms.find((counted) => counted.realm === realm)?.users;
     realms.push({ realm, file, ...(users === undefined ? {} : { users }) });
-    work.run.progress('realms', 'items')(realms.length, chosen.length);
   }
   return { source, realms };
 }
@@ -145,7 +144,9 @@ async function fetchOverHttp(work: BackupWork, baseUrl: string): Promise<readonl
   const admin = await connectAdmin({ baseUrl, username, password, signal: options.signal });
   try {
     const fetched: FetchedRealm[] = [];
-    for (const { realm } of await admin.listRealms()) {
+    const realms = await admin.listRealms();
+    for (const [index, { realm }] of realms.entries()) {
+      work.run.progress('realms', 'items')(index, realms.length);
       const representation = await findRealm(admin, realm);
       if (representation === undefined)
         options.reporter.note(`the realm ${realm} was removed during the backup`);

@@ -51,6 +51,12 @@ export async function pruneRoot(work: BackupWork, contents: BackupContents): Pro
 /** Mirrors the backup root. Each fault is a finding. */
 export async function copyToMirror(work: BackupWork, target: string): Promise<void> {
   const { root, options, run } = work;
-  const report = await mirrorRoot({ root, target, now: options.clock.now(), signal: options.signal });
+  const report = await mirrorRoot({
+    root,
+    target,
+    now: options.clock.now(),
+    signal: options.signal,
+    onProgress: run.progress('mirror', 'bytes'),
+  });
   for (const fault of report.faults) run.finding('MIRROR_FAILED', `the mirror ${target}: ${fault}`);
 }

@@ -9,6 +9,7 @@ import { checkServiceResponds } from './fetch-realms.ts';
 import { readBack, writeManifest } from './manifest.ts';
 import { openSetInRoot } from './open-set.ts';
 import {
+  BACKUP_PARTS,
   BACKUP_STEPS,
   type BackupOptions,
   type BackupResult,
@@ -29,9 +30,12 @@ export async function backup(settings: Settings, options: BackupOptions): Promis
   const parts = chooseParts(options);
   await checkPlatform(settings);
   await checkDefined(settings);
-  const run = beginRun(BACKUP_STEPS, options);
   const root = backupRoot(settings, options.to);
   const mirror = mirrorTarget(settings, options.mirror);
+  const run = beginRun(BACKUP_STEPS, options, (id) => {
+    const isPart = (BACKUP_PARTS as readonly string[]).includes(id);
+    return isPart ? parts.includes(id as SetPart) : id !== 'mirror' || mirror !== undefined;
+  });
   const platform = await openPlatform(settings);
 
   const opened = await run.step('open', async () => {

@@ -7,7 +7,7 @@ import { openScratch } from '../../platform/open.ts';
 import { missingPassphrase, type RestoreResult } from '../restore/options.ts';
 import { restoreInto } from '../restore/runbook.ts';
 import { isTrusted, untrustedSet } from '../restore/verified-set.ts';
-import { beginRun, checkInterrupted, withoutSteps } from '../run.ts';
+import { beginRun, checkInterrupted, withinStep } from '../run.ts';
 import { findSets } from '../verify/find-sets.ts';
 import { type IsolatedPlace, isolate } from './isolate.ts';
 import { DRILL_STEPS, type DrillOptions, type DrillResult } from './options.ts';
@@ -23,7 +23,7 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
   const { passphrase, signal } = options;
   if (passphrase === undefined) throw missingPassphrase();
   const began = performance.now();
-  const run = beginRun(DRILL_STEPS, options);
+  const run = beginRun(DRILL_STEPS, options, (id) => id !== 'clean' || options.keep !== true);
   const { root, sets } = await findSets(settings, options);
   const [set] = sets;
   if (set === undefined)
@@ -89,7 +89,7 @@ function restoreIsolated(
     from,
     passphrase,
     trustUnsealed: options.trustUnsealed === true,
-    reporter: withoutSteps(reporter),
+    reporter: withinStep(reporter, 'restore'),
     clock,
     random,
     signal,

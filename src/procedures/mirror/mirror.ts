@@ -11,6 +11,8 @@ export interface MirrorOptions {
   /** Unix time in milliseconds. */
   now: number;
   signal: AbortSignal;
+  /** Receives the number of bytes that were copied and checked, and their total. rsync reports none. */
+  onProgress?: (done: number, total: number) => void;
 }
 
 /** The result of one run. */

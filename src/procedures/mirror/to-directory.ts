@@ -28,10 +28,17 @@ export async function mirrorToDirectory(
   }
   const copied: string[] = [];
   const faults: string[] = [];
+  const missing = sets.filter((name) => findEntry(join(target, name, SET_FILES.checksums)) === undefined);
+  const total = await sumOfSizes(missing.map((name) => join(root, name)));
+  let done = 0;
+  const onBytes = (bytes: number) => {
+    done += bytes;
+    options.onProgress?.(done, total);
+  };
   for (const name of sets) {
     checkInterrupted(signal);
     try {
-      if ((await copySet(join(root, name), join(target, name))) === 'copied') copied.push(name);
+      if ((await copySet(join(root, name), join(target, name), onBytes)) === 'copied') copied.push(name);
     } catch (error) {
       faults.push(`${name}: ${messageOf(writeFault(join(target, name), error))}`);
       if (SYSTEM_ERRORS.has(systemErrorCode(error) ?? '')) break;
@@ -61,7 +68,11 @@ function checkApart(root: string, target: string): void {
 }
 
 /** Copies one set. Its checksums are copied last, and only if every file that they list has arrived intact. */
-async function copySet(from: string, to: string): Promise<'copied' | 'present'> {
+async function copySet(
+  from: string,
+  to: string,
+  onBytes: (bytes: number) => void,
+): Promise<'copied' | 'present'> {
   await checkRegular(join(from, SET_FILES.checksums));
   const checksums = await readFile(join(from, SET_FILES.checksums));
   if (findEntry(join(to, SET_FILES.checksums)) !== undefined) {
@@ -75,7 +86,7 @@ async function copySet(from: string, to: string): Promise<'copied' | 'present'> 
   await mkdir(to, { recursive: true, mode: 0o700 });
   for (const { name, sha256 } of parseChecksums(checksums)) {
     await copyOne(join(from, name), join(to, name));
-    const arrived = await hashFile(join(to, name));
+    const arrived = await hashFile(join(to, name), onBytes);
     if (arrived !== sha256) {
       await rm(join(to, name), { force: true });
       throw new Error(`${name} does not match its checksum in the set`);
@@ -139,10 +150,21 @@ async function checkRegular(file: string): Promise<void> {
   if (findEntry(file)?.isFile() !== true) throw new Error(`${file} is not a regular file`);
 }
 
-async function hashFile(file: string): Promise<string> {
+async function hashFile(file: string, onBytes: (bytes: number) => void): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    onBytes(chunk.length);
+  }
   return hash.digest('hex');
+}
+
+/** Returns the total size in bytes of the files in the sets. A set that cannot be read is reported when it is copied. */
+async function sumOfSizes(sets: readonly string[]): Promise<number> {
+  let sum = 0;
+  for (const set of sets)
+    for (const name of await readdir(set).catch(() => [])) sum += findEntry(join(set, name))?.size ?? 0;
+  return sum;
 }
 
 function messageOf(error: unknown): string {

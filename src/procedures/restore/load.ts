@@ -19,12 +19,15 @@ export async function loadDump(restore: Restore): Promise<undefined> {
     await record(restore, { state: 'swapping' });
     reporter.note(`the database ${inPlace} is being emptied; its previous content cannot be recovered`);
   }
+  // The verified dump tells how many bytes of SQL are to be loaded.
+  const total = restore.verified.verdict.dump?.bytes;
+  const report = run.progress('load', 'bytes');
   const { notes = [] } = await next.platform.database.load(readDump(set, { signal }), {
     id: restore.journal.id,
     masterKey: masterKeyOf(restore),
     signal,
     inPlace: inPlace !== undefined,
-    onProgress: run.progress('load', 'bytes'),
+    onProgress: (done) => report(done, total),
   });
   for (const note of notes) reporter.note(note);
 }

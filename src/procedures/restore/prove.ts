@@ -1,7 +1,7 @@
 import { connectAdmin } from '../../client/index.ts';
 import { IdkitError, renderCount } from '../../core/index.ts';
 import type { Component, RealmCount } from '../../platform/index.ts';
-import { checkInterrupted, withoutSteps } from '../run.ts';
+import { checkInterrupted, countingSteps } from '../run.ts';
 import type { SmokeCheck } from '../smoke/options.ts';
 import { smoke } from '../smoke/runbook.ts';
 import { makeChecklist } from './checklist.ts';
@@ -18,7 +18,7 @@ const FIRST_CALL_TIMEOUT = 60_000;
  * @returns the counts in one line
  * @throws IDKIT_FAILED if they differ, IDKIT_CREDENTIALS if the service rejects the restored administrator
  */
-export async function checkRealms({ next, journal, options }: Restore): Promise<string> {
+export async function checkRealms({ next, journal, options, run }: Restore): Promise<string> {
   const { username, password } = next.settings.administrator;
   if (password === undefined)
     throw new IdkitError('IDKIT_CREDENTIALS', 'the restored .env has no IDKIT_ADMIN_PASSWORD');
@@ -33,8 +33,11 @@ export async function checkRealms({ next, journal, options }: Restore): Promise<
   });
   try {
     const counts: RealmCount[] = [];
-    for (const { realm } of await admin.listRealms())
+    const realms = await admin.listRealms();
+    for (const { realm } of realms) {
       counts.push({ realm, users: await admin.countUsers(realm) });
+      run.progress('realms', 'items')(counts.length, realms.length);
+    }
     const differences = compareCounts(journal.expectation, counts);
     if (differences.length > 0)
       throw new IdkitError(
@@ -77,7 +80,7 @@ export async function runSmoke(restore: Restore): Promise<undefined> {
   let checks: readonly SmokeCheck[] = [];
   try {
     const result = await smoke(next.settings, {
-      reporter: { ...withoutSteps(reporter), finding: () => undefined },
+      reporter: { ...countingSteps(reporter, run.progress('smoke', 'items')), finding: () => undefined },
       clock,
       random,
       signal,

@@ -41,7 +41,7 @@ export async function restoreInto(
   checkOptions(options);
   if (options.abort === true) return abortRestore(settings, options);
   const began = performance.now();
-  const run = beginRun(RESTORE_STEPS, options);
+  const run = beginRun(RESTORE_STEPS, options, (id) => mayRun(id, options));
   const dataDir = dataDirectory(settings);
   const named = options.resume === true ? await findUnfinished(dataDir) : undefined;
   const set = await openRestoreSet(options, named);
@@ -67,6 +67,13 @@ export async function restoreInto(
   } finally {
     await locks.release();
   }
+}
+
+/** False for a step that this restore skips in any case. */
+function mayRun(id: RestoreStep['id'], options: RestoreOptions & RestoreInternals): boolean {
+  const step = RESTORE_STEPS.find((one) => one.id === id);
+  if (options.dryRun === true) return step?.undo === 'nothing to undo';
+  return options.withoutService !== true || (id !== 'applications' && id !== 'smoke');
 }
 
 type Outcome = Omit<RestoreResult, 'steps' | 'findings' | 'milliseconds'>;

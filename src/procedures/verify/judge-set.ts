@@ -2,20 +2,18 @@ import { parseSetName, putVerdict, type SetHandle, type Verdict, verifySet } fro
 import { checkEnvKeys, parseEnvContent } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { newestSchemaVersion } from '../../platform/open.ts';
-import type { Run } from '../run.ts';
-import type { SetVerdict, VERIFY_STEPS, VerifyOptions } from './options.ts';
+import type { SetVerdict, VerifyOptions } from './options.ts';
 
 /** Reads every byte of one set and returns its verdict. If `keptIn` is a backup root, the verdict is stored there. */
 export async function judgeSet(
   set: SetHandle,
-  options: VerifyOptions,
-  run: Run<(typeof VERIFY_STEPS)[number]['id']>,
+  options: VerifyOptions & { onProgress: (done: number) => void },
   keptIn: string | undefined,
 ): Promise<SetVerdict> {
-  const { passphrase, signal, clock, reporter } = options;
+  const { passphrase, signal, clock, reporter, onProgress } = options;
   const verdict = await verifySet(set, {
     signal,
-    onProgress: run.progress('read', 'bytes'),
+    onProgress,
     ...(passphrase === undefined ? {} : { passphrase }),
     judgeEnvironment,
   });

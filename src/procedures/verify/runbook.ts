@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
-import { parseSetName } from '../../backupset/index.ts';
+import { parseSetName, type SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { DrillResult } from '../drill/options.ts';
 import { drill } from '../drill/runbook.ts';
 import { isBackupRoot, lockRootIfWritable } from '../locks.ts';
-import { beginRun, type Run, withoutSteps } from '../run.ts';
+import { beginRun, type Run, withinStep } from '../run.ts';
 import { renderAge } from '../units.ts';
 import { type FoundSets, findSealedBefore, findSets } from './find-sets.ts';
 import { judgeSet } from './judge-set.ts';
@@ -25,7 +25,7 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
   if (options.drill === true && passphrase === undefined) {
     throw new IdkitError('IDKIT_SETTING', 'a drill decrypts env.gpg, but the passphrase is missing');
   }
-  const run = beginRun(VERIFY_STEPS, options);
+  const run = beginRun(VERIFY_STEPS, options, (id) => id !== 'drill' || options.drill === true);
   const found = await run.step(
     'find',
     () => findSets(settings, options),
@@ -34,11 +34,17 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
   const known = !found.explicit || (await isBackupRoot(found.root, settings));
   const lock = known ? await lockRootIfWritable(found.root, 'shared', 'verify', options.reporter) : undefined;
   const sets: SetVerdict[] = [];
+  const report = run.progress('read', 'bytes');
   try {
     await run.step('read', async () => {
+      const total = await sumOfSizes(found.sets);
+      let before = 0;
       for (const set of found.sets) {
         const keeps = lock !== undefined && parseSetName(basename(set.dir)) !== undefined;
-        sets.push(await judgeSet(set, options, run, keeps ? found.root : undefined));
+        const onProgress = (done: number) => report(before + done, total);
+        const verdict = await judgeSet(set, { ...options, onProgress }, keeps ? found.root : undefined);
+        before += verdict.bytes;
+        sets.push(verdict);
       }
     });
   } finally {
@@ -56,7 +62,7 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
   try {
     drilled = await run.step(
       'drill',
-      () => drill(settings, { ...options, set: target.dir, reporter: withoutSteps(options.reporter) }),
+      () => drill(settings, { ...options, set: target.dir, reporter: withinStep(options.reporter, 'drill') }),
       ({ outcome }) => outcome,
     );
   } catch (error) {
@@ -70,6 +76,19 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
     findings: [...run.findings, ...drilled.findings],
     ...(drilled.failure === undefined ? {} : { failure: drilled.failure }),
   };
+}
+
+/** Returns the total size in bytes of the sets. A file that cannot be read counts as empty; its set reports it. */
+async function sumOfSizes(sets: readonly SetHandle[]): Promise<number> {
+  const sizes = sets.flatMap((set) =>
+    set.names.map((name) =>
+      set.size(name).catch((error: unknown) => {
+        if (error instanceof IdkitError) return 0;
+        throw error;
+      }),
+    ),
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
 /** Reports a finding if the newest set is unsealed although an earlier set is sealed. */

@@ -63,6 +63,32 @@ export async function connect(
   return { admin, baseUrl };
 }
 
+/** Timeout in milliseconds for renewing the stored login. An aborted renewal could lose the new refresh token. */
+const RENEWAL_TIMEOUT = 3000;
+
+/**
+ * Connects with the stored login alone, for shell completion: it sends no password, so that a wrong one is not counted,
+ * and never prompts. Returns undefined if there is no platform directory, which stores the login.
+ *
+ * @throws IDKIT_CREDENTIALS without a usable login
+ */
+export async function connectStored(
+  { env, cwd }: CommandContext,
+  { dir, baseUrl }: { dir: string | undefined; baseUrl: string | undefined },
+): Promise<AdminClient | undefined> {
+  const { loadSettings } = await import('../../../config/index.ts');
+  const settings = await loadSettings({ dir, env, cwd });
+  if (!settings.exists) return undefined;
+  const url = baseUrl?.replace(/\/+$/, '') ?? (await findService(settings));
+  const { connectAdmin } = await import('../../../client/index.ts');
+  return connectAdmin({
+    baseUrl: url,
+    username: settings.administrator.username,
+    tokenFile: tokenFile(settings, url),
+    timeoutMilliseconds: RENEWAL_TIMEOUT,
+  });
+}
+
 async function findService(settings: Settings): Promise<string> {
   const { findServiceUrl, openPlatformService } = await import('../../../platform/open.ts');
   return findServiceUrl(settings, await openPlatformService(settings));

@@ -16,8 +16,15 @@ try {
   checkKind(database, file);
   // The counts and the rows come from one snapshot, because all reads belong to one transaction.
   const summary = summarize(database);
-  const out = new RingWriter(ring, (chunk, length) => send({ chunk, length }));
-  writeDump(database, (bytes) => out.write(bytes));
+  let share = 0;
+  const out = new RingWriter(ring, (chunk, length) => send({ chunk, length, share }));
+  writeDump(
+    database,
+    (bytes) => out.write(bytes),
+    (written, all) => {
+      share = Math.min(1, written / all);
+    },
+  );
   out.flush();
   database.close();
   send({ summary });

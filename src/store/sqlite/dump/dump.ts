@@ -8,15 +8,21 @@ import { newRing, RingReader } from './chunk-ring.ts';
 /** Options to follow the progress of a dump and to abort it. */
 export interface DumpOptions {
   signal?: AbortSignal;
-  /** Called with the number of bytes of SQL written so far. */
-  onProgress?: (bytes: number) => void;
+  /** Called with the number of bytes of SQL written so far, and with an estimate of their total. */
+  onProgress?: (bytes: number, total?: number) => void;
 }
 
 /** The contents of a dump, counted in the snapshot of the dump. */
 export type SqliteDump = DatabaseSummary;
 
-/** A message from the dump thread. `chunk` is the number of a chunk in the ring. */
-export type FromDump = { chunk: number; length: number } | { summary: DatabaseSummary } | { fault: Fault };
+/**
+ * A message from the dump thread. `chunk` is the number of a chunk in the ring, `share` the written part of all rows, from
+ * 0 to 1.
+ */
+export type FromDump =
+  | { chunk: number; length: number; share: number }
+  | { summary: DatabaseSummary }
+  | { fault: Fault };
 
 /**
  * Writes a consistent snapshot of the database as SQL text while other processes read and write. A single transaction
@@ -57,16 +63,16 @@ function receive(
     let written: Promise<void> = Promise.resolve();
     const abort = () => reject(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
-    const take = async (chunk: number, length: number) => {
+    const take = async ({ chunk, length, share }: { chunk: number; length: number; share: number }) => {
       if (signal?.aborted) return;
       await write(ring.chunk(chunk, length));
       bytes += length;
-      onProgress?.(bytes);
+      onProgress?.(bytes, share === 0 ? undefined : Math.round(bytes / share));
       ring.release();
     };
     worker.on('message', (message: FromDump) => {
       if ('chunk' in message) {
-        written = written.then(() => take(message.chunk, message.length));
+        written = written.then(() => take(message));
         written.catch(reject);
       } else if ('fault' in message) reject(fromFault(message.fault));
       else {

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isOfSearchIndex } from '../search-index.ts';
+import { identifier } from './row-text.ts';
 import { writeRows } from './write-rows.ts';
 
 /** The last line of every dump. */
@@ -22,8 +23,13 @@ const WITHOUT_ROWS: ReadonlySet<string> = new Set([
  * once. The search index is left out, because it is derived from the users.
  *
  * @param write must not use the bytes after it has returned
+ * @param onRows called with the number of rows that are written, and of all rows
  */
-export function writeDump(database: DatabaseSync, write: (bytes: Uint8Array) => void): void {
+export function writeDump(
+  database: DatabaseSync,
+  write: (bytes: Uint8Array) => void,
+  onRows: (written: number, all: number) => void = () => {},
+): void {
   const text = (sql: string) => write(Buffer.from(sql));
   const schema = database
     .prepare(`SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid`)
@@ -31,15 +37,30 @@ export function writeDump(database: DatabaseSync, write: (bytes: Uint8Array) => 
   const own = schema
     .map(({ type, name, sql }) => ({ type: String(type), name: String(name), sql: String(sql) }))
     .filter(({ name }) => !name.startsWith('sqlite_') && !isOfSearchIndex(name));
+  const tables = own.filter(({ type }) => type === 'table');
+  const all = tables.reduce(
+    (sum, { name }) => sum + (WITHOUT_ROWS.has(name) ? 0 : countRows(database, name)),
+    0,
+  );
+  let written = 0;
+  const count = (rows: number) => {
+    written += rows;
+    onRows(written, all);
+  };
   text('PRAGMA foreign_keys=OFF;\nBEGIN;\n');
-  for (const { name, sql } of own.filter(({ type }) => type === 'table')) {
+  for (const { name, sql } of tables) {
     if (/^CREATE\s+VIRTUAL\s/i.test(sql)) throw new Error(`table ${name} is virtual and cannot be dumped`);
     text(`${sql};\n`);
-    if (!WITHOUT_ROWS.has(name)) writeRows(database, name, write);
+    if (!WITHOUT_ROWS.has(name)) writeRows(database, name, { write, count });
   }
   for (const kind of ['index', 'trigger', 'view'])
     for (const { sql } of own.filter(({ type }) => type === kind)) text(`${sql};\n`);
   for (const pragma of ['application_id', 'user_version'])
     text(`PRAGMA ${pragma}=${database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]};\n`);
   text(`COMMIT;\n${END_LINE}\n`);
+}
+
+/** Returns the number of rows. SQLite reads the smallest index of the table for it, which takes little of the dump's time. */
+function countRows(database: DatabaseSync, table: string): number {
+  return Number(database.prepare(`SELECT count(*) AS n FROM ${identifier(table)}`).get()?.['n']);
 }

@@ -35,17 +35,25 @@ type BatchesEnd =
   | { outcome: 'other size'; next: Span }
   | { outcome: 'too long'; start: number };
 
+/** Receives the text of the rows, and the number of rows in it. */
+export interface RowOutput {
+  /** Must not use the bytes after it has returned. */
+  write(bytes: Uint8Array): void;
+  count(rows: number): void;
+}
+
 /**
  * Writes all rows of a table as INSERTs of about 64 KB. SQLite joins the rows, because passing single rows to
  * JavaScript takes longer than generating their text.
  */
-export function writeRows(database: DatabaseSync, table: string, write: (bytes: Uint8Array) => void): void {
+export function writeRows(database: DatabaseSync, table: string, { write, count }: RowOutput): void {
   const { insert, single, batches } = tableRows(database, table);
   const head = Buffer.from(insert);
-  const put = (rows: Buffer) => {
+  const put = (rows: Buffer, number: number) => {
     write(head);
     write(withoutFragileText(rows));
     write(END);
+    count(number);
   };
   let span: Span = { start: 0, rows: FIRST_BATCH_ROWS };
   // Before version 25.8, Node.js cannot limit the size of a batch, so the rows are read one by one.
@@ -68,7 +76,7 @@ function writeBatches(
   database: DatabaseSync,
   select: string,
   { start, rows }: Span,
-  put: (rows: Buffer) => void,
+  put: (rows: Buffer, number: number) => void,
 ): BatchesEnd {
   let at = start;
   try {
@@ -77,7 +85,7 @@ function writeBatches(
     statement.setReturnArrays(true);
     for (const row of statement.iterate({ $start: start, $rows: rows })) {
       const batch = blobOf(row);
-      put(Buffer.from(batch.buffer, batch.byteOffset, batch.byteLength));
+      put(Buffer.from(batch.buffer, batch.byteOffset, batch.byteLength), rows);
       const { length } = batch;
       releaseMemory(batch);
       at += rows;
@@ -105,14 +113,16 @@ function writeSingly(
   database: DatabaseSync,
   select: string,
   { start, rows }: Span,
-  put: (rows: Buffer) => void,
+  put: (rows: Buffer, number: number) => void,
 ): void {
   const statement = database.prepare(select);
   statement.setReturnArrays(true);
   let pieces: Uint8Array[] = [];
   let bytes = 0;
+  let number = 0;
   const finish = () => {
-    if (bytes > 0) put(Buffer.concat(pieces));
+    if (bytes > 0) put(Buffer.concat(pieces), number);
+    number = 0;
     pieces = [];
     bytes = 0;
   };
@@ -121,6 +131,7 @@ function writeSingly(
     if (bytes > 0) pieces.push(COMMA);
     pieces.push(row);
     bytes += row.length;
+    number += 1;
     if (bytes >= INSERT_BYTES) finish();
   }
   finish();

@@ -1,0 +1,48 @@
+import { join, resolve } from 'node:path';
+import { judgeSets, listSets, parseSetName } from '../../backupset/index.ts';
+import type { Settings } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import { findEntry } from '../../files/index.ts';
+import type { ProcedureOptions } from '../run.ts';
+
+/** The name of the newest good set. A directory that is really called like this is `./latest`. */
+export const LATEST = 'latest';
+
+/**
+ * Returns the absolute path of the set that the operator names: a path, the name of a set in the backup root, or
+ * `latest`. The newest good set is the newest one that contains the database, is not known to be damaged, and is not
+ * dated in the future. If a newer set is skipped because it is damaged, a note says so.
+ *
+ * @param options.cwd the directory to which a path is relative
+ * @throws IDKIT_NOT_FOUND for `latest` without a good set
+ */
+export async function resolveSet(
+  settings: Settings,
+  named: string,
+  options: { cwd: string } & Pick<ProcedureOptions, 'clock' | 'reporter'>,
+): Promise<string> {
+  const { root } = settings.backup;
+  if (named === LATEST) return findNewestGood(root, options);
+  const path = resolve(options.cwd, named);
+  const inRoot = join(root, named);
+  const isName = parseSetName(named) !== undefined && findEntry(path) === undefined;
+  return isName && findEntry(inRoot) !== undefined ? inRoot : path;
+}
+
+async function findNewestGood(
+  root: string,
+  { clock, reporter }: Pick<ProcedureOptions, 'clock' | 'reporter'>,
+): Promise<string> {
+  const { sets } = await listSets(root, clock.now());
+  const candidates = (await judgeSets(root, sets)).filter(({ whole, future }) => whole && !future);
+  const good = candidates.findLast(({ state }) => state !== 'bad');
+  if (good === undefined) {
+    throw new IdkitError('IDKIT_NOT_FOUND', `${root} does not contain a good backup set`, {
+      hints: ['idkit backups list shows the sets of the backup root', 'idkit backup creates a set'],
+    });
+  }
+  const newest = candidates.at(-1);
+  if (newest !== undefined && newest !== good)
+    reporter.note(`${newest.name} is damaged, so ${LATEST} is the older set ${good.name}`);
+  return good.dir;
+}
