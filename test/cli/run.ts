@@ -25,6 +25,8 @@ interface RunOptions {
   stdin?: string;
   /** If true, all three streams are terminals. */
   terminal?: boolean;
+  /** The width of the terminal. Default: 100. */
+  columns?: number;
   /** If true, stdout is not a terminal, even with `terminal`. */
   redirected?: boolean;
   interrupt?: AbortController;
@@ -42,13 +44,13 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   if (options.terminal) {
     Object.assign(stderr.stream, {
       isTTY: true,
-      columns: 100,
+      columns: options.columns ?? 100,
       cursorTo() {},
       clearLine() {},
       moveCursor() {},
     });
     Object.assign(stdin, { isTTY: true, setRawMode() {} });
-    Object.assign(stdout.stream, { isTTY: options.redirected !== true });
+    Object.assign(stdout.stream, { isTTY: options.redirected !== true, columns: options.columns ?? 100 });
     if (options.stdin !== undefined) (stdin as PassThrough).write(options.stdin);
   }
   const io = {
