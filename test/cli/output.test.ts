@@ -209,7 +209,7 @@ test('the completion scripts contain every command, and bash completes commands 
     const probe = `source ${script}; COMP_WORDS=(idkit ${words.join(' ')} ""); COMP_CWORD=${words.length + 1}; _idkit; echo "\${COMPREPLY[@]}"`;
     return (await spawned('bash', ['-c', probe])).stdout;
   };
-  assert.match(await offered('admin', 'user'), /^count list create set-password /);
+  assert.match(await offered('admin', 'user'), /^list get create update delete count set-password /);
   assert.match(await offered('backup'), /--keep-days/);
 });
 

@@ -62,7 +62,7 @@ async function* renderTable(listing: Listing): AsyncGenerator<string> {
   if (layout === undefined) yield text(chooseLayout(columns, [], listing.width).heading);
 }
 
-/** A column of `--fields` is never left out, because the user asked for it. */
+/** A column of `--fields` is never left out, because the user named it. */
 function columnsOf({ columns, fields }: Listing): readonly Column[] {
   if (fields === undefined) return columns;
   return fields.map((field) => {

@@ -62,9 +62,10 @@ export function openJsonOutput(
     },
     showResult: async ({ list }, { fields }) => {
       if (list === undefined) return;
+      const { inResult = (record) => record } = list;
       const records: ListedRecord[] = [];
       for await (const record of list.records)
-        records.push(fields === undefined ? record : pickFields(record, fields));
+        records.push(fields === undefined ? inResult(record) : pickFields(record, fields));
       lists[list.noun] = records;
       const end = list.note?.();
       if (end !== undefined) note(end);

@@ -25,6 +25,8 @@ export interface ListOutcome {
   records: Iterable<ListedRecord> | AsyncIterable<ListedRecord>;
   /** The path of the field that `-o name` prints. */
   name: string;
+  /** Converts a record for the JSON result, if that has always had other fields. */
+  inResult?: (record: ListedRecord) => ListedRecord;
   /** Returns a note for the end of the list, for example that the list has a limit. */
   note?: () => string | undefined;
 }

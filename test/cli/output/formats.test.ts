@@ -124,7 +124,7 @@ test('the first records are printed before the next ones are read, and a failure
   const outputs: string[] = [];
   const records = async function* () {
     for (let index = 0; index < 100; index++) yield { username: `user-${index}` };
-    outputs.push('asked for more');
+    outputs.push('reading on');
     throw new IdkitError('IDKIT_UNREACHABLE', 'the service is gone');
   };
   for (const format of ['table', 'json', 'yaml', 'csv', 'name']) {
@@ -136,7 +136,7 @@ test('the first records are printed before the next ones are read, and a failure
     assert.equal(code, 15, format);
     assert.match(stderr, /error IDKIT_UNREACHABLE: the service is gone/);
     const shown = outputs.findIndex((text) => text.includes('user-99'));
-    assert.ok(shown >= 0 && shown < outputs.indexOf('asked for more'), format);
+    assert.ok(shown >= 0 && shown < outputs.indexOf('reading on'), format);
   }
 });
 
@@ -154,7 +154,10 @@ test('--jq rejects a broken expression before it reads the list', async () => {
   };
   const { code, stderr } = await run(['people', '--jq', '.[] | .username'], { commands: listing(unread()) });
   assert.equal(code, 2);
-  assert.match(stderr, /error IDKIT_USAGE: --jq .* cannot be evaluated: .*\nhint: the expression is JMESPath/);
+  assert.match(
+    stderr,
+    /error IDKIT_USAGE: --jq .* cannot be evaluated: .*\nhint: the expression is JMESPath/,
+  );
 });
 
 test('a note follows the list on stderr, and --quiet hides it', async () => {
