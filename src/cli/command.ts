@@ -1,6 +1,8 @@
 import type { SettingFlags, Settings } from '../config/index.ts';
 import type { IdkitError } from '../core/index.ts';
 import type { Finding, ProcedureOptions, Reporter } from '../procedures/index.ts';
+import type { ListOutcome, RecordOutcome } from './output/lists.ts';
+import type { Presentation } from './output/presentation.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The flags that every command has. */
@@ -22,6 +24,10 @@ export interface Outcome {
   data?: Record<string, unknown>;
   /** The text for people on stdout, without a final newline. */
   text?: string;
+  /** A list, instead of `text`. The JSON result has it under its noun, in addition to `data`. */
+  list?: ListOutcome;
+  /** One record, instead of `text`. The JSON result does not contain it; `data` does. */
+  record?: RecordOutcome;
   findings?: readonly Finding[];
   failure?: IdkitError;
 }
@@ -30,6 +36,8 @@ export interface Outcome {
 export interface CommandContext {
   globals: GlobalFlags;
   terminal: Terminal;
+  /** How a list or a record is shown. A command reads only the fields that the service must return. */
+  presentation: Presentation;
   env: NodeJS.ProcessEnv;
   cwd: string;
   /** Aborts on Ctrl-C, SIGTERM and `--timeout`. Its reason is the error with which the command ends. */

@@ -1,11 +1,15 @@
 import { IdkitError, systemClock, systemRandom } from '../core/index.ts';
-import type { CommandContext, GlobalFlags } from './command.ts';
+import type { CommandContext } from './command.ts';
 import type { Output } from './output/output.ts';
 import type { CliIo } from './run-cli.ts';
 import { ask } from './terminal.ts';
 
 /** Builds the context of a command from the global flags and the process. */
-export function openContext(globals: GlobalFlags, io: CliIo, output: Output): CommandContext {
+export function openContext(
+  { globals, presentation }: Pick<CommandContext, 'globals' | 'presentation'>,
+  io: CliIo,
+  output: Output,
+): CommandContext {
   const { terminal, env, cwd, interrupt } = io;
   const { signal } = interrupt;
   if (globals.timeout !== undefined) armTimeout(globals.timeout, interrupt);
@@ -18,6 +22,7 @@ export function openContext(globals: GlobalFlags, io: CliIo, output: Output): Co
   return {
     globals,
     terminal,
+    presentation,
     env,
     cwd,
     signal,

@@ -8,6 +8,7 @@ import { exitCodeOf, toIdkitError } from './exit.ts';
 import { openJsonOutput } from './output/json-output.ts';
 import type { Output } from './output/output.ts';
 import { openPaint } from './output/paint.ts';
+import { readPresentation } from './output/presentation.ts';
 import { openSpinner } from './output/spinner.ts';
 import { openTextOutput } from './output/text-output.ts';
 import { buildProgram, findCommand } from './program.ts';
@@ -41,8 +42,11 @@ export async function runCli(
       ran = command.path;
       const globals = readGlobals(program);
       output = await openOutput(io.terminal, globals, io.env);
+      const presentation = await readPresentation(command.opts(), globals);
       const args = parameters.slice(0, -2) as (string | undefined)[];
-      outcome = await work(openContext(globals, io, output), command.opts(), args);
+      const context = openContext({ globals, presentation }, io, output);
+      outcome = await work(context, command.opts(), args);
+      await output.showResult(outcome, presentation);
     };
 
   const width = textWidth(io.terminal);

@@ -47,11 +47,22 @@ const command = (file: string): Decision => [
 const SETTING_FLAGS: Decision = ['the flags that correspond to settings', '~config/settings/table.ts'];
 
 const ADMIN: readonly Decision[] = [
-  ['`--base-url` and `--realm`', '~cli/commands/admin/connect.ts'],
+  ['`--base-url`', '~cli/commands/admin/connect.ts'],
+  ['`--realm`', '~cli/commands/admin/place.ts'],
   [
     'the response of the service',
     'the files that [Administrative API](../keycloak/admin-api.md) names for the operation',
   ],
+];
+
+/** The decisions of a kind of record that `idkit admin` manages. */
+const noun = (...files: readonly string[]): Decisions => [
+  [
+    'the commands with their flags and examples',
+    files.map((file) => `~cli/commands/admin/nouns/${file}.ts`).join(' and '),
+  ],
+  ['list, get, create, update and delete', '~cli/commands/admin/records/noun-commands.ts'],
+  ...ADMIN,
 ];
 
 const COMMANDS: Readonly<Record<string, Decisions>> = {
@@ -109,10 +120,16 @@ const COMMANDS: Readonly<Record<string, Decisions>> = {
     ['`--deep`', '~procedures/smoke/check-administrator.ts'],
     ['`--junit`', '~procedures/smoke/junit.ts'],
   ],
-  'admin realm': [command('admin/realm.ts'), ...ADMIN],
-  'admin user': [command('admin/user.ts'), ...ADMIN],
-  'admin client': [command('admin/client.ts'), ...ADMIN],
-  'admin session': [command('admin/session.ts'), ...ADMIN],
+  'admin realm': noun('realm'),
+  'admin user': noun('user', 'user-verbs'),
+  'admin group': noun('group'),
+  'admin role': noun('role'),
+  'admin client': noun('client', 'client-verbs'),
+  'admin client-scope': noun('client-scope'),
+  'admin session': noun('session'),
+  'admin event': noun('event'),
+  'admin key': noun('key'),
+  'admin component': noun('component'),
   'admin token': [command('admin/token.ts'), ['`--base-url`', '~cli/commands/admin/connect.ts']],
   'backups list': [
     command('backups.ts'),

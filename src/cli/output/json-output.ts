@@ -1,5 +1,7 @@
 import type { Finding } from '../../procedures/index.ts';
 import type { Terminal } from '../terminal.ts';
+import { pickFields } from './field-path.ts';
+import type { ListedRecord } from './lists.ts';
 import { type Output, printable, renderError } from './output.ts';
 
 const PROGRESS_MILLISECONDS = 1000;
@@ -24,6 +26,10 @@ export function openJsonOutput(
   };
   let nextProgress = 0;
   const texts: Record<string, string> = {};
+  const lists: Record<string, unknown> = {};
+  const note = (message: string): void => {
+    if (!options.quiet) write({ type: 'note', message });
+  };
 
   return {
     reporter: {
@@ -42,13 +48,21 @@ export function openJsonOutput(
       stepFailed: ({ id, milliseconds, within }) => {
         if (!options.quiet) write({ type: 'step', id, state: 'failed', milliseconds, within });
       },
-      note: (message) => {
-        if (!options.quiet) write({ type: 'note', message });
-      },
+      note,
       finding: report,
     },
     showText: (field, text) => {
       texts[field] = text;
+    },
+    showResult: async ({ list }, { fields }) => {
+      if (list === undefined) return;
+      const { inResult = (record) => record } = list;
+      const records: ListedRecord[] = [];
+      for await (const record of list.records)
+        records.push(fields === undefined ? inResult(record) : pickFields(record, fields));
+      lists[list.noun] = records;
+      const end = list.note?.();
+      if (end !== undefined) note(end);
     },
     finish: ({ command, exitCode, outcome, error }) => {
       for (const finding of outcome.findings ?? []) report(finding);
@@ -63,6 +77,7 @@ export function openJsonOutput(
         exitCode,
         ...texts,
         ...outcome.data,
+        ...lists,
         ...(findings.length > 0
           ? { findings: findings.map(({ code, message }) => ({ code, message })) }
           : {}),

@@ -1,12 +1,15 @@
 import type { ExitCode, IdkitError } from '../../core/index.ts';
 import type { Reporter } from '../../procedures/index.ts';
 import type { Outcome } from '../command.ts';
+import type { Presentation } from './presentation.ts';
 
 /** Shows the progress and the result of a command, as text or as JSON. Writes every line immediately. */
 export interface Output {
   reporter: Reporter;
   /** Shows the help or the version. `field` names the text in the JSON output. */
   showText(field: string, text: string): void;
+  /** Shows the list or the record of an outcome. @throws what reading the list throws */
+  showResult(outcome: Pick<Outcome, 'list' | 'record'>, presentation: Presentation): Promise<void>;
   /** Shows the result, the error, and the findings that were not shown yet. Call it once, at the end. */
   finish(end: {
     /** The words of the command, or null for an unknown command. */

@@ -35,10 +35,17 @@ export function openTextOutput(
     toStderr(`${paint.warning('finding:')} ${finding.code}: ${oneLine(finding.message)}`);
   };
 
+  const reporter = quiet ? quietReporter(report) : textReporter(report, write, options);
   return {
-    reporter: quiet ? quietReporter(report) : textReporter(report, write, options),
+    reporter,
     showText: (_, text) => {
       terminal.stdout.write(printable(text.endsWith('\n') ? text : `${text}\n`));
+    },
+    showResult: async (outcome, presentation) => {
+      if (outcome.list === undefined && outcome.record === undefined) return;
+      spinner?.close();
+      const { showResult } = await import('./show.ts');
+      await showResult(outcome, presentation, { terminal, note: reporter.note });
     },
     finish: ({ outcome, error }) => {
       spinner?.close();

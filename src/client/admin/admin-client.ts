@@ -1,7 +1,8 @@
-import { IdkitError, isJsonObject, parseJsonObject, type Secret } from '../../core/index.ts';
+import { IdkitError, isJsonObject, type Secret } from '../../core/index.ts';
 import { callService, pathSegment, readJson, type ServiceResponse } from './call-service.ts';
 import type { AdminConnection } from './login.ts';
 import { openLogin } from './login.ts';
+import { describeRefusal } from './refusal-text.ts';
 
 /** A realm in a response of `GET /admin/realms` or `GET /admin/realms/{realm}`. */
 export interface RealmRecord {
@@ -123,7 +124,7 @@ function refused(
   connection: AdminConnection,
 ): IdkitError {
   const endpoint = `${method} ${connection.baseUrl}/admin/realms${path}`;
-  const text = describeRefusal(response);
+  const text = describeRefusal(response.text);
   switch (response.status) {
     case 401:
       return new IdkitError('IDKIT_CREDENTIALS', `${endpoint} rejected the login of ${connection.username}`);
@@ -138,19 +139,10 @@ function refused(
         },
       );
     case 404:
-      return new IdkitError('IDKIT_NOT_FOUND', `${endpoint}: ${text}`);
+      return new IdkitError('IDKIT_NOT_FOUND', `${text} (${endpoint} returned 404)`);
     default:
-      return new IdkitError('IDKIT_FAILED', `${endpoint} failed with status ${response.status}: ${text}`);
+      return new IdkitError('IDKIT_FAILED', `${text} (${endpoint} returned ${response.status})`);
   }
-}
-
-/**
- * Reads the service's text from any of the three error shapes of Keycloak 26 (docs/keycloak/errors.md#error-shapes).
- */
-function describeRefusal(response: ServiceResponse): string {
-  const fields = parseJsonObject(response.text) ?? {};
-  const text = fields['errorMessage'] ?? fields['error_description'] ?? fields['error'];
-  return typeof text === 'string' ? text : response.text.slice(0, 200) || 'the response is empty';
 }
 
 function unexpected(connection: AdminConnection, path: string, expected: string): IdkitError {

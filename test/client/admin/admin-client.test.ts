@@ -226,15 +226,19 @@ test('maps each error of the administrative API to a code, with the text of the 
     [
       { status: 409, json: { errorMessage: 'Realm x already exists' } },
       'IDKIT_FAILED',
-      /409: Realm x already exists/,
+      /^Realm x already exists \(GET .* returned 409\)$/,
     ],
-    [{ status: 400, json: { error: 'invalid_request', error_description: 'no' } }, 'IDKIT_FAILED', /400: no/],
+    [
+      { status: 400, json: { error: 'invalid_request', error_description: 'no' } },
+      'IDKIT_FAILED',
+      /^no \(.* returned 400\)$/,
+    ],
     [
       { status: 501, json: { errorMessage: 'GET x is not supported' } },
       'IDKIT_FAILED',
-      /501: GET x is not supported/,
+      /^GET x is not supported \(.* returned 501\)$/,
     ],
-    [{ status: 500, text: '<html>' }, 'IDKIT_FAILED', /500: <html>/],
+    [{ status: 500, text: '<html>' }, 'IDKIT_FAILED', /^<html> \(.* returned 500\)$/],
     [{ status: 302, headers: { location: 'http://elsewhere.example/' } }, 'IDKIT_FAILED', /302/],
   ];
   for (const [reply, code, message] of cases) {

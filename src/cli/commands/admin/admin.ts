@@ -1,16 +1,27 @@
 import type { CliCommand } from '../../cli-command.ts';
 import type { Runner } from '../../command.ts';
-import { addClientCommands } from './client.ts';
-import { addRealmCommands } from './realm.ts';
-import { addSessionCommands } from './session.ts';
+import { CLIENT } from './nouns/client.ts';
+import { CLIENT_SCOPE } from './nouns/client-scope.ts';
+import { COMPONENT } from './nouns/component.ts';
+import { addEventCommands } from './nouns/event.ts';
+import { GROUP } from './nouns/group.ts';
+import { KEY } from './nouns/key.ts';
+import { REALM } from './nouns/realm.ts';
+import { ROLE } from './nouns/role.ts';
+import { SESSION } from './nouns/session.ts';
+import { USER } from './nouns/user.ts';
+import type { Noun } from './records/noun.ts';
+import { addNounCommands } from './records/noun-commands.ts';
 import { addTokenCommands } from './token.ts';
-import { addUserCommands } from './user.ts';
+
+/** The records that `idkit admin` manages. To add one, add a file to this folder and an entry here. */
+const NOUNS: readonly Noun[] = [REALM, USER, GROUP, ROLE, CLIENT, CLIENT_SCOPE, SESSION, KEY, COMPONENT];
 
 /** `idkit admin …`: commands that call the administrative API of idkit or of Keycloak 26. */
 export function addAdmin(program: CliCommand, run: Runner): void {
   const admin = program
     .command('admin')
-    .description('manage realms, users, clients, sessions and tokens through the administrative API')
+    .description('manage realms, users, groups, roles, clients, sessions, events and keys')
     .examples([
       ['idkit admin realm list', 'prints each realm and its state'],
       ['idkit admin user count --realm acme', 'prints a number'],
@@ -19,9 +30,7 @@ export function addAdmin(program: CliCommand, run: Runner): void {
         'calls another service, which can be Keycloak 26',
       ],
     ]);
-  addRealmCommands(admin, run);
-  addUserCommands(admin, run);
-  addClientCommands(admin, run);
-  addSessionCommands(admin, run);
+  for (const noun of NOUNS) addNounCommands(admin, run, noun);
+  addEventCommands(admin, run);
   addTokenCommands(admin, run);
 }

@@ -10,16 +10,19 @@ import { ask } from '../../terminal.ts';
 
 /** Adds the flags that every command below `admin` has. */
 export function withAdminFlags(command: CliCommand, options: { realm: boolean }): CliCommand {
-  if (options.realm) command.option('--realm <name>', 'the realm', 'master');
+  if (options.realm) command.option('--realm <name>', 'the realm (default: IDKIT_REALM)');
   return command.option(
     '--base-url <url>',
     'call the service at this address; no platform directory is needed',
   );
 }
 
-/** @throws IDKIT_USAGE if `--realm` is not a valid name */
+/** Returns the realm of a command that never asks for it. @throws IDKIT_USAGE if `--realm` is missing or not a name */
 export function realmFlag(flags: Flags): string {
-  return checkName(textFlag(flags, 'realm') ?? 'master', '--realm');
+  const realm = textFlag(flags, 'realm');
+  if (realm === undefined)
+    throw new IdkitError('IDKIT_USAGE', 'no realm is chosen', { hints: ['add --realm NAME'] });
+  return checkName(realm, '--realm');
 }
 
 /**

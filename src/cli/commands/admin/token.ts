@@ -4,7 +4,8 @@ import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
 import { checkName, given, textFlag } from '../../flags.ts';
 import { ask, readFirstLine } from '../../terminal.ts';
 import { connect, withAdminFlags } from './connect.ts';
-import { apiPath, getClient } from './lookup.ts';
+import { apiPath } from './lookup.ts';
+import { findClient } from './records/find.ts';
 
 /** `idkit admin token revoke` */
 export function addTokenCommands(admin: CliCommand, run: Runner): void {
@@ -34,7 +35,7 @@ async function revoke(context: CommandContext, flags: Flags): Promise<Outcome> {
   }
   checkName(realm, '--realm');
   const { admin, baseUrl } = await connect(context, flags);
-  const client = await getClient(admin, realm, clientId);
+  const client = await findClient({ admin, realm }, clientId);
   const secret = client['publicClient'] === true ? undefined : await getSecret(admin, realm, client['id']);
   const { revokeToken } = await import('../../../client/index.ts');
   await revokeToken({

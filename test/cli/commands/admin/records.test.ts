@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { waitUntil } from '../../../wait-until.ts';
+import { run } from '../../run.ts';
+import { type Acme, serveAcme } from './acme.ts';
+
+let acme: Acme;
+let dir: string;
+before(async () => {
+  acme = await serveAcme();
+  dir = mkdtempSync(join(tmpdir(), 'idkit-records-'));
+});
+after(async () => {
+  await acme.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const fieldsOf = (result: Record<string, unknown>, name: string) => result[name] as Record<string, unknown>;
+
+test('every kind of record can be created, read, listed, changed and deleted by its name', async () => {
+  const kinds = [
+    { noun: 'user', name: 'ann', set: 'firstName=Ann', plural: 'users', field: 'username' },
+    { noun: 'role', name: 'editor', set: 'description=Edits', plural: 'roles', field: 'name' },
+    { noun: 'client', name: 'web', set: 'name=Shop', plural: 'clients', field: 'clientId' },
+    {
+      noun: 'client-scope',
+      name: 'orders',
+      set: 'description=Orders',
+      plural: 'clientScopes',
+      field: 'name',
+    },
+  ];
+  for (const { noun, name, set, plural, field } of kinds) {
+    await acme.succeed(`${noun} create ${name}`);
+    assert.ok(
+      (await acme.list(`${noun} list`)).some((record) => record[field] === name),
+      noun,
+    );
+    const listed = (await acme.succeed(`${noun} list`))[plural] as Record<string, unknown>[];
+    assert.ok(
+      listed.some((record) => record[field] === name),
+      noun,
+    );
+    const [path = '', value] = set.split('=');
+    assert.deepEqual((await acme.succeed(`${noun} update ${name} --set ${set}`))['changed'], [path]);
+    const shown = await acme.admin(`${noun} get ${name} -o json`);
+    const record = JSON.parse(shown.stdout) as Record<string, unknown>;
+    assert.deepEqual([record[field], record[path]], [name, value], shown.stderr);
+    const byId = JSON.parse((await acme.admin(`${noun} get ${record['id']} -o json`)).stdout || '{}');
+    if (noun !== 'role') assert.equal(byId[field], name, noun);
+    assert.match((await acme.admin(`${noun} get ${name}`)).stdout, new RegExp(`^${field} +${name}\\n`));
+    assert.equal((await acme.admin(`${noun} get ${name} -o name`)).stdout, `${name}\n`);
+    await acme.succeed(`${noun} delete ${name} --yes`);
+    const gone = await acme.admin(`${noun} get ${name}`);
+    assert.equal(gone.code, 10, noun);
+    assert.match(gone.stderr, /error IDKIT_NOT_FOUND: realm acme has no [\w ]+ \w+\n/);
+  }
+});
+
+test('realms are created, changed, disabled, enabled and deleted', async () => {
+  await acme.succeed('realm create globex');
+  await acme.succeed('realm update globex --set accessTokenLifespan=120 --set displayName=Globex');
+  const { realm } = await acme.succeed('realm get globex');
+  const { accessTokenLifespan, displayName } = realm as Record<string, unknown>;
+  assert.deepEqual([accessTokenLifespan, displayName], [120, 'Globex']);
+  await acme.succeed('realm disable globex');
+  assert.equal(fieldsOf(await acme.succeed('realm get globex'), 'realm')['enabled'], false);
+  await acme.succeed('realm enable globex');
+  assert.equal(fieldsOf(await acme.succeed('realm get globex'), 'realm')['enabled'], true);
+  await acme.succeed('realm delete globex --yes');
+  const gone = await acme.admin('realm get globex');
+  assert.deepEqual([gone.code, gone.stderr.includes('the service has no realm globex')], [10, true]);
+});
+
+test('--file reads JSON and YAML, also from stdin, and --set changes its fields', async () => {
+  const file = join(dir, 'user.yaml');
+  writeFileSync(file, 'email: bob@example.org\nattributes:\n  team: [blue]\n');
+  await acme.succeed(`user create bob --file ${file} --set attributes.floor=3`);
+  const { user } = await acme.succeed('user get bob');
+  const { email, attributes, enabled } = user as Record<string, unknown>;
+  assert.deepEqual([email, attributes, enabled], ['bob@example.org', { team: ['blue'], floor: ['3'] }, true]);
+  await acme.succeed('user update bob --file -', { stdin: '{"lastName":"Peep"}' });
+  assert.equal(fieldsOf(await acme.succeed('user get bob'), 'user')['lastName'], 'Peep');
+  const named = await acme.succeed('role create --file -', { stdin: 'name: reader\n' });
+  assert.equal(named['name'], 'reader');
+  for (const [stdin, message] of [
+    ['[]', /must contain one object/],
+    ['{"a"', /is not JSON/],
+    ['a: b: c', /is not YAML: .*line 1/],
+  ] as const) {
+    const { code, stderr } = await acme.admin('user update bob --file -', { stdin });
+    assert.deepEqual([code, message.test(stderr)], [2, true], stderr);
+  }
+});
+
+test('--set keeps texts, parses JSON, changes one attribute and removes it with null', async () => {
+  await acme.succeed('user create cyd --set firstName=007 --set attributes.a.b=1');
+  await acme.succeed(
+    'user update cyd --set firstName=008 --set attributes.team=blue --set emailVerified=true',
+  );
+  const before = fieldsOf(await acme.succeed('user get cyd'), 'user');
+  assert.deepEqual(
+    [before['firstName'], before['attributes'], before['emailVerified']],
+    ['008', { 'a.b': ['1'], team: ['blue'] }, true],
+  );
+  await acme.succeed('user update cyd --set attributes.team=null');
+  assert.deepEqual(fieldsOf(await acme.succeed('user get cyd'), 'user')['attributes'], { 'a.b': ['1'] });
+});
+
+test('--set rejects a secret, a broken path and a text without a value, and says why', async () => {
+  await acme.succeed('client create vault');
+  for (const [setting, message] of [
+    ['secret=hunter2', /--set does not accept the secret secret\nhint: .*--file -/],
+    ['clientId', /--set needs path=value, not "clientId"/],
+    ['clientId.x=1', /--set clientId\.x: clientId is not an object/],
+    ['__proto__.x=1', /is not a path of fields/],
+  ] as const) {
+    const { code, stderr } = await acme.admin(`client update vault --set ${setting}`);
+    assert.deepEqual([code, message.test(stderr)], [2, true], stderr);
+    assert.ok(!stderr.includes('hunter2'));
+  }
+});
+
+test('delete needs --yes without a terminal, and asks on a terminal', async () => {
+  await acme.succeed('user create dee');
+  const refused = await acme.admin('user delete dee');
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /without a terminal, --yes is needed to delete the user dee/);
+  const no = await acme.admin('user delete dee', { terminal: true, stdin: 'n\n' });
+  assert.match(no.stderr, /Delete the user dee of realm acme\? \[y\/N\]/);
+  assert.equal(no.code, 2);
+  assert.equal((await acme.admin('user get dee')).code, 0);
+  assert.equal((await acme.admin('user delete dee', { terminal: true, stdin: 'y\n' })).code, 0);
+});
+
+test('an error of the service names the field and its text', async () => {
+  await acme.succeed('user create eve --email eve@example.org');
+  const taken = await acme.admin('user create eve');
+  assert.equal(taken.code, 1);
+  assert.match(
+    taken.stderr,
+    /^error IDKIT_FAILED: User exists with same username \(POST .* returned 409\)\n$/,
+  );
+  const short = await acme.admin('user create e --email nonsense');
+  assert.match(short.stderr, /email must be an email address; username must have 3 to 255 characters \(POST/);
+});
+
+/** Writes an editor: a shell script that changes the file with sed commands, one for each time that it is opened. */
+function editor(...commands: readonly string[]): string {
+  const file = join(dir, `editor-${Math.random()}.sh`);
+  const count = `${file}.count`;
+  const cases = commands.map((command, index) => `${index}) ${command} ;;`).join('\n');
+  writeFileSync(
+    file,
+    `n=$(cat ${count} 2>/dev/null || echo 0)\necho $((n + 1)) > ${count}\ncase $n in\n${cases}\nesac\n`,
+  );
+  chmodSync(file, 0o700);
+  return `sh ${file}`;
+}
+
+const edit = (words: string, script: string) =>
+  acme.admin(words, { terminal: true, env: { EDITOR: script } });
+
+test('-e opens the record as YAML, and saves what the editor wrote', async () => {
+  await acme.succeed('user create flo --email flo@example.org');
+  const ran = await edit('user update flo -e', editor(`sed -i 's/^email: .*/email: new@example.org/' "$1"`));
+  assert.deepEqual([ran.code, ran.stdout], [0, 'updated user flo in realm acme: email\n'], ran.stderr);
+  assert.equal(fieldsOf(await acme.succeed('user get flo'), 'user')['email'], 'new@example.org');
+  const unchanged = await edit('user update flo -e', editor('true'));
+  assert.deepEqual([unchanged.code, unchanged.stdout], [0, 'nothing was changed\n']);
+  const removed = await edit('user update flo -e', editor(`sed -i '/^email: /d' "$1"`));
+  assert.equal(removed.code, 0, removed.stderr);
+  assert.ok(!fieldsOf(await acme.succeed('user get flo'), 'user')['email']);
+});
+
+test('-e opens the editor again with the error of the parser or of the service', async () => {
+  await acme.succeed('role create fixer');
+  const ran = await edit(
+    'role update fixer -e',
+    editor(
+      `sed -i 's/^name: .*/name: [/' "$1"`,
+      `grep -q '^# error: .*YAML' "$1" && sed -i 's/^name: .*/name: fixer\\nnonsense: 1/' "$1"`,
+      `grep -q '^# error: .*nonsense' "$1" && sed -i 's/^nonsense: .*/description: fixed/' "$1"`,
+    ),
+  );
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.equal(fieldsOf(await acme.succeed('role get fixer'), 'role')['description'], 'fixed');
+});
+
+test('-e saves nothing if the record was changed in the meantime, and keeps the edited text', async () => {
+  await acme.succeed('user create gus');
+  const [opened, changed] = [join(dir, 'opened'), join(dir, 'changed')];
+  const script = join(dir, 'race.sh');
+  writeFileSync(
+    script,
+    `sed -i 's/^enabled: .*/enabled: false/' "$1"\ntouch ${opened}\nwhile [ ! -e ${changed} ]; do sleep 0.05; done\n`,
+  );
+  const ended = edit('user update gus -e', `sh ${script}`);
+  await waitUntil('the editor is open', () => existsSync(opened));
+  await acme.succeed('user update gus --set firstName=Gus');
+  writeFileSync(changed, '');
+  const { code, stderr } = await ended;
+  assert.equal(code, 1);
+  assert.match(stderr, /the edited text is in \/.*\/record\.yaml\n/);
+  assert.match(stderr, /IDKIT_CHANGED: the user gus was changed while you edited it: firstName\n/);
+  assert.equal(fieldsOf(await acme.succeed('user get gus'), 'user')['enabled'], true);
+});
+
+test('-e needs a terminal', async () => {
+  const { code, stderr } = await acme.admin('user update eve -e');
+  assert.equal(code, 2);
+  assert.match(stderr, /--edit needs a terminal\nhint: use --set/);
+});
+
+test('without a choice of the realm, a new command exits with 2 and an old one uses master with a note', async () => {
+  const here = { cwd: acme.cwd };
+  const refused = await run(['admin', 'user', 'get', 'admin'], here);
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /no realm is chosen\nhint: add --realm NAME, or set IDKIT_REALM; .* acme/);
+  const old = await run(['admin', 'user', 'count'], here);
+  assert.deepEqual([old.code, old.stdout], [0, '1\n']);
+  assert.match(old.stderr, /note: no realm is chosen, so the command uses master/);
+  const asked = await run(['admin', 'user', 'count'], { ...here, terminal: true, stdin: 'acme\n' });
+  assert.match(asked.stderr, /Realm \(.*acme.*\): /);
+  assert.equal(asked.code, 0);
+  assert.notEqual(asked.stdout, '1\n');
+  const unknown = await run(['admin', 'user', 'count'], { ...here, terminal: true, stdin: 'acne\n' });
+  assert.equal(unknown.code, 10);
+});
