@@ -1,5 +1,7 @@
 import type { CliCommand } from '../../cli-command.ts';
 import type { Runner } from '../../command.ts';
+import { addApiCommand } from './api.ts';
+import { addBulkCommands } from './bulk/bulk.ts';
 import { addClientCommands } from './client.ts';
 import { addRealmCommands } from './realm.ts';
 import { addSessionCommands } from './session.ts';
@@ -24,4 +26,6 @@ export function addAdmin(program: CliCommand, run: Runner): void {
   addClientCommands(admin, run);
   addSessionCommands(admin, run);
   addTokenCommands(admin, run);
+  addBulkCommands(admin, run);
+  addApiCommand(admin, run);
 }
