@@ -45,10 +45,9 @@ export function ask(
   question: string,
   options: { hidden: boolean; signal: AbortSignal },
 ): Promise<string> {
-  terminal.stderr.write(printable(question));
   const waiting = typedAhead.get(terminal.stdin)?.shift();
   if (waiting !== undefined) {
-    terminal.stderr.write('\n');
+    terminal.stderr.write(printable(`${question}\n`));
     return Promise.resolve(waiting);
   }
   return new Promise((resolve, reject) => {
@@ -58,10 +57,12 @@ export function ask(
       terminal: true,
       historySize: 0,
     });
+    // Only now, because the terminal echoes what is typed until the reader has switched that off.
+    terminal.stderr.write(printable(question));
     const lines: string[] = [];
     const end = (settle: () => void): void => {
       options.signal.removeEventListener('abort', onAbort);
-      reader.removeAllListeners('close');
+      reader.removeListener('close', onClose);
       reader.close();
       if (options.hidden) terminal.stderr.write('\n');
       settle();
@@ -82,9 +83,10 @@ export function ask(
     });
     // In raw mode Ctrl-C arrives as a key, and Ctrl-D closes the stream.
     reader.once('SIGINT', interrupted);
-    reader.once('close', () => {
+    const onClose = (): void => {
       if (lines.length === 0) interrupted();
-    });
+    };
+    reader.once('close', onClose);
   });
 }
 

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { decodeJsonObject, IdkitError, jsonFields, parseJsonObject } from '../../core/index.ts';
 import { callService, readJson, type ServiceResponse } from '../admin/call-service.ts';
@@ -30,8 +31,12 @@ export async function logInByDevice(service: LoginService, options: DeviceLogin)
     throw new IdkitError('IDKIT_FAILED', `realm ${realm} at ${baseUrl} has no login by device code`, {
       hints: ['log in by browser or with --password'],
     });
+  // Keycloak 26 demands PKCE here too if the client requires it.
+  const verifier = randomBytes(32).toString('base64url');
   const started = await post(options, service.deviceEndpoint, {
     client_id: clientId,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
     scope: `openid ${scope ?? ''}`.trim(),
   });
   if (started.status !== 200) throw refused(started, options);
@@ -54,7 +59,12 @@ export async function logInByDevice(service: LoginService, options: DeviceLogin)
       throw signal?.aborted ? signal.reason : error;
     });
     const requestedAt = Date.now();
-    const form = { client_id: clientId, grant_type: GRANT, device_code: code };
+    const form = {
+      client_id: clientId,
+      grant_type: GRANT,
+      device_code: code,
+      code_verifier: verifier,
+    };
     const response = await post(options, service.tokenEndpoint, form).catch(unlessUnreachable);
     // A request without a response is repeated later and less often (RFC 8628 §3.5).
     if (response === undefined || response.status === 429 || response.status >= 500) {

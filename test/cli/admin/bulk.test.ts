@@ -277,6 +277,7 @@ test('a line that the service rejects fails with its text, and shows no password
   const lines = [
     { username: 'zoe', email: 'alice@example.test' },
     { username: 'yan', nonsense: true },
+    { username: 'ulf', email: 'no address' },
     { username: 'xia', realmRoles: ['auditor'] },
     { email: 'w@example.test' },
     { username: 'val', credentials: [{ type: 'password', value: 'Top-Secret-1', nonsense: 1 }] },
@@ -286,9 +287,10 @@ test('a line that the service rejects fails with its text, and shows no password
   assert.equal(ran.code, 3);
   assert.match(ran.stdout, /^line +1 {2}failed +zoe: .*same email \(409\)$/m);
   assert.match(ran.stdout, /^line +2 {2}failed +yan: .*nonsense.* \(400\)$/m);
-  assert.match(ran.stdout, /^line +3 {2}failed +xia: realmRoles is not applied to a user; assign roles/m);
-  assert.match(ran.stdout, /^line +4 {2}failed +: the line has no username$/m);
-  assert.match(ran.stdout, /^line +5 {2}failed +val: /m);
+  assert.match(ran.stdout, /^line +3 {2}failed +ulf: email: error-invalid-email \(400\)$/m);
+  assert.match(ran.stdout, /^line +4 {2}failed +xia: realmRoles is not applied to a user; assign roles/m);
+  assert.match(ran.stdout, /^line +5 {2}failed +: the line has no username$/m);
+  assert.match(ran.stdout, /^line +6 {2}failed +val: /m);
   assert.doesNotMatch(ran.stdout + ran.stderr, /Top-Secret/);
 });
 

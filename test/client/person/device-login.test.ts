@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { discover, logInByDevice, mayUseBrowser } from '../../../src/client/index.ts';
 import { IdkitError } from '../../../src/core/index.ts';
@@ -60,12 +61,19 @@ test('waits until the person confirms the code, and obeys slow_down (RFC 8628 §
     { address: 'http://x/device', completeAddress: 'http://x/device?user_code=ABCD-EFGH', code: 'ABCD-EFGH' },
   ]);
   assert.deepEqual([username, login.accessToken, login.refreshToken], ['alice', 'a', 'r']);
-  assert.deepEqual(service.requests[1]?.form, { client_id: 'idkit-cli', scope: 'openid offline_access' });
-  assert.deepEqual(service.requests.at(-1)?.form, {
+  const { code_challenge: challenge, ...start } = service.requests[1]?.form ?? {};
+  assert.deepEqual(start, {
+    client_id: 'idkit-cli',
+    code_challenge_method: 'S256',
+    scope: 'openid offline_access',
+  });
+  const { code_verifier: verifier = '', ...poll } = service.requests.at(-1)?.form ?? {};
+  assert.deepEqual(poll, {
     client_id: 'idkit-cli',
     grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
     device_code: 'dc',
   });
+  assert.equal(createHash('sha256').update(verifier).digest('base64url'), challenge, 'PKCE (RFC 7636 §4.6)');
 });
 
 test('reports a declined code, an expired code and a client without device codes as IDKIT_CREDENTIALS', async (t) => {

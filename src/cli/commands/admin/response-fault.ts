@@ -1,5 +1,11 @@
 import type { ServiceResponse } from '../../../client/index.ts';
-import { type ErrorCode, IdkitError, parseJsonObject } from '../../../core/index.ts';
+import {
+  type ErrorCode,
+  IdkitError,
+  type JsonObject,
+  jsonFields,
+  parseJsonObject,
+} from '../../../core/index.ts';
 
 /** The code for each status of the administrative API. Every other status from 300 on is IDKIT_FAILED. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
@@ -26,13 +32,21 @@ export function responseFault(response: ServiceResponse, request: string): Idkit
   );
 }
 
-/** Returns the service's text of an error, in any of the shapes of Keycloak 26 (docs/keycloak/errors.md#error-shapes). */
+/**
+ * Returns the service's text of an error, in any of the shapes of Keycloak 26 (docs/keycloak/errors.md#error-shapes). An
+ * error of a field begins with the name of the field.
+ */
 export function faultText({ text }: ServiceResponse): string {
   const fields = parseJsonObject(text) ?? {};
-  const [first] = Array.isArray(fields['errors']) ? fields['errors'] : [];
-  const nested = typeof first === 'object' && first !== null ? first.errorMessage : undefined;
-  const found = [fields['errorMessage'], fields['error_description'], nested, fields['error']].find(
+  const errors = Array.isArray(fields['errors']) ? fields['errors'].map(jsonFields) : [fields];
+  const texts = errors.map(fieldText).filter((each) => each !== undefined);
+  return texts.length > 0 ? texts.join('; ') : text.slice(0, 200) || 'the response is empty';
+}
+
+function fieldText(fields: JsonObject): string | undefined {
+  const found = [fields['errorMessage'], fields['error_description'], fields['error']].find(
     (value) => typeof value === 'string',
   );
-  return found ?? (text.slice(0, 200) || 'the response is empty');
+  const { field } = fields;
+  return typeof field === 'string' && found !== undefined ? `${field}: ${found}` : found;
 }

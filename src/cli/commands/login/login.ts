@@ -161,9 +161,8 @@ async function logInWith(context: CommandContext, flags: Flags, target: Target):
     throw new IdkitError('IDKIT_CREDENTIALS', missing, {
       hints: [`log in with --password, then create the client: ${creationOf(realm.clientId, target.realm)}`],
     });
-  context.reporter.note(
-    `${missing}; to create it after this login: ${creationOf(realm.clientId, target.realm)}`,
-  );
+  context.reporter.note(`${missing}, so this login uses a password`);
+  context.reporter.note(`to create the client afterwards: ${creationOf(realm.clientId, target.realm)}`);
   return logInByPassword(context, flags, target);
 }
 
