@@ -57,10 +57,9 @@ export function ask(
   question: string,
   options: { hidden: boolean; signal: AbortSignal },
 ): Promise<string> {
-  terminal.stderr.write(printable(question));
   const waiting = typedAhead.get(terminal.stdin)?.shift();
   if (waiting !== undefined) {
-    terminal.stderr.write('\n');
+    terminal.stderr.write(printable(`${question}\n`));
     return Promise.resolve(waiting);
   }
   return new Promise((resolve, reject) => {
@@ -70,10 +69,12 @@ export function ask(
       terminal: true,
       historySize: 0,
     });
+    // Only now, because the terminal echoes what is typed until the reader has switched that off.
+    terminal.stderr.write(printable(question));
     const lines: string[] = [];
     const end = (settle: () => void): void => {
       options.signal.removeEventListener('abort', onAbort);
-      reader.removeAllListeners('close');
+      reader.removeListener('close', onClose);
       reader.close();
       if (options.hidden) terminal.stderr.write('\n');
       settle();
@@ -94,9 +95,10 @@ export function ask(
     });
     // In raw mode Ctrl-C arrives as a key, and Ctrl-D closes the stream.
     reader.once('SIGINT', interrupted);
-    reader.once('close', () => {
+    const onClose = (): void => {
       if (lines.length === 0) interrupted();
-    });
+    };
+    reader.once('close', onClose);
   });
 }
 
@@ -108,16 +110,39 @@ export async function confirm(terminal: Terminal, question: string, signal: Abor
 
 const MAX_STDIN_BYTES = 1_048_576;
 
-/** Reads the first line of stdin, without the newline. @throws IDKIT_USAGE if it is empty or too long */
-export async function readFirstLine(terminal: Terminal, what: string): Promise<string> {
+/**
+ * Writes text and waits until the stream has passed it on, so that a slow reader slows the command down.
+ *
+ * @returns false if the reader has closed its end (`| head`)
+ */
+export function writeText(stream: NodeJS.WritableStream, text: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    stream.write(printable(text), (error) => resolve(error === undefined || error === null));
+  });
+}
+
+/** Reads all of stdin as text. */
+export async function readAll(terminal: Terminal): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of terminal.stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Reads the first lines of stdin, at most `count`, without the newlines. @throws IDKIT_USAGE if they are too long */
+export async function readLines(terminal: Terminal, count: number, what: string): Promise<readonly string[]> {
   let text = '';
   for await (const chunk of terminal.stdin) {
     text += String(chunk);
-    if (text.includes('\n')) break;
+    if (text.split('\n').length > count) break;
     if (text.length > MAX_STDIN_BYTES)
       throw new IdkitError('IDKIT_USAGE', `${what} on stdin is longer than ${MAX_STDIN_BYTES} characters`);
   }
-  const line = text.split(/\r?\n/)[0]!;
+  return text.split(/\r?\n/).slice(0, count);
+}
+
+/** Reads the first line of stdin, without the newline. @throws IDKIT_USAGE if it is empty or too long */
+export async function readFirstLine(terminal: Terminal, what: string): Promise<string> {
+  const [line = ''] = await readLines(terminal, 1, what);
   if (line === '') throw new IdkitError('IDKIT_USAGE', `stdin is empty, but must contain ${what}`);
   return line;
 }

@@ -1,5 +1,10 @@
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
+/** Whether a host name of a URL is this machine. */
+export function isLoopbackHost(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
+}
+
 /**
  * Parses the address of a service whose tokens are trusted. The address must be https, or http to a loopback address.
  *
@@ -10,6 +15,6 @@ export function parseServiceUrl(address: string, allowHttp: boolean | undefined)
   if (!URL.canParse(address)) throw new TypeError(`${address} is not a URL`);
   const url = new URL(address);
   if (url.protocol === 'https:') return url;
-  if (url.protocol === 'http:' && (allowHttp === true || LOOPBACK.test(url.hostname))) return url;
+  if (url.protocol === 'http:' && (allowHttp === true || isLoopbackHost(url.hostname))) return url;
   throw new TypeError(`${address} must be an https address`);
 }

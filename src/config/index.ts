@@ -1,6 +1,7 @@
 // Config: settings from flags, environment, .env and idkit.yaml. Decides which source of a setting takes precedence.
 // Owns: the table of settings (settings/), idkit.yaml (yaml/), .env (environment/), Postgres addresses (postgres/), locks
-// (lock/), the files of a new container platform (compose/), paths, the passphrase, the format of the master key.
+// (lock/), profiles of services (profile/), the files of a new container platform (compose/), paths, the passphrase,
+// the format of the master key.
 // Must not know: what the settings are used for.
 // Start at settings/table.ts, then settings/load.ts.
 
@@ -30,6 +31,18 @@ export {
   showPostgresAddress,
   showPostgresHost,
 } from './postgres/url.ts';
+export {
+  checkProfileName,
+  findProfile,
+  type Profile,
+  type Profiles,
+  profileNameFor,
+  readProfiles,
+  removeProfile,
+  saveProfile,
+  selectProfile,
+  sessionFile,
+} from './profile/profiles.ts';
 export { flagsOfCommand, type SettingFlag, type SettingFlags, settingsFromFlags } from './settings/flags.ts';
 export type { Application } from './settings/kinds.ts';
 export { type GivenContent, type LoadOptions, loadSettings } from './settings/load.ts';

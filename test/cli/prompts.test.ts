@@ -31,6 +31,18 @@ test('a hidden prompt does not echo the answer', async () => {
   assert.equal(shown(), 'Password: \n');
 });
 
+test('a hidden prompt does not echo the answer after a prompt that did', async () => {
+  const { terminal, type, shown } = makeTerminal();
+  const visible = ask(terminal, 'Name: ', { hidden: false, signal: quiet });
+  type('alice\r');
+  assert.equal(await visible, 'alice');
+  const hidden = ask(terminal, 'Password: ', { hidden: true, signal: quiet });
+  type('swordfish\r');
+  assert.equal(await hidden, 'swordfish');
+  assert.match(shown(), /alice/);
+  assert.doesNotMatch(shown(), /swordfish/);
+});
+
 test('uses a line that was typed ahead as the answer to the next prompt', async () => {
   const { terminal, type } = makeTerminal();
   const first = ask(terminal, 'Password: ', { hidden: true, signal: quiet });

@@ -130,6 +130,24 @@ const COMMANDS: Readonly<Record<string, Decisions>> = {
   'admin event': noun('event'),
   'admin key': noun('key'),
   'admin component': noun('component'),
+  'admin bulk': [
+    command('admin/bulk/bulk.ts'),
+    ['the formats of files', '~cli/input/records.ts'],
+    ['the report of the lines, and exit codes 1 and 3', '~cli/commands/admin/bulk/run-bulk.ts'],
+    ...ADMIN,
+  ],
+  'admin api': [
+    command('admin/api.ts'),
+    ['the exit code of a status', '~cli/commands/admin/response-fault.ts'],
+    ...ADMIN,
+  ],
+  login: [
+    command('login/login.ts'),
+    ['the username, the password and the one-time password', '~cli/commands/login/read-credentials.ts'],
+    ['the profile and the file of its session', '~config/profile/profiles.ts'],
+  ],
+  logout: [command('login/profile.ts'), ['the end of the session', '~client/admin/login.ts']],
+  profile: [command('login/profile.ts'), ['the file of the profiles', '~config/profile/profiles.ts']],
   'admin token': [command('admin/token.ts'), ['`--base-url`', '~cli/commands/admin/connect.ts']],
   'backups list': [
     command('backups.ts'),

@@ -29,8 +29,18 @@ test('docs/reference/errors.md lists every error of the catalogue, and no others
 test('every IDKIT_ name on a page is an error code or an environment variable', () => {
   const variables = settingDocs().flatMap(({ env }) => (env === undefined ? [] : [env]));
   const others = ['IDKIT_DIR', 'IDKIT_REALM', 'IDKIT_USER_PASSWORD', 'IDKIT_DATABASE_PASSWORD_FILE'];
+  const login = ['PROFILE', 'ADMIN_PASSWORD_FILE', 'ADMIN_TOTP', 'ADMIN_TOTP_FILE'].map(
+    (end) => `IDKIT_${end}`,
+  );
   const passphrase = ['', '_FILE', '_COMMAND'].map((end) => `IDKIT_BACKUP_PASSPHRASE${end}`);
-  const known = new Set([...Object.keys(ERROR_CATALOGUE), ...variables, ...others, ...passphrase, 'IDKIT_']);
+  const known = new Set([
+    ...Object.keys(ERROR_CATALOGUE),
+    ...variables,
+    ...others,
+    ...login,
+    ...passphrase,
+    'IDKIT_',
+  ]);
   const unknown = pages.flatMap(({ file, text }) =>
     [...text.matchAll(/(?<![A-Z_])IDKIT_[A-Z_]*/g)]
       .map(([name]) => name)

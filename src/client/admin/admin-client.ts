@@ -11,6 +11,16 @@ export interface RealmRecord {
   [field: string]: unknown;
 }
 
+/** A request to the administrative API. */
+export interface AdminRequest {
+  method: string;
+  /** The path from `/admin/` on, with its query. Its segments must be encoded. */
+  path: string;
+  /** Further headers. They cannot replace the access token. */
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+}
+
 /**
  * Calls the administrative API with one login, which the client renews.
  *
@@ -32,6 +42,12 @@ export interface AdminClient {
     path: string,
     body?: unknown,
   ): Promise<{ status: number; location?: string; body: unknown }>;
+  /**
+   * Sends a request to any path of the administrative API and returns the response, whatever its status is.
+   *
+   * @throws IDKIT_UNREACHABLE, IDKIT_CREDENTIALS; IDKIT_USAGE if the path leaves the administrative API
+   */
+  request(request: AdminRequest): Promise<ServiceResponse>;
   /** Ends the session at the service and deletes the token file. */
   logout(): Promise<void>;
 }
@@ -47,28 +63,37 @@ export async function connectAdmin(connection: AdminConnection): Promise<AdminCl
   const login = openLogin(connection);
   await login.accessToken();
 
-  const send = async (method: string, path: string, body: unknown): Promise<ServiceResponse> => {
+  const send = async ({ method, path, headers, body }: AdminRequest): Promise<ServiceResponse> => {
+    const url = addressOf(connection, path);
     const token = await login.accessToken();
     return callService({
       method,
-      url: `${connection.baseUrl}/admin/realms${path}`,
+      url,
       headers: {
-        authorization: `Bearer ${token.reveal()}`,
         accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+        authorization: `Bearer ${token.reveal()}`,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body }),
       ...limits(connection),
     });
   };
 
+  const request: AdminClient['request'] = async (wanted) => {
+    const response = await send(wanted);
+    if (response.status !== 401) return response;
+    // The session may have ended before its token expired. The client then logs in again, but only once.
+    login.markRejected();
+    return send(wanted);
+  };
+
   const call: AdminClient['call'] = async (method, path, body) => {
-    let response = await send(method, path, body);
-    if (response.status === 401) {
-      // The session may have ended before its token expired. The client then logs in again, but only once.
-      login.markRejected();
-      response = await send(method, path, body);
-    }
+    const response = await request({
+      method,
+      path: `/admin/realms${path}`,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
     if (response.status >= 300) throw refused(response, method, path, connection);
     return {
       status: response.status,
@@ -80,6 +105,7 @@ export async function connectAdmin(connection: AdminConnection): Promise<AdminCl
   return {
     accessToken: () => login.accessToken(),
     call,
+    request,
     async listRealms() {
       const { body } = await call('GET', '');
       if (!Array.isArray(body) || !body.every(isRealmRecord))
@@ -101,6 +127,16 @@ export async function connectAdmin(connection: AdminConnection): Promise<AdminCl
     },
     logout: () => login.logout(),
   };
+}
+
+/**
+ * Returns the address of a path below `/admin/`. Resolves the path as `fetch` does, so that dot segments cannot send
+ * the token to another part of the site.
+ */
+function addressOf({ baseUrl }: AdminConnection, path: string): string {
+  const url = URL.parse(`${baseUrl}${path}`);
+  if (url?.href.startsWith(`${new URL(baseUrl).href.replace(/\/$/, '')}/admin/`)) return url.href;
+  throw new IdkitError('IDKIT_USAGE', `${path} is not a path of the administrative API`);
 }
 
 function isRealmRecord(value: unknown): value is RealmRecord {
@@ -127,7 +163,9 @@ function refused(
   const text = describeRefusal(response.text);
   switch (response.status) {
     case 401:
-      return new IdkitError('IDKIT_CREDENTIALS', `${endpoint} rejected the login of ${connection.username}`);
+      return new IdkitError('IDKIT_CREDENTIALS', `${endpoint} rejected the login of ${connection.username}`, {
+        hints: connection.renewHint === undefined ? [] : [connection.renewHint],
+      });
     case 403:
       return new IdkitError(
         'IDKIT_CREDENTIALS',

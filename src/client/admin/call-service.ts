@@ -15,6 +15,7 @@ export interface ServiceCall {
 export interface ServiceResponse {
   url: string;
   status: number;
+  headers: Headers;
   location?: string;
   text: string;
 }
@@ -41,6 +42,7 @@ export async function callService(call: ServiceCall): Promise<ServiceResponse> {
     return {
       url: call.url,
       status: response.status,
+      headers: response.headers,
       ...(location === null ? {} : { location }),
       text: await response.text(),
     };

@@ -1,6 +1,6 @@
 import { IdkitError, jsonFields, parseJsonObject, Secret } from '../../core/index.ts';
 import { callService, pathSegment, readJson, type ServiceResponse } from './call-service.ts';
-import { type KeptLogin, openTokenFile } from './token-file.ts';
+import { type KeptLogin, openTokenFile, type TokenFile } from './token-file.ts';
 
 /** The login of one administrator. It is renewed when its access token is about to expire. */
 export interface Login {
@@ -14,12 +14,10 @@ export interface Login {
 
 const RENEW_BEFORE_MILLISECONDS = 30_000;
 
-/** Opens a login. The first call tries the token in the file, then a refresh, then the password. */
+/** Opens a login. The first call tries the token in the file, then a refresh, then the password if there is one. */
 export function openLogin(connection: AdminConnection): Login {
-  const realm = connection.realm ?? 'master';
-  const clientId = connection.clientId ?? 'admin-cli';
-  const owner = [connection.baseUrl, realm, clientId, connection.username].join(' ');
-  const file = openTokenFile(connection.tokenFile, owner);
+  const { password } = connection;
+  const file = fileOf(connection);
   let current: KeptLogin | undefined;
   let rejectedToken: string | undefined;
   let renewal: Promise<KeptLogin> | undefined;
@@ -30,7 +28,7 @@ export function openLogin(connection: AdminConnection): Login {
     login.accessExpiresAt - RENEW_BEFORE_MILLISECONDS > Date.now();
 
   const renew = (): Promise<KeptLogin> =>
-    file.exclusively(connection.signal, async () => {
+    exclusively(connection, file, async () => {
       // Another process may have renewed the login while this one waited for the lock.
       const kept = file.read();
       if (usable(kept)) return kept;
@@ -39,39 +37,28 @@ export function openLogin(connection: AdminConnection): Login {
       return fresh;
     });
 
-  const logIn = async (): Promise<KeptLogin> => {
-    const { username, password } = connection;
-    if (password === undefined) {
-      throw new IdkitError(
-        'IDKIT_CREDENTIALS',
-        `there is no stored login of ${username} at ${connection.baseUrl}`,
-      );
-    }
-    const requestedAt = Date.now();
-    const response = await post('token', { grant_type: 'password', username, password: password.reveal() });
-    if (response.status !== 200) throw refusedLogin(response, connection, realm);
-    return parseTokens(response, requestedAt);
+  const logIn = (): Promise<KeptLogin> => {
+    if (password === undefined) throw endedSession(connection, 'the session has expired');
+    return passwordLogin({ ...connection, password });
   };
 
+  /** Returns undefined if the session has ended and the password can start a new one. */
   const refresh = async (kept: KeptLogin | undefined): Promise<KeptLogin | undefined> => {
     if (kept?.refreshToken === undefined || (kept.refreshExpiresAt ?? Infinity) <= Date.now())
       return undefined;
     const requestedAt = Date.now();
-    const response = await post('token', { grant_type: 'refresh_token', refresh_token: kept.refreshToken });
-    return response.status === 200 ? parseTokens(response, requestedAt) : undefined;
-  };
-
-  const post = (endpoint: 'token' | 'logout', form: Record<string, string>): Promise<ServiceResponse> =>
-    callService({
-      method: 'POST',
-      url: `${connection.baseUrl}/realms/${pathSegment(realm)}/protocol/openid-connect/${endpoint}`,
-      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-      body: new URLSearchParams({ client_id: clientId, ...form }).toString(),
-      ...(connection.signal === undefined ? {} : { signal: connection.signal }),
-      ...(connection.timeoutMilliseconds === undefined
-        ? {}
-        : { timeoutMilliseconds: connection.timeoutMilliseconds }),
+    // Once sent, a refresh must not be aborted: the service may already have replaced the token, and without its
+    // response the session is lost.
+    const { signal: _, ...unabortable } = connection;
+    const response = await post(unabortable, 'token', {
+      grant_type: 'refresh_token',
+      refresh_token: kept.refreshToken,
     });
+    if (response.status === 200) return parseTokens(response, requestedAt);
+    if (password !== undefined) return undefined;
+    if (response.status !== 400) throw refusedLogin(response, connection);
+    throw endedSession(connection, serviceText(response));
+  };
 
   return {
     async accessToken() {
@@ -91,12 +78,118 @@ export function openLogin(connection: AdminConnection): Login {
       const kept = current ?? file.read();
       current = undefined;
       file.remove();
-      if (kept?.refreshToken !== undefined) await post('logout', { refresh_token: kept.refreshToken });
+      if (kept !== undefined) await endKeptSession(connection, kept);
     },
   };
 }
 
-function parseTokens(response: ServiceResponse, requestedAt: number): KeptLogin {
+/**
+ * Logs in with the password grant, and with `totp` as the second factor.
+ *
+ * @throws IDKIT_CREDENTIALS; IDKIT_NOT_FOUND for an unknown realm; IDKIT_UNREACHABLE; IDKIT_FAILED
+ */
+export async function passwordLogin(
+  connection: AdminConnection & { password: Secret; totp?: Secret; scope?: string },
+): Promise<KeptLogin> {
+  const { username, password, totp, scope } = connection;
+  const requestedAt = Date.now();
+  const response = await post(connection, 'token', {
+    grant_type: 'password',
+    username,
+    password: password.reveal(),
+    ...(totp === undefined ? {} : { totp: totp.reveal() }),
+    ...(scope === undefined ? {} : { scope }),
+  });
+  if (response.status !== 200) throw refusedLogin(response, connection);
+  return parseTokens(response, requestedAt);
+}
+
+/** Returns the login that the token file of the connection contains, or undefined if there is none. */
+export function readKeptLogin(connection: AdminConnection): KeptLogin | undefined {
+  return fileOf(connection).read();
+}
+
+/** Stores a login in the token file of the connection, and returns the login that it replaces. */
+export function keepLogin(connection: AdminConnection, login: KeptLogin): Promise<KeptLogin | undefined> {
+  const file = fileOf(connection);
+  return exclusively(connection, file, async () => {
+    const replaced = file.read();
+    file.write(login);
+    return replaced;
+  });
+}
+
+/**
+ * Removes the login from the token file of the connection.
+ *
+ * @returns the removed login, whose session is still active at the service; undefined if there was none
+ */
+export function removeKeptLogin(connection: AdminConnection): Promise<KeptLogin | undefined> {
+  const file = fileOf(connection);
+  return exclusively(connection, file, async () => {
+    const removed = file.read();
+    file.remove();
+    return removed;
+  });
+}
+
+/**
+ * Ends the session of a login at the service. Does nothing if the session has already ended there.
+ *
+ * @throws IDKIT_UNREACHABLE, IDKIT_FAILED
+ */
+export async function endKeptSession(connection: AdminConnection, kept: KeptLogin): Promise<void> {
+  if (kept.refreshToken === undefined) return;
+  const response = await post(connection, 'logout', { refresh_token: kept.refreshToken });
+  // The service responds with 400 if the session has ended.
+  if (response.status >= 300 && response.status !== 400) throw refusedLogin(response, connection);
+}
+
+function fileOf(connection: AdminConnection): TokenFile {
+  const { baseUrl, username } = connection;
+  return openTokenFile(
+    connection.tokenFile,
+    [baseUrl, realmOf(connection), clientOf(connection), username].join(' '),
+  );
+}
+
+const realmOf = ({ realm = 'master' }: AdminConnection): string => realm;
+const clientOf = ({ clientId = 'admin-cli' }: AdminConnection): string => clientId;
+
+function exclusively<T>(
+  { lock, signal }: AdminConnection,
+  file: TokenFile,
+  work: () => Promise<T>,
+): Promise<T> {
+  return lock === undefined ? file.exclusively(signal, work) : lock(work);
+}
+
+function post(
+  connection: AdminConnection,
+  endpoint: 'token' | 'logout',
+  form: Record<string, string>,
+): Promise<ServiceResponse> {
+  const { baseUrl, signal, timeoutMilliseconds } = connection;
+  return callService({
+    method: 'POST',
+    url: `${baseUrl}/realms/${pathSegment(realmOf(connection))}/protocol/openid-connect/${endpoint}`,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+    body: new URLSearchParams({ client_id: clientOf(connection), ...form }).toString(),
+    ...(signal === undefined ? {} : { signal }),
+    ...(timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds }),
+  });
+}
+
+function endedSession(connection: AdminConnection, reason: string): IdkitError {
+  return new IdkitError(
+    'IDKIT_CREDENTIALS',
+    `the session of ${connection.username} at ${connection.baseUrl} has ended: ${reason}`,
+    { hints: connection.renewHint === undefined ? [] : [connection.renewHint] },
+  );
+}
+
+/** Returns the tokens of a successful response of the token endpoint. @throws IDKIT_FAILED */
+export function parseTokens(response: ServiceResponse, requestedAt: number): KeptLogin {
   const body = jsonFields(readJson(response));
   const { access_token: access, expires_in: lifetime, refresh_token: refreshToken } = body;
   if (typeof access !== 'string' || typeof lifetime !== 'number') {
@@ -114,7 +207,14 @@ function parseTokens(response: ServiceResponse, requestedAt: number): KeptLogin 
   };
 }
 
-function refusedLogin(response: ServiceResponse, connection: AdminConnection, realm: string): IdkitError {
+/** Returns the error text of a response of the token endpoint. */
+export function serviceText(response: ServiceResponse): string {
+  const fields = parseJsonObject(response.text) ?? {};
+  return String(fields['error_description'] ?? fields['error'] ?? response.status);
+}
+
+function refusedLogin(response: ServiceResponse, connection: AdminConnection): IdkitError {
+  const realm = realmOf(connection);
   const fields = parseJsonObject(response.text);
   if (fields === undefined) {
     return new IdkitError(
@@ -123,7 +223,7 @@ function refusedLogin(response: ServiceResponse, connection: AdminConnection, re
       { hints: ['check that this is the address of a token service'] },
     );
   }
-  const text = String(fields['error_description'] ?? fields['error'] ?? response.status);
+  const text = serviceText(response);
   if (response.status === 404) {
     return new IdkitError('IDKIT_NOT_FOUND', `${connection.baseUrl} has no realm ${realm}: ${text}`);
   }
@@ -133,7 +233,7 @@ function refusedLogin(response: ServiceResponse, connection: AdminConnection, re
   return new IdkitError(
     'IDKIT_CREDENTIALS',
     `the login of ${connection.username} in realm ${realm} at ${connection.baseUrl} was refused: ${text}`,
-    { hints: ['check IDKIT_ADMIN_USERNAME and IDKIT_ADMIN_PASSWORD'] },
+    { hints: [connection.renewHint ?? 'check IDKIT_ADMIN_USERNAME and IDKIT_ADMIN_PASSWORD'] },
   );
 }
 
@@ -146,13 +246,20 @@ export interface AdminConnection {
   /** Client for the password grant. Default: `admin-cli`. */
   clientId?: string;
   username: string;
-  /** Without it, only the login in `tokenFile` is used, and if that has ended, calls throw IDKIT_CREDENTIALS. */
+  /** Absent for a session that only the token file contains: a new login then needs the person. */
   password?: Secret;
   /**
    * The file (mode 0600) that stores the login between runs. Processes lock the file while they renew the login.
    * Default: the login is in memory only.
    */
   tokenFile?: string;
+  /**
+   * Runs the renewal under a lock that all processes with this token file share. Default: a lock file next to the token
+   * file.
+   */
+  lock?: <T>(work: () => Promise<T>) => Promise<T>;
+  /** What the operator can do if the session has ended, for example a command that starts a new one. */
+  renewHint?: string;
   signal?: AbortSignal;
   /** Timeout of one call in milliseconds. Default: 10,000. */
   timeoutMilliseconds?: number;

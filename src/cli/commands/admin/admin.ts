@@ -1,5 +1,7 @@
 import type { CliCommand } from '../../cli-command.ts';
 import type { Runner } from '../../command.ts';
+import { addApiCommand } from './api.ts';
+import { addBulkCommands } from './bulk/bulk.ts';
 import { CLIENT } from './nouns/client.ts';
 import { CLIENT_SCOPE } from './nouns/client-scope.ts';
 import { COMPONENT } from './nouns/component.ts';
@@ -33,4 +35,6 @@ export function addAdmin(program: CliCommand, run: Runner): void {
   for (const noun of NOUNS) addNounCommands(admin, run, noun);
   addEventCommands(admin, run);
   addTokenCommands(admin, run);
+  addBulkCommands(admin, run);
+  addApiCommand(admin, run);
 }

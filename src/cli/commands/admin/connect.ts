@@ -1,28 +1,36 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { AdminClient } from '../../../client/index.ts';
-import type { Settings } from '../../../config/index.ts';
+import type { Profile, Settings } from '../../../config/index.ts';
 import { IdkitError, Secret } from '../../../core/index.ts';
 import type { CliCommand } from '../../cli-command.ts';
 import type { CommandContext, Flags } from '../../command.ts';
+import { directoryMissing } from '../../context.ts';
 import { baseUrlFlag, checkName, given, textFlag } from '../../flags.ts';
 import { ask } from '../../terminal.ts';
 
 /** Adds the flags that every command below `admin` has. */
 export function withAdminFlags(command: CliCommand, options: { realm: boolean }): CliCommand {
   if (options.realm) command.option('--realm <name>', 'the realm (default: IDKIT_REALM)');
-  return command.option(
-    '--base-url <url>',
-    'call the service at this address; no platform directory is needed',
-  );
+  return command
+    .option('--base-url <url>', 'call the service at this address; no platform directory is needed')
+    .option('--profile <name>', 'use the session of this profile (default: IDKIT_PROFILE)');
 }
 
-/** Returns the realm of a command that never asks for it. @throws IDKIT_USAGE if `--realm` is missing or not a name */
-export function realmFlag(flags: Flags): string {
-  const realm = textFlag(flags, 'realm');
-  if (realm === undefined)
-    throw new IdkitError('IDKIT_USAGE', 'no realm is chosen', { hints: ['add --realm NAME'] });
-  return checkName(realm, '--realm');
+/**
+ * Returns the realm of a command that never asks for it.
+ *
+ * @throws IDKIT_USAGE if neither `--realm` nor `IDKIT_REALM` is set, or if it is not a name
+ */
+export function realmFlag({ env }: Pick<CommandContext, 'env'>, flags: Flags): string {
+  const flag = textFlag(flags, 'realm');
+  const realm = flag ?? (env['IDKIT_REALM'] || undefined);
+  if (realm === undefined) {
+    throw new IdkitError('IDKIT_USAGE', 'no realm is chosen', {
+      hints: ['add --realm NAME, or set IDKIT_REALM'],
+    });
+  }
+  return checkName(realm, flag === undefined ? 'IDKIT_REALM' : '--realm');
 }
 
 /**
@@ -43,14 +51,67 @@ export function nameArgument(
   return checkName(value, what.name);
 }
 
-/** Connects to the service at `--base-url`. Default: the service of the platform. Prompts for a missing password. */
-export async function connect(
-  context: CommandContext,
+/** A connection to the administrative API. */
+export interface Connected {
+  admin: AdminClient;
+  baseUrl: string;
+  /** The realm of the profile. Undefined without a profile, and for `master`, which administers other realms. */
+  realm?: string;
+}
+
+/**
+ * Connects to the service that the flags and the environment select: `--base-url`, else `--profile`, else `--dir`, else
+ * `IDKIT_PROFILE`, else the platform directory, else the current profile. Prompts for a missing password.
+ *
+ * @throws IDKIT_USAGE if two flags select a service; IDKIT_DIRECTORY_MISSING if nothing selects one
+ */
+export async function connect(context: CommandContext, flags: Flags): Promise<Connected> {
+  const address = baseUrlFlag(flags);
+  const profile = await chooseProfile(context, flags, address);
+  if (profile === undefined) return connectWithSettings(context, address);
+  const { profileConnection } = await import('./kept-session.ts');
+  const { connectAdmin } = await import('../../../client/index.ts');
+  const admin = await connectAdmin(await profileConnection(context, profile));
+  return {
+    admin,
+    baseUrl: profile.url,
+    ...given('realm', profile.realm === 'master' ? undefined : profile.realm),
+  };
+}
+
+/** Returns the profile that the command uses, or undefined if it uses an address or a platform directory. */
+async function chooseProfile(
+  { env, globals, loadSettings }: CommandContext,
   flags: Flags,
-): Promise<{ admin: AdminClient; baseUrl: string }> {
-  const flag = baseUrlFlag(flags);
-  const settings = await (flag === undefined ? context.loadPlatform() : context.loadSettings());
-  const baseUrl = flag ?? (await findService(settings));
+  address: string | undefined,
+): Promise<Profile | undefined> {
+  const name = textFlag(flags, 'profile');
+  const rivals = [
+    ...(address === undefined ? [] : ['--base-url']),
+    ...(name === undefined ? [] : ['--profile']),
+    ...(globals.dir === undefined ? [] : ['--dir']),
+  ];
+  if (name !== undefined && rivals.length > 1) {
+    throw new IdkitError('IDKIT_USAGE', `${rivals.join(' and ')} each select a service`, {
+      hints: ['pass only one of them'],
+    });
+  }
+  if (address !== undefined) return undefined;
+  const { findProfile, readProfiles } = await import('../../../config/index.ts');
+  const wanted = name ?? (globals.dir === undefined ? env['IDKIT_PROFILE'] : undefined);
+  if (wanted) return findProfile(readProfiles(env), wanted);
+  if (globals.dir !== undefined || env['IDKIT_DIR']) return undefined;
+  const settings = await loadSettings();
+  if (settings.exists) return undefined;
+  const profiles = readProfiles(env);
+  if (profiles.current !== undefined) return findProfile(profiles, profiles.current);
+  const { code, hints, message } = directoryMissing(settings.dir);
+  throw new IdkitError(code, message, { hints: [...hints, 'or log in to a service with `idkit login URL`'] });
+}
+
+async function connectWithSettings(context: CommandContext, address: string | undefined): Promise<Connected> {
+  const settings = await (address === undefined ? context.loadPlatform() : context.loadSettings());
+  const baseUrl = address ?? (await findService(settings));
   const { username } = settings.administrator;
   const password = settings.administrator.password ?? (await askPassword(context, username, baseUrl));
   const { connectAdmin } = await import('../../../client/index.ts');
