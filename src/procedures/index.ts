@@ -31,7 +31,14 @@ export { restore } from './restore/runbook.ts';
 export { RESTORE_STEPS } from './restore/steps.ts';
 export { type RotateMasterKeyResult, rotateMasterKey } from './rotate-master-key.ts';
 export type { Finding, ProcedureOptions, ProcedureResult, Reporter, StepDescription } from './run.ts';
-export { renderSchedule } from './schedule.ts';
+export {
+  installSchedule,
+  renderSchedule,
+  type ScheduleChoices,
+  scheduleOptions,
+  showFiles,
+} from './schedule/install.ts';
+export type { FileChange, InstallResult, ScheduleOptions, Scheduler } from './schedule/options.ts';
 export { renderJunit } from './smoke/junit.ts';
 export type { SmokeCheck, SmokeOptions, SmokeResult } from './smoke/options.ts';
 export { smoke } from './smoke/runbook.ts';
