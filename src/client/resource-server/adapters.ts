@@ -52,11 +52,11 @@ export function getCaller(request: object): Caller {
  * Returns a hook for Fastify: `{ onRequest: fastifyBearer(api, { realmRoles: ['reader'] }) }`. The hook responds to a
  * request that it rejects, and the handler of the route does not run.
  */
-export function fastifyBearer<Q extends RequestShape = RequestShape>(
+export function fastifyBearer(
   api: ResourceServer,
   requirement?: Requirement,
-  options?: AdapterOptions<Q>,
-): (request: Q, reply: ReplyShape) => Promise<unknown> {
+  options?: AdapterOptions<RequestShape>,
+): (request: RequestShape, reply: ReplyShape) => Promise<unknown> {
   return async (request, reply) => {
     const refusal = await admit(api, request, request.headers.authorization, requirement, options);
     if (refusal === undefined) return undefined;
@@ -71,11 +71,11 @@ export function fastifyBearer<Q extends RequestShape = RequestShape>(
  * Returns middleware for Express: `app.get('/orders', expressBearer(api, …), handler)`. It responds to a request that
  * it rejects. It calls `next` for an admitted request, and with any unexpected error.
  */
-export function expressBearer<Q extends RequestShape = RequestShape>(
+export function expressBearer(
   api: ResourceServer,
   requirement?: Requirement,
-  options?: AdapterOptions<Q>,
-): (request: Q, response: ResponseShape, next: (error?: unknown) => void) => void {
+  options?: AdapterOptions<RequestShape>,
+): (request: RequestShape, response: ResponseShape, next: (error?: unknown) => void) => void {
   return (request, response, next) => {
     admit(api, request, request.headers.authorization, requirement, options).then((refusal) => {
       if (refusal === undefined) next();

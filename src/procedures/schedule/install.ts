@@ -1,5 +1,6 @@
-import { lstatSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ownDirectory, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { findEntry } from '../../files/index.ts';
@@ -7,6 +8,7 @@ import { renderCrontab } from './cron.ts';
 import type { InstallResult, ScheduleOptions, Scheduler } from './options.ts';
 import { applyChanges, type FilePlan, planFiles, type ScheduledFile } from './owned-files.ts';
 import { quoteForShell } from './quote.ts';
+import { listWritable } from './sandbox.ts';
 import { isUnitOf, listEnabled, renderUnits } from './systemd.ts';
 
 /** The directory in which each scheduler reads the files of the machine. */
@@ -40,7 +42,7 @@ export function scheduleOptions(settings: Settings, choices: ScheduleChoices): S
   const options: ScheduleOptions = {
     dir: settings.dir,
     name,
-    program: [process.execPath, join(ownDirectory().pathname, 'bin/idkit.js')],
+    program: [process.execPath, fileURLToPath(new URL('bin/idkit.js', ownDirectory()))],
     user: owner,
     userChosen: choices.user !== undefined,
     home: findUser(owner)?.home,
@@ -52,7 +54,9 @@ export function scheduleOptions(settings: Settings, choices: ScheduleChoices): S
   check('--user', owner, /^([a-z_][a-z0-9_.-]{0,30}\$?|\d{1,10})$/i, 'the name or the number of a user');
   if (mailTo !== undefined)
     check('--mail-to', mailTo, /^[\w.+-]+(@[A-Za-z0-9.-]+)?$/, 'one mail address, or the name of a user');
-  for (const path of [...options.program, options.dir, options.passphraseFile])
+  // A line end in a path of idkit.yaml would add a line to a unit, which root installs.
+  const paths = [...options.program, options.passphraseFile, ...listWritable(settings)];
+  for (const path of paths)
     if (/[\0-\x1f\x7f]/.test(path))
       throw new IdkitError(
         'IDKIT_USAGE',
@@ -216,7 +220,7 @@ function checkDisabled(into: string, names: readonly string[]): void {
 
 /** Returns the name of the owner of a directory, or the number if the user has no name. */
 function findOwner(dir: string): string {
-  const { uid } = lstatSync(dir);
+  const { uid } = statSync(dir);
   return listUsers().find((user) => user.uid === uid)?.name ?? String(uid);
 }
 

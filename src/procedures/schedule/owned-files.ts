@@ -70,7 +70,7 @@ export function planFiles({ into, dir, files, matches }: FilePlan): readonly Fil
   if (faults.length === 0) return changes;
   throw new IdkitError('IDKIT_FAILED', `${faults.join('; ')}; nothing was changed`, {
     hints: [
-      'move the file away and run the command again; changes to a unit belong into a drop-in (systemctl edit UNIT)',
+      'move the file and run the command again; put changes to a unit into a drop-in (systemctl edit UNIT)',
       'for a second platform on this machine, choose other names with --name',
     ],
   });

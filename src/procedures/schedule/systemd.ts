@@ -143,6 +143,12 @@ function cacheLines({ name }: ScheduleOptions): readonly string[] {
   return [`CacheDirectory=${name}`, 'CacheDirectoryMode=0700', `Environment=NODE_COMPILE_CACHE=%C/${name}`];
 }
 
+/**
+ * Returns the command line of a unit. systemd accepts quotes and escapes in the arguments of a command, but not in the
+ * path of its program, so a shell starts a Node.js whose path needs them.
+ */
 function commandLine({ program, dir }: ScheduleOptions, words: readonly string[]): string {
-  return [...program, '--dir', dir, ...words].map(quoteForExec).join(' ');
+  const command = [...program, '--dir', dir, ...words].map(quoteForExec);
+  const isPlain = command[0] === program[0];
+  return [...(isPlain ? [] : ['/bin/sh', '-c', quoteForExec('exec "$0" "$@"')]), ...command].join(' ');
 }

@@ -12,7 +12,7 @@ import {
   type ScheduleChoices,
   scheduleOptions,
 } from '../../../src/procedures/index.ts';
-import { PROGRAM } from '../../program.ts';
+import { PROGRAM, spawnService } from '../../program.ts';
 import { makeDirectory, PASSPHRASE } from '../platform.ts';
 
 const run = promisify(execFile);
@@ -58,6 +58,7 @@ describe('schedule', () => {
     const base = await makeDirectory(t, 'cron');
     const dir = join(base, ODD);
     initPlatform(dir, { env: {} });
+    await (await spawnService(dir, [])).stop();
     const passphraseFile = join(base, 'pass phrase');
     await writeFile(passphraseFile, `${PASSPHRASE.reveal()}\n`, { mode: 0o600 });
     const settings = await loadSettings({ dir, env: {} });
@@ -192,8 +193,15 @@ describe('schedule', () => {
       );
     const broken = join(dir, 'a\nb');
     await mkdir(broken);
-    const odd = await loadSettings({ dir: broken, env: {} });
-    assert.throws(() => scheduleOptions(odd, { user: 'idkit' }), { code: 'IDKIT_USAGE' });
+    const database = 'sqlite:/x\nUser=root\n/y.db';
+    for (const odd of [
+      await loadSettings({ dir: broken, env: {} }),
+      await loadSettings({ dir, env: { IDKIT_DATABASE_URL: database } }),
+    ])
+      assert.throws(() => scheduleOptions(odd, { user: 'idkit' }), {
+        code: 'IDKIT_USAGE',
+        message: /contains a control character/,
+      });
   });
 
   it('the report of a failure contains the name of the unit, and goes to the mail address', async (t) => {
