@@ -10,7 +10,6 @@ import { quoteForUnit } from './quote.ts';
  */
 const SANDBOX = [
   'NoNewPrivileges=yes',
-  'PrivateTmp=yes',
   'PrivateDevices=yes',
   'ProtectSystem=strict',
   'ProtectClock=yes',
@@ -32,6 +31,8 @@ const SANDBOX = [
 
 /** Directories that `ProtectHome=yes` hides. */
 const HOMES = ['/home', '/root', '/run/user'];
+/** Directories that `PrivateTmp=yes` replaces. */
+const TEMPORARY = ['/tmp', '/var/tmp'];
 
 /**
  * Returns the lines that confine a unit. It can write only to the platform directory, the backup root, the mirror and
@@ -43,10 +44,13 @@ export function renderSandbox(settings: Settings, options: ScheduleOptions): rea
   if (settings.runtime === 'compose') return [mask];
   const writable = listWritable(settings);
   const used = [...writable, ...options.program, ...(options.home === undefined ? [] : [options.home])];
+  const usesAny = (places: readonly string[]): boolean =>
+    used.some((path) => places.some((place) => contains(place, path)));
   return [
     mask,
     ...SANDBOX,
-    `ProtectHome=${used.some((path) => HOMES.some((home) => contains(home, path))) ? 'read-only' : 'yes'}`,
+    `PrivateTmp=${usesAny(TEMPORARY) ? 'no' : 'yes'}`,
+    `ProtectHome=${usesAny(HOMES) ? 'read-only' : 'yes'}`,
     // With the minus sign, idkit itself reports a directory that does not exist.
     `ReadWritePaths=${writable.map((path) => quoteForUnit(`-${path}`)).join(' ')}`,
     ...capabilities(settings),

@@ -114,10 +114,10 @@ function renderTimer({ why, calendar }: Timer): readonly string[] {
  * which may be what fails. The command reads its words from arguments, so no name becomes a part of the program.
  */
 function renderFailure({ user, mailTo }: ScheduleOptions): readonly string[] {
-  const report = 'systemctl status --full --no-pager --lines=50 "$1"';
+  const report = 'journalctl --no-pager --output=short-iso --lines=50 --unit="$1"';
   const [program, ...words] =
     mailTo === undefined
-      ? [`${report} | systemd-cat -t idkit-failure -p alert`, '%i']
+      ? [`{ echo "$1 failed"; ${report}; } | systemd-cat -t idkit-failure -p alert`, '%i']
       : [
           `{ printf "To: %s\\nSubject: %s failed on %s\\n\\n" "$2" "$1" "$(uname -n)"; ${report}; } | /usr/sbin/sendmail -t`,
           '%i',

@@ -149,6 +149,8 @@ describe('schedule', () => {
     await writeFile(join(dir, 'idkit.yaml'), 'listen: { port: 443 }\n');
     const low = print(await loadSettings({ dir, env: {} }), 'systemd', { user: 'idkit' });
     assert.match(low, /^AmbientCapabilities=CAP_NET_BIND_SERVICE$/m);
+    // The platform directory of this test is below /tmp.
+    assert.match(low, /^PrivateTmp=no$/m);
   });
 
   it('prints a timer for each procedure; the timers use UTC and catch up after a missed run', async (t) => {
@@ -214,8 +216,8 @@ describe('schedule', () => {
     const script = quoted.replace(/\\(.)/g, '$1').replaceAll('%%', '%').replaceAll('$$', '$');
     const bin = join(dir, 'bin');
     await mkdir(bin);
-    for (const name of ['sendmail', 'systemctl']) {
-      const body = name === 'sendmail' ? 'cat' : 'echo "status of $5"; exit 3';
+    for (const name of ['sendmail', 'journalctl']) {
+      const body = name === 'sendmail' ? 'cat' : 'echo "log of $4"';
       await writeFile(join(bin, name), `#!/bin/sh\n${body}\n`);
       await chmod(join(bin, name), 0o755);
     }
@@ -226,7 +228,7 @@ describe('schedule', () => {
     });
     assert.match(
       ended.stdout,
-      /^To: ops@example\.org\nSubject: idkit-verify\.service failed on \S+\n\nstatus of idkit-verify\.service\n$/,
+      /^To: ops@example\.org\nSubject: idkit-verify\.service failed on \S+\n\nlog of --unit=idkit-verify\.service\n$/,
     );
   });
 });
