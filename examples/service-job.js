@@ -12,7 +12,7 @@ const tokens = openServiceTokens({
   issuer: `${BASE_URL}/realms/${REALM}`,
   clientId: CLIENT_ID,
   // Called at each renewal, so a secret that a secrets manager changes is used from the next renewal on.
-  clientSecret: () => CLIENT_SECRET ?? '',
+  clientSecret: () => CLIENT_SECRET,
   apiOrigins: [new URL(API).origin],
 });
 

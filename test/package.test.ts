@@ -101,6 +101,14 @@ test('the package contains only the compiled program, its types and the document
   );
 });
 
+test('the package does not contain the package with only the library, which the same build writes', () => {
+  assert.equal(existsSync(join(work, 'checkout/dist/packages/client/client.js')), true);
+  assert.deepEqual(
+    files.filter((path) => path.startsWith('dist/packages/')),
+    [],
+  );
+});
+
 test('the package bundles the direct and indirect dependencies that npm would warn about on Node.js 20', () => {
   const names = new Set(bundled.map((path) => path.split('/')[1]));
   for (const name of ['chalk', 'commander', 'execa', 'kysely']) assert.ok(names.has(name), name);

@@ -32,7 +32,9 @@ const policy = [
 const server = createServer(async (request, response) => {
   const { pathname } = new URL(request.url, 'http://localhost');
   if (request.method === 'POST' && pathname === '/reports') {
-    console.log(`reported: ${Buffer.concat(await Array.fromAsync(request))}`);
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    console.log(`reported: ${Buffer.concat(parts)}`);
     return response.writeHead(204).end();
   }
   const [type, content] = files[pathname] ?? ['text/plain', undefined];

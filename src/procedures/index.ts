@@ -40,7 +40,14 @@ export type {
   StepEvent,
   StepProgress,
 } from './run.ts';
-export { renderSchedule } from './schedule.ts';
+export {
+  installSchedule,
+  renderSchedule,
+  type ScheduleChoices,
+  scheduleOptions,
+  showFiles,
+} from './schedule/install.ts';
+export type { FileChange, InstallResult, ScheduleOptions, Scheduler } from './schedule/options.ts';
 export { renderJunit } from './smoke/junit.ts';
 export type { SmokeCheck, SmokeOptions, SmokeResult } from './smoke/options.ts';
 export { smoke } from './smoke/runbook.ts';

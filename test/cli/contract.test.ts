@@ -90,7 +90,7 @@ const COMMANDS: Record<string, readonly string[]> = {
   'backups prune': ['--root', '--keep-days', '--dry-run'],
   'master-key rotate': [],
   'recover-admin': ['--username'],
-  schedule: ['--format'],
+  schedule: ['--format', '--systemd', '--cron', '--user', '--dry-run', '--print', '--remove'],
   status: [],
   up: [],
   down: [],

@@ -166,7 +166,14 @@ const COMMANDS: Readonly<Record<string, Decisions>> = {
     ['the steps', '~procedures/recover-admin.ts'],
     ['the change in the database', '~admin/master/recover-administrator.ts'],
   ],
-  schedule: [command('schedule.ts'), ['the timers, cron lines and units', '~procedures/schedule.ts']],
+  schedule: [
+    command('schedule.ts'),
+    ['the timers', '~procedures/schedule/timers.ts'],
+    ['the units', '~procedures/schedule/systemd.ts, ~procedures/schedule/sandbox.ts'],
+    ['the cron lines', '~procedures/schedule/cron.ts'],
+    ['the user, the paths, and what `install` writes', '~procedures/schedule/install.ts'],
+    ['which files are never overwritten', '~procedures/schedule/owned-files.ts'],
+  ],
   status: [command('status.ts'), ['what the command reports', '~procedures/status/status.ts']],
   'config show': [
     command('config.ts'),

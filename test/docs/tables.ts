@@ -5,6 +5,7 @@ import { BACKUP_STEPS, DRILL_STEPS, RESTORE_STEPS, VERIFY_STEPS } from '../../sr
 import { decidedIn, FILES_OF_PROGRAM, filesOfCommand, filesOfError, filesOfSetting } from './decided.ts';
 import { administrationTable, urlTable } from './http-tables.ts';
 import { code, escapePipes, head, row } from './markdown.ts';
+import { SHOWN_EXAMPLES, showExample } from './shown-examples.ts';
 import { STYLE_RULES } from './style-rules.ts';
 
 // Generates parts of the pages from the program. parts.test.ts compares them with the pages line by line.
@@ -132,4 +133,5 @@ export const PARTS: Readonly<Record<string, () => readonly string[]>> = {
   'runbook restore': restoreRunbook,
   'runbook drill': () => runbook('drill'),
   replacements: replacementTable,
+  ...Object.fromEntries(SHOWN_EXAMPLES.map((name) => [`example ${name}`, () => showExample(name)])),
 };

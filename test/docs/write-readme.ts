@@ -9,7 +9,7 @@ import { PARTS } from './tables.ts';
 /** Returns a page in which the text between each pair of markers is newly generated. */
 export function withParts(page: string): string {
   return page.replace(
-    /(<!-- part: ([a-z ]+) -->\n)[\s\S]*?(<!-- end -->)/g,
+    /(<!-- part: ([a-z ./-]+) -->\n)[\s\S]*?(<!-- end -->)/g,
     (_, before: string, name: string, after: string) => {
       const part = PARTS[name];
       if (part === undefined) throw new Error(`a page has the part "${name}", which no table makes`);

@@ -12,7 +12,7 @@ test('a user logs in to the single-page application, which renews its token and 
   const page = await open();
   await shows(page, 'Logged out (not_logged_in)');
 
-  await t.test('a login with PKCE leaves nothing in the address or in storage', async () => {
+  await t.test('a login with PKCE leaves nothing in the address, and no token in storage', async () => {
     await page.click('#login');
     await fillLogin(page);
     await shows(page, 'Hello, Alice Example');
@@ -20,7 +20,8 @@ test('a user logs in to the single-page application, which renews its token and 
     const stored = await page.evaluate(
       'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
     );
-    assert.equal(stored, '[{},{},""]');
+    // The page remembers only that this tab has a session.
+    assert.equal(stored, `[{},{"idkit ${realm.issuer} shop logged in":"yes"},""]`);
     await page.click('#orders');
     await page.getByText('two chairs').waitFor();
     assert.deepEqual(await page.getByRole('listitem').allTextContents(), ['a lamp', 'two chairs']);
@@ -40,6 +41,36 @@ test('a user logs in to the single-page application, which renews its token and 
     assert.equal(await realm.countEvents('login'), 1);
   });
 
+  assert.equal(application.output().includes('reported'), false);
+});
+
+test('after a reload, the application has a session again without a page, until the user logs out', async (t) => {
+  if (missing !== undefined) return t.skip(missing);
+  const { open, url, application } = await startShop(t);
+  const page = await open();
+  let redirects = 0;
+  page.on('request', (request) => {
+    if (request.url().includes('prompt=none')) redirects += 1;
+  });
+  await page.click('#login');
+  await fillLogin(page);
+  await shows(page, 'Hello, Alice Example');
+  await page.goto(`${url}?view=list#end`);
+  await shows(page, 'Hello, Alice Example');
+  await page.reload();
+  await shows(page, 'Hello, Alice Example');
+  assert.equal(page.url(), `${url}?view=list#end`);
+  assert.equal(redirects, 2);
+  await page.click('#orders');
+  await page.getByText('two chairs').waitFor();
+
+  // The service has no session any more, so the application knows it after one redirect, and does not repeat it.
+  await page.context().clearCookies();
+  await page.reload();
+  await shows(page, 'Logged out (not_logged_in');
+  await page.reload();
+  await shows(page, 'Logged out (not_logged_in)');
+  assert.equal(redirects, 3);
   assert.equal(application.output().includes('reported'), false);
 });
 

@@ -1,24 +1,105 @@
-import { Option } from 'commander';
+import { resolve } from 'node:path';
+import { Argument, Option } from 'commander';
+import { IdkitError } from '../../core/index.ts';
+import type { InstallResult, ScheduleChoices, Scheduler } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
-import type { Runner } from '../command.ts';
+import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
+import { given, textFlag } from '../flags.ts';
+import { renderTable } from '../output/render-table.ts';
 
-/** `idkit schedule` */
+/** The flags that only `idkit schedule install` accepts. */
+const INSTALL_FLAGS = ['systemd', 'cron', 'into', 'dryRun', 'print', 'remove'];
+
+/** `idkit schedule [install]` */
 export function addSchedule(program: CliCommand, run: Runner): void {
   program
     .command('schedule')
-    .description('print timers for backup, verify and drill, as cron lines or systemd units')
-    .addOption(new Option('--format <kind>', 'the scheduler').choices(['cron', 'systemd']).default('cron'))
+    .description('print or install the service and its timers for backup, verify and drill')
+    .addArgument(new Argument('[action]', 'print, the default, or install').choices(['print', 'install']))
+    .addOption(new Option('--format <kind>', 'what to print (default: cron)').choices(['cron', 'systemd']))
+    .option('--systemd', 'install units for serve and the timers in /etc/systemd/system')
+    .option('--cron', 'install the timers in /etc/cron.d')
+    .option('--user <name>', 'the user that runs them (default: the owner of the platform directory)')
+    .option('--name <name>', 'the name of the service, for several platforms on a machine (default: idkit)')
+    .option('--mail-to <address>', 'mail failures to this address (default: with cron, root)')
+    .option('--timers-only', 'leave out the unit of serve')
+    .option('--into <dir>', 'install into another directory')
+    .option('--dry-run', 'report which files would be written, but write nothing')
+    .option('--print', 'print the files instead of writing them')
+    .option('--remove', 'remove the files that install wrote')
     .examples([
       ['(crontab -l; idkit schedule) | crontab -', 'adds the lines to your crontab'],
       ['idkit schedule --format systemd', 'prints unit and timer files'],
+      ['idkit schedule install --systemd', 'writes them, and prints the commands that start them'],
+      ['idkit schedule install --cron --mail-to ops@example.org', 'writes /etc/cron.d/idkit'],
+      ['idkit schedule install --systemd --remove', 'removes the units again'],
     ])
     .action(
-      run(async (context, flags) => {
-        const settings = await context.loadPlatform();
-        const format = flags['format'] as 'cron' | 'systemd';
-        const { renderSchedule } = await import('../../procedures/index.ts');
-        const text = renderSchedule(settings, { format, command: 'idkit' });
-        return { data: { format, schedule: text }, text: text.trimEnd() };
-      }),
+      run((context, flags, [action]) =>
+        action === 'install' ? install(context, flags) : print(context, flags),
+      ),
     );
+}
+
+async function print(context: CommandContext, flags: Flags): Promise<Outcome> {
+  const wrong = INSTALL_FLAGS.find((name) => flags[name] !== undefined);
+  if (wrong !== undefined)
+    throw new IdkitError('IDKIT_USAGE', `--${flagName(wrong)} belongs to idkit schedule install`);
+  const settings = await context.loadPlatform();
+  const format = (textFlag(flags, 'format') ?? 'cron') as Scheduler;
+  const { renderSchedule, scheduleOptions } = await import('../../procedures/index.ts');
+  const text = renderSchedule(settings, format, scheduleOptions(settings, readChoices(context, flags)));
+  return { data: { format, schedule: text }, text: text.trimEnd() };
+}
+
+async function install(context: CommandContext, flags: Flags): Promise<Outcome> {
+  if (flags['format'] !== undefined)
+    throw new IdkitError('IDKIT_USAGE', '--format prints a schedule; install takes --systemd or --cron');
+  const [scheduler, other] = (['systemd', 'cron'] as const).filter((name) => flags[name] === true);
+  if (scheduler === undefined || other !== undefined)
+    throw new IdkitError('IDKIT_USAGE', 'idkit schedule install needs either --systemd or --cron', {
+      hints: ['idkit schedule install --systemd installs the service and its timers'],
+    });
+  const settings = await context.loadPlatform();
+  const { installSchedule, scheduleOptions, showFiles } = await import('../../procedures/index.ts');
+  const options = scheduleOptions(settings, readChoices(context, flags));
+  const printed = flags['print'] === true;
+  const into = textFlag(flags, 'into');
+  const result = installSchedule(settings, scheduler, options, {
+    plan: printed || flags['dryRun'] === true,
+    remove: flags['remove'] === true,
+    ...given('into', into === undefined ? undefined : resolve(context.cwd, into)),
+  });
+  const data = { scheduler, user: options.user, changes: result.changes, next: result.next };
+  if (printed) return { data: { ...data, files: result.files }, text: showFiles(result) };
+  return { data, text: renderChanges(result, flags['dryRun'] === true) };
+}
+
+/** Reads the flags that printing and installing share. The passphrase file comes from its variable. */
+function readChoices({ env, cwd }: CommandContext, flags: Flags): ScheduleChoices {
+  const passphraseFile = env['IDKIT_BACKUP_PASSPHRASE_FILE'];
+  return {
+    ...given('name', textFlag(flags, 'name')),
+    ...given('user', textFlag(flags, 'user')),
+    ...given('mailTo', textFlag(flags, 'mailTo')),
+    ...given('passphraseFile', passphraseFile ? resolve(cwd, passphraseFile) : undefined),
+    timersOnly: flags['timersOnly'] === true,
+  };
+}
+
+const DONE = { create: 'wrote', update: 'replaced', keep: 'unchanged', remove: 'removed' } as const;
+const PLANNED = { create: 'write', update: 'replace', keep: 'unchanged', remove: 'remove' } as const;
+
+function renderChanges({ changes, next }: InstallResult, planned: boolean): string {
+  if (changes.length === 0) return 'idkit has no files here';
+  const table = renderTable(
+    ['CHANGE', 'FILE'],
+    changes.map(({ file, change }) => [(planned ? PLANNED : DONE)[change], file]),
+  );
+  const commands = next.length === 0 || planned ? [] : ['', 'Next, run:', ...next.map((line) => `  ${line}`)];
+  return [table, ...commands].join('\n');
+}
+
+function flagName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -5,6 +5,9 @@
  * - `logged_out`: the session has no tokens.
  * - `login_failed`: the response to a login is an error, or it does not belong to a login of this session.
  * - `unexpected_answer`: the response does not follow OpenID Connect. The issuer may not be an OpenID provider.
+ * - `secret_missing`: the client's secret is empty, or not a text. The service was not asked.
+ * - `callback_failed`: a function of the application, such as `clientSecret` or `openUrl`, threw an error, which is the
+ *   `cause`. The service was not asked.
  * - `not_allowed`: the library does not allow the call, for example a request to an address outside `apiOrigins`.
  */
 export type ClientErrorCode =
@@ -13,6 +16,8 @@ export type ClientErrorCode =
   | 'logged_out'
   | 'login_failed'
   | 'unexpected_answer'
+  | 'secret_missing'
+  | 'callback_failed'
   | 'not_allowed';
 
 /** The service's reasons for rejecting a request. */

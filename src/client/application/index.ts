@@ -8,6 +8,7 @@ export {
   openBrowserSession,
 } from './browser-session.ts';
 export { ClientError, type ClientErrorCode, type RefusalDetails } from './client-error.ts';
+export type { ClientSecret } from './client-secret.ts';
 export { type NativeSession, type NativeSessionOptions, openNativeSession } from './native-session.ts';
 export type { ProviderOptions } from './provider.ts';
 export { openServiceTokens, type ServiceTokenOptions, type ServiceTokens } from './service-tokens.ts';

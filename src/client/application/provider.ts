@@ -26,6 +26,7 @@ export interface Provider {
    * Sends one request to the service and returns what `read` extracts from the response.
    *
    * @throws ClientError `unreachable`, `refused` or `unexpected_answer`
+   * @throws TypeError if the application passed a wrong value, such as an empty refresh token
    */
   request<T>(
     send: (transport: Transport) => Promise<Response>,
@@ -52,6 +53,8 @@ export function openProvider(options: ProviderOptions): Provider {
     try {
       response = await send(transport);
     } catch (cause) {
+      // oauth4webapi rejects a wrong argument before it sends the request.
+      if (isArgumentError(cause)) throw cause;
       throw new ClientError('unreachable', `${issuer.origin} does not respond`, { cause });
     }
     if (response.status >= 400) throw await parseRefusal(response);
@@ -101,6 +104,10 @@ async function parseRefusal(response: Response): Promise<ClientError> {
   return status === 400 || status === 401 || error !== undefined
     ? new ClientError('refused', `the service rejected the request: ${words}`, details)
     : new ClientError('unexpected_answer', `the service responded: ${words}`, details);
+}
+
+function isArgumentError(error: unknown): boolean {
+  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_INVALID_ARG_');
 }
 
 function text(value: unknown): string | undefined {

@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { bearerFetch } from './bearer-fetch.ts';
 import { ClientError } from './client-error.ts';
+import { type ClientSecret, readSecret } from './client-secret.ts';
 import { openProvider, type ProviderOptions } from './provider.ts';
 import { DEFAULT_LIFETIME_SECONDS, renewalTime } from './token-set.ts';
 
@@ -9,7 +10,7 @@ export interface ServiceTokenOptions extends ProviderOptions {
   /**
    * The secret, or a function that returns it. Each renewal calls the function, so the secret can change at run time.
    */
-  clientSecret: string | (() => string | Promise<string>);
+  clientSecret: ClientSecret;
   /** Scopes to request, separated by spaces. */
   scope?: string;
   /** Origins to which `fetch` may send tokens, such as `https://api.example.org`. Default: none. */
@@ -20,9 +21,10 @@ export interface ServiceTokenOptions extends ProviderOptions {
 export interface ServiceTokens {
   /**
    * Returns the cached token, or a new one if fewer than 30 seconds are left. Parallel callers share one request. If
-   * the service is unreachable, the function returns the cached token until that expires.
+   * the service or the secret is unavailable, the function returns the cached token until that expires.
    *
-   * @throws ClientError `refused` with the error of the service, `unreachable`, `unexpected_answer`
+   * @throws ClientError `refused` with the error of the service, `unreachable`, `unexpected_answer`, `secret_missing`,
+   * `callback_failed` if `clientSecret` throws
    */
   accessToken(): Promise<string>;
   /**
@@ -57,8 +59,8 @@ export function openServiceTokens(options: ServiceTokenOptions, now: () => numbe
   let rejectedAt = 0;
 
   const obtain = async (): Promise<Cached> => {
-    const { clientSecret, scope } = options;
-    const secret = typeof clientSecret === 'string' ? clientSecret : await clientSecret();
+    const { clientId, clientSecret, scope } = options;
+    const secret = await readSecret(clientId, clientSecret);
     const server = await provider.server();
     const requestedAt = now();
     const tokenResponse = await provider.request(

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import { bearerFetch } from './bearer-fetch.ts';
-import { ClientError, type RefusalDetails } from './client-error.ts';
+import { ClientError, type ClientErrorCode, type RefusalDetails } from './client-error.ts';
 import type { Peers } from './peers.ts';
 import { openProvider, type Provider, type ProviderOptions } from './provider.ts';
 import { type LoggedOutReason, nextStep, type SessionEvent, type SessionState } from './session-state.ts';
@@ -57,7 +57,8 @@ export interface Session {
    * when the user has logged in.
    *
    * @throws ClientError `unreachable` or `refused` if the discovery document is unavailable; `unexpected_answer` if it
-   * names no authorization endpoint; `not_allowed` for a `returnTo` of another origin
+   * names no authorization endpoint; `not_allowed` for a `returnTo` of another origin; `callback_failed` if `openUrl`
+   * throws
    */
   login(options?: LoginOptions): Promise<void>;
   /**
@@ -90,6 +91,8 @@ export interface PendingLogin {
   readonly verifier: string;
   readonly nonce: string;
   readonly returnTo?: string;
+  /** Whether the login shows no page. */
+  readonly silent?: true;
 }
 
 /** The parts of a session that differ between a browser and other programs. */
@@ -99,6 +102,8 @@ export interface Place {
   readonly peers: Peers;
   readonly clock: Clock;
   readonly origins: readonly string[];
+  /** Returns how the client authenticates at the token endpoint. @throws ClientError */
+  authenticate(): Promise<oauth.ClientAuth>;
   keepLogin(state: string, pending: PendingLogin): void;
   /** Opens a page of the service for the user. */
   open(url: string): void | Promise<void>;
@@ -113,11 +118,26 @@ export interface OpenSession extends Session {
   readonly keeper: TokenKeeper;
   /** Completes a login with the parameters of the redirect. Checks `state`, `iss` and the nonce. @throws ClientError */
   receive(parameters: URLSearchParams, state: string, pending: PendingLogin): Promise<void>;
-  /** Takes over the tokens of another tab. If no tab has tokens, the session becomes `logged_out`. */
-  join(): Promise<void>;
+  /** Takes over the tokens of another tab. Returns false if no tab has tokens. */
+  join(): Promise<boolean>;
+  /** Begins a login that shows no page (`prompt=none`). If the service has no session, it responds with an error. */
+  loginSilently(returnTo: string): Promise<void>;
+  /** Sets the state of a session without tokens to `logged_out`. */
+  giveUp(reason: LoggedOutReason, error?: unknown): void;
   /** Gets tokens with a stored refresh token, which the service replaces. @throws ClientError */
   resume(refreshToken: string): Promise<void>;
 }
+
+/** The errors that mean that the service cannot log the user in without a page (OpenID Connect Core 1.0 §3.1.2.6). */
+const NO_SESSION_ERRORS = [
+  'login_required',
+  'interaction_required',
+  'consent_required',
+  'account_selection_required',
+];
+
+/** The codes that a failed login keeps, because the reason is neither the login nor its response. */
+const KEPT_CODES: readonly ClientErrorCode[] = ['unreachable', 'secret_missing', 'callback_failed'];
 
 /** Opens a session. The browser session and the native session share this code. */
 export function openSession(options: SessionOptions, place: Place): OpenSession {
@@ -151,10 +171,12 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
   };
 
   /** A failed second login does not end the first session. */
-  const failLogin = (error: unknown): ClientError => {
-    if (keeper.tokens === undefined) end('login_failed', error);
+  const failLogin = (error: unknown, silent = false): ClientError => {
     const details = refusalOf(error);
-    const code = error instanceof ClientError && error.code === 'unreachable' ? error.code : 'login_failed';
+    const anonymous = silent && NO_SESSION_ERRORS.includes(details.error ?? '');
+    if (keeper.tokens === undefined) end(anonymous ? 'not_logged_in' : 'login_failed', error);
+    const code =
+      error instanceof ClientError && KEPT_CODES.includes(error.code) ? error.code : 'login_failed';
     return new ClientError(code, `the login failed: ${details.errorDescription ?? details.error}`, {
       ...details,
       cause: error,
@@ -163,9 +185,10 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
 
   const refresh = async (refreshToken: string, before?: TokenSet): Promise<TokenSet> => {
     const server = await provider.server();
+    const authentication = await place.authenticate();
     const requestedAt = place.clock.now();
     const tokenResponse = await provider.request(
-      (transport) => oauth.refreshTokenGrantRequest(server, client, oauth.None(), refreshToken, transport),
+      (transport) => oauth.refreshTokenGrantRequest(server, client, authentication, refreshToken, transport),
       (response) => oauth.processRefreshTokenResponse(server, client, response),
     );
     return parseTokenSet(tokenResponse, requestedAt, before);
@@ -173,7 +196,7 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
 
   const keeper = openTokenKeeper(refresh, place.peers, emit, place.clock);
 
-  const login: Session['login'] = async ({ returnTo, parameters } = {}) => {
+  const login = async ({ returnTo, parameters }: LoginOptions = {}, silent = false): Promise<void> => {
     const server = await provider.server();
     const [verifier, nonce, marker] = [
       oauth.generateRandomCodeVerifier(),
@@ -199,9 +222,18 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
       code_challenge_method: 'S256',
     };
     for (const [name, value] of Object.entries(request)) url.searchParams.set(name, value);
-    place.keepLogin(marker, { verifier, nonce, ...(returnTo === undefined ? {} : { returnTo }) });
+    place.keepLogin(marker, {
+      verifier,
+      nonce,
+      ...(returnTo === undefined ? {} : { returnTo }),
+      ...(silent ? { silent } : {}),
+    });
     emit({ type: 'login_started' });
-    await place.open(url.href);
+    try {
+      await place.open(url.href);
+    } catch (cause) {
+      throw failLogin(new ClientError('callback_failed', 'openUrl threw an error', { cause }));
+    }
   };
 
   return {
@@ -209,7 +241,9 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
       return state;
     },
     keeper,
-    login,
+    login: (loginOptions) => login(loginOptions),
+    loginSilently: (returnTo) => login({ returnTo, parameters: { prompt: 'none' } }, true),
+    giveUp: end,
     accessToken: () => keeper.accessToken(),
     fetch: bearerFetch(keeper, options.apiOrigins ?? place.origins),
     async receive(parameters, marker, pending) {
@@ -217,13 +251,14 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
       try {
         const server = await provider.server();
         const valid = oauth.validateAuthResponse(server, client, parameters, marker);
+        const authentication = await place.authenticate();
         const requestedAt = place.clock.now();
         const tokenResponse = await provider.request(
           (transport) =>
             oauth.authorizationCodeGrantRequest(
               server,
               client,
-              oauth.None(),
+              authentication,
               valid,
               options.redirectUri,
               pending.verifier,
@@ -237,12 +272,10 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
         );
         keeper.put(parseTokenSet(tokenResponse, requestedAt));
       } catch (error) {
-        throw failLogin(error);
+        throw failLogin(error, pending.silent);
       }
     },
-    async join() {
-      if ((await keeper.join()) === 'alone') end('not_logged_in');
-    },
+    join: async () => (await keeper.join()) === 'joined',
     async resume(refreshToken) {
       emit({ type: 'login_started' });
       try {

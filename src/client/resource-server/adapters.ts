@@ -20,9 +20,27 @@ export interface ReplyShape {
   send(body: unknown): unknown;
 }
 
+/** The members of a Hono context that the adapters read. */
+export interface HonoContextShape {
+  readonly req: { readonly raw: Request };
+}
+
+/** Options of every adapter. */
+export interface AdapterOptions<Q = unknown> {
+  /**
+   * Receives each refusal with its request, for example to log `refusal.reason` and `refusal.message`. The message
+   * contains no token. If the function throws, the request fails with its error.
+   */
+  onRefusal?(refusal: BearerRefusal, request: Q): void;
+}
+
 const callers = new WeakMap<object, Caller>();
 
-/** Returns the caller of a request that an adapter admitted. @throws Error if no adapter admitted the request */
+/**
+ * Returns the caller of a request that an adapter admitted. With Hono, the request is `context.req.raw`.
+ *
+ * @throws Error if no adapter admitted the request
+ */
 export function getCaller(request: object): Caller {
   const caller = callers.get(request);
   if (caller === undefined)
@@ -37,9 +55,10 @@ export function getCaller(request: object): Caller {
 export function fastifyBearer(
   api: ResourceServer,
   requirement?: Requirement,
+  options?: AdapterOptions<RequestShape>,
 ): (request: RequestShape, reply: ReplyShape) => Promise<unknown> {
   return async (request, reply) => {
-    const refusal = await admit(api, request, requirement);
+    const refusal = await admit(api, request, request.headers.authorization, requirement, options);
     if (refusal === undefined) return undefined;
     reply.code(refusal.status);
     reply.headers({ ...refusal.headers });
@@ -55,9 +74,10 @@ export function fastifyBearer(
 export function expressBearer(
   api: ResourceServer,
   requirement?: Requirement,
+  options?: AdapterOptions<RequestShape>,
 ): (request: RequestShape, response: ResponseShape, next: (error?: unknown) => void) => void {
   return (request, response, next) => {
-    admit(api, request, requirement).then((refusal) => {
+    admit(api, request, request.headers.authorization, requirement, options).then((refusal) => {
       if (refusal === undefined) next();
       else refuse(response, refusal);
     }, next);
@@ -72,26 +92,71 @@ export function httpBearer<Q extends RequestShape, R extends ResponseShape>(
   api: ResourceServer,
   requirement: Requirement,
   listener: (request: Q, response: R) => unknown,
+  options?: AdapterOptions<Q>,
 ): (request: Q, response: R) => Promise<void> {
   return async (request, response) => {
-    const refusal = await admit(api, request, requirement);
+    const refusal = await admit(api, request, request.headers.authorization, requirement, options);
     if (refusal === undefined) await listener(request, response);
     else refuse(response, refusal);
   };
 }
 
-async function admit(
+/**
+ * Returns a handler of web requests that runs `handler` for admitted requests, for example a route of Next.js:
+ * `export const GET = webBearer(api, { realmRoles: ['reader'] }, (request) => Response.json(…))`.
+ */
+export function webBearer<Q extends Request, Rest extends readonly unknown[]>(
   api: ResourceServer,
-  request: RequestShape,
+  requirement: Requirement,
+  handler: (request: Q, ...rest: Rest) => Response | Promise<Response>,
+  options?: AdapterOptions<Q>,
+): (request: Q, ...rest: Rest) => Promise<Response> {
+  return async (request, ...rest) => {
+    const refusal = await admit(api, request, readHeader(request), requirement, options);
+    return refusal === undefined ? handler(request, ...rest) : toResponse(refusal);
+  };
+}
+
+/**
+ * Returns middleware for Hono: `app.use('/orders', honoBearer(api, { realmRoles: ['reader'] }))`. It responds to a
+ * request that it rejects.
+ */
+export function honoBearer(
+  api: ResourceServer,
+  requirement?: Requirement,
+  options?: AdapterOptions<Request>,
+): (context: HonoContextShape, next: () => Promise<void>) => Promise<Response | undefined> {
+  return async ({ req: { raw } }, next) => {
+    const refusal = await admit(api, raw, readHeader(raw), requirement, options);
+    if (refusal !== undefined) return toResponse(refusal);
+    await next();
+    return undefined;
+  };
+}
+
+async function admit<Q extends object>(
+  api: ResourceServer,
+  request: Q,
+  authorization: string | undefined,
   requirement: Requirement | undefined,
+  options: AdapterOptions<Q> | undefined,
 ): Promise<BearerRefusal | undefined> {
   try {
-    callers.set(request, await api.check(request.headers.authorization, requirement));
+    callers.set(request, await api.check(authorization, requirement));
     return undefined;
   } catch (error) {
-    if (error instanceof BearerRefusal) return error;
-    throw error;
+    if (!(error instanceof BearerRefusal)) throw error;
+    options?.onRefusal?.(error, request);
+    return error;
   }
+}
+
+function readHeader(request: Request): string | undefined {
+  return request.headers.get('authorization') ?? undefined;
+}
+
+function toResponse({ status, headers, body }: BearerRefusal): Response {
+  return new Response(JSON.stringify(body), { status, headers: { ...headers } });
 }
 
 function refuse(response: ResponseShape, { status, headers, body }: BearerRefusal): void {

@@ -55,7 +55,7 @@ export function openPublishedKeys(source: KeySource): JWTVerifyGetKey {
       return await (await keys)(header, token);
     } catch (error) {
       if (error instanceof errors.JOSEError && TOKEN_FAULTS.includes(error.code)) throw error;
-      throw new BearerRefusal(503, `the keys of ${source.issuer} are unavailable`, error);
+      throw new BearerRefusal('keys_unavailable', `the keys of ${source.issuer} are unavailable`, error);
     }
   };
 }

@@ -2,6 +2,7 @@ import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
 import { BearerRefusal } from './bearer-refusal.ts';
 import { type Caller, findMissing, parseCaller, type Requirement } from './caller.ts';
 import { type KeySource, openPublishedKeys } from './published-keys.ts';
+import { refuseToken } from './token-fault.ts';
 
 /** The options of a resource server: the service that it trusts, and the audience that tokens must have. */
 export interface ResourceServerOptions extends KeySource {
@@ -50,21 +51,19 @@ export function openResourceServer(options: ResourceServerOptions): ResourceServ
         clockTolerance: options.clockToleranceSeconds ?? 5,
       });
     } catch (error) {
-      if (error instanceof errors.JOSEError) throw new BearerRefusal(401, error.message, error);
+      if (error instanceof errors.JOSEError) throw refuseToken(error);
       throw error;
     }
   };
   return {
     async check(authorization, requirement = {}) {
       const [, token] = /^Bearer +([\w~+/.=-]+)$/i.exec(authorization ?? '') ?? [];
-      if (token === undefined) throw new BearerRefusal(401, 'the request has no bearer token');
+      if (token === undefined) throw new BearerRefusal('missing');
       const { payload, protectedHeader } = await verify(token);
-      if (!isAccessToken(payload, protectedHeader.typ)) {
-        throw new BearerRefusal(401, 'the token is not an access token');
-      }
+      if (!isAccessToken(payload, protectedHeader.typ)) throw new BearerRefusal('kind');
       const caller = parseCaller(payload);
       const missing = findMissing(caller, requirement);
-      if (missing !== undefined) throw new BearerRefusal(403, `the caller lacks ${missing}`);
+      if (missing !== undefined) throw new BearerRefusal('requirement', `the caller lacks ${missing}`);
       return caller;
     },
   };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  type ClientError,
   type NativeSession,
   openNativeSession,
   type SessionState,
@@ -193,3 +194,80 @@ test('a native session with a running service', async (t) => {
     assert.deepEqual(calls.opened, []);
   });
 });
+
+test('a session of a confidential client authenticates each request with its current secret', async (t) => {
+  const realm = await startExampleRealm(t);
+  const opened: URL[] = [];
+  let secret: string | undefined = 'change-me-portal-secret';
+  const session = openNativeSession({
+    issuer: realm.issuer,
+    clientId: 'portal',
+    clientSecret: async () => secret as string,
+    redirectUri: 'http://localhost:3001/callback',
+    openUrl: (url) => void opened.push(new URL(url)),
+  });
+  t.after(() => session.close());
+
+  const logIn = async (): Promise<void> => {
+    await session.login();
+    await session.completeLogin(await passLogin(opened.at(-1)!, 'alice'));
+  };
+  await t.test('logs in, and logs out at the service', async () => {
+    await logIn();
+    assert.equal(session.state.name === 'logged_in' && session.state.user['preferred_username'], 'alice');
+    await session.logout();
+    assert.equal(await realm.countEvents('logout'), 1);
+  });
+
+  await t.test('a missing secret, or a wrong one, fails the login with its own code', async () => {
+    for (const [value, code] of [
+      [undefined, 'secret_missing'],
+      ['wrong', 'login_failed'],
+    ] as const) {
+      secret = value;
+      await assert.rejects(logIn(), { name: 'ClientError', code });
+      assert.equal(session.state.name === 'logged_out' && session.state.reason, 'login_failed');
+    }
+  });
+});
+
+test('login rejects with callback_failed if openUrl throws, and the session is logged out', async (t) => {
+  const service = await startService(t, () => {
+    const issuer = `${service.baseUrl}/realms/x`;
+    return { json: { issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` } };
+  });
+  const fault = new Error('no browser');
+  const session = openNativeSession({
+    issuer: `${service.baseUrl}/realms/x`,
+    clientId: 'terminal',
+    redirectUri: 'http://127.0.0.1/callback',
+    openUrl: () => {
+      throw fault;
+    },
+  });
+  await assert.rejects(session.login(), (error: ClientError) => {
+    assert.deepEqual([error.name, error.code], ['ClientError', 'callback_failed']);
+    assert.match(error.message, /openUrl threw an error/);
+    return true;
+  });
+  assert.equal(session.state.name === 'logged_out' && session.state.reason, 'login_failed');
+  // An empty refresh token is a mistake of the caller, not an unreachable service.
+  await assert.rejects(session.resume(''), { code: 'login_failed', message: /refreshToken/ });
+});
+
+/** Submits the login form as a browser does, and returns the address to which the service redirects. */
+async function passLogin(url: URL, username: string): Promise<string> {
+  const page = await fetch(url);
+  const cookie = page.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ');
+  const [, action = ''] = /action="([^"]+)"/.exec(await page.text()) ?? [];
+  const response = await fetch(new URL(action.replaceAll('&amp;', '&'), url), {
+    method: 'POST',
+    headers: { cookie },
+    body: new URLSearchParams({ username, password: `change-me-${username}` }),
+    redirect: 'manual',
+  });
+  return response.headers.get('location') ?? assert.fail(`the login returned ${response.status}`);
+}

@@ -135,6 +135,53 @@ test('retries once per call if an API rejects every token, and gets a new token 
   assert.equal(issued, 3);
 });
 
+test('a missing secret and a callback that throws are separate errors, and the service gets no request', async (t) => {
+  const { issuer, requests } = await startFaulty(t, () => ({}));
+  const fault = new Error('the secrets manager is closed');
+  const cases: readonly (readonly [unknown, code: string, message: RegExp])[] = [
+    ['', 'secret_missing', /secret of the client orders is empty/],
+    [undefined, 'secret_missing', /is undefined, not a text/],
+    [() => undefined, 'secret_missing', /is undefined, not a text/],
+    [async () => null, 'secret_missing', /is null, not a text/],
+    [
+      () => {
+        throw fault;
+      },
+      'callback_failed',
+      /clientSecret of the client orders threw an error/,
+    ],
+    [() => Promise.reject(fault), 'callback_failed', /threw an error/],
+  ];
+  for (const [clientSecret, code, message] of cases) {
+    const tokens = openServiceTokens({ issuer, clientId: 'orders', clientSecret: clientSecret as string });
+    await assert.rejects(tokens.accessToken(), (error: ClientError) => {
+      assert.deepEqual([error.name, error.code], ['ClientError', code]);
+      assert.match(error.message, message);
+      assert.equal(error.cause, code === 'callback_failed' ? fault : undefined);
+      return true;
+    });
+  }
+  assert.equal(requests.length, 0);
+});
+
+test('returns the cached token while the secret is unavailable', async (t) => {
+  const { issuer } = await startFaulty(t, () => ({
+    json: { access_token: 'one', expires_in: 300, token_type: 'Bearer' },
+  }));
+  let now = 0;
+  let secret: string | undefined = ORDERS.clientSecret;
+  const tokens = openServiceTokens(
+    { issuer, clientId: 'orders', clientSecret: () => secret as string },
+    () => now,
+  );
+  await tokens.accessToken();
+  secret = undefined;
+  now = 280_000;
+  assert.equal(await tokens.accessToken(), 'one');
+  now = 300_001;
+  await assert.rejects(tokens.accessToken(), { code: 'secret_missing' });
+});
+
 test('sends tokens only to apiOrigins', async (t) => {
   const { issuer, baseUrl, requests } = await startFaulty(t, () => ({}));
   const tokens = openServiceTokens({ issuer, ...ORDERS, apiOrigins: ['https://api.example.org'] });

@@ -4,12 +4,15 @@ import { type TestContext, test } from 'node:test';
 import express from 'express';
 import { fastify } from 'fastify';
 import {
+  type BearerRefusal,
   expressBearer,
   fastifyBearer,
   getCaller,
+  honoBearer,
   httpBearer,
   openResourceServer,
   type ResourceServer,
+  webBearer,
 } from '../../../src/client/resource-server/index.ts';
 import { startIssuingService } from './issuing-service.ts';
 
@@ -67,7 +70,35 @@ const FRAMEWORKS: Record<string, (t: TestContext, api: ResourceServer) => Promis
       }),
     );
   },
+  async 'web handlers'(t, api) {
+    const orders = webBearer(api, {}, (request) => Response.json({ caller: getCaller(request).username }));
+    const cancel = webBearer(api, NEEDS, async () => Response.json({ cancelled: true }));
+    return serveWeb(t, (request) => (request.url.endsWith('/cancel') ? cancel : orders)(request));
+  },
+  async 'the middleware of Hono'(t, api) {
+    const [orders, cancel] = [honoBearer(api), honoBearer(api, NEEDS)];
+    return serveWeb(t, async (raw) => {
+      const isCancel = raw.url.endsWith('/cancel');
+      let response: Response | undefined;
+      // Hono runs the handler of the route in `next`, and uses the response that a middleware returns.
+      const refused = await (isCancel ? cancel : orders)({ req: { raw } }, async () => {
+        response = Response.json(isCancel ? { cancelled: true } : { caller: getCaller(raw).username });
+      });
+      return refused ?? response!;
+    });
+  },
 };
+
+/** Serves a handler of web requests. */
+function serveWeb(t: TestContext, handle: (request: Request) => Promise<Response>): Promise<string> {
+  const server = createServer(async (incoming, outgoing) => {
+    const headers = new Headers(incoming.headers as Record<string, string>);
+    const response = await handle(new Request(`http://localhost${incoming.url}`, { headers }));
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    outgoing.end(await response.text());
+  });
+  return listen(t, server);
+}
 
 for (const [name, start] of Object.entries(FRAMEWORKS)) {
   test(`${name}: responds with 200 to a valid token, otherwise with 401 invalid_token, 403 insufficient_scope or 503`, async (t) => {
@@ -96,14 +127,16 @@ for (const [name, start] of Object.entries(FRAMEWORKS)) {
       challenge: null,
       body: { caller: 'alice' },
     });
-    const invalid = {
+    const invalid = (why: string) => ({
       status: 401,
-      challenge: 'Bearer error="invalid_token"',
-      body: { error: 'invalid_token' },
-    };
-    assert.deepEqual(await get('/orders'), invalid);
-    assert.deepEqual(await get('/orders', 'nonsense'), invalid);
-    assert.deepEqual(await get('/cancel'), invalid);
+      challenge: `Bearer error="invalid_token", error_description="${why}"`,
+      body: { error: 'invalid_token', error_description: why },
+    });
+    assert.deepEqual(await get('/orders'), invalid('the request has no bearer token'));
+    assert.deepEqual(await get('/orders', 'nonsense'), invalid('the token is not a signed JWT'));
+    assert.deepEqual(await get('/cancel'), invalid('the request has no bearer token'));
+    const foreign = await service.sign({ aud: 'other-api' });
+    assert.deepEqual(await get('/orders', foreign), invalid('the token is for another audience'));
     assert.deepEqual(await get('/cancel', await service.sign()), {
       status: 403,
       challenge: 'Bearer error="insufficient_scope"',
@@ -116,4 +149,30 @@ for (const [name, start] of Object.entries(FRAMEWORKS)) {
 
 test('getCaller throws for a request that no adapter admitted', () => {
   assert.throws(() => getCaller({ headers: {} }), /no bearer check/);
+});
+
+test('each adapter reports a refusal with its reason and its request to onRefusal', async (t) => {
+  const service = await startIssuingService(t);
+  const api = openResourceServer({ issuer: service.issuer, audience: 'orders-api' });
+  const seen: [reason: string, request: unknown][] = [];
+  const options = {
+    onRefusal: ({ reason }: BearerRefusal, request: unknown) => void seen.push([reason, request]),
+  };
+  const plain = { headers: { authorization: 'Bearer x' } };
+  const response = { writeHead: () => {}, end: () => {}, code: () => {}, headers: () => {}, send: () => {} };
+  const web = new Request('http://localhost/');
+  await fastifyBearer(api, NEEDS, options)(plain, response);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  expressBearer(api, NEEDS, options)(plain, { ...response, end: () => resolve() }, () => assert.fail());
+  await promise;
+  await httpBearer(api, NEEDS, () => assert.fail(), options)(plain, response);
+  await webBearer(api, NEEDS, () => assert.fail(), options)(web);
+  await honoBearer(api, NEEDS, options)({ req: { raw: web } }, () => assert.fail());
+  assert.deepEqual(seen, [
+    ['malformed', plain],
+    ['malformed', plain],
+    ['malformed', plain],
+    ['missing', web],
+    ['missing', web],
+  ]);
 });

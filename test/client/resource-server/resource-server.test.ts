@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import {
   BearerRefusal,
   openResourceServer,
+  type RefusalReason,
   type Requirement,
 } from '../../../src/client/resource-server/index.ts';
 import { startExampleRealm } from '../example-realm.ts';
@@ -12,15 +13,20 @@ import { startIssuingService } from './issuing-service.ts';
 
 const AUDIENCE = 'orders-api';
 
-/** Returns 200 if a check accepts the token, otherwise the status of the refusal. */
-async function statusOf(check: Promise<unknown>): Promise<number> {
+/** Returns the refusal of a check, or undefined if it accepts the token. */
+async function refusalOf(check: Promise<unknown>): Promise<BearerRefusal | undefined> {
   try {
     await check;
-    return 200;
+    return undefined;
   } catch (error) {
-    if (error instanceof BearerRefusal) return error.status;
+    if (error instanceof BearerRefusal) return error;
     throw error;
   }
+}
+
+/** Returns 200 if a check accepts the token, otherwise the status of the refusal. */
+async function statusOf(check: Promise<unknown>): Promise<number> {
+  return (await refusalOf(check))?.status ?? 200;
 }
 
 test('reads the caller, realm roles and client roles from tokens of a running service', async (t) => {
@@ -53,22 +59,23 @@ test('rejects a token if a required claim is missing or wrong (RFC 7519 §4.1)',
   // The clock is stopped, because the checks take time and the tolerance is only five seconds.
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
   const now = Math.floor(Date.now() / 1000);
-  const bad: Record<string, Record<string, unknown>> = {
-    'another issuer': { iss: `${service.issuer}x` },
-    'no issuer': { iss: undefined },
-    'another audience': { aud: 'other-api' },
-    'no audience': { aud: undefined },
-    'an audience with the same beginning': { aud: `${AUDIENCE}-2` },
-    'an expiry in the past': { exp: now - 6 },
-    'no expiry': { exp: undefined },
-    'a start in the future': { nbf: now + 60 },
-    'an ID token': { typ: 'ID' },
-    'a logout token': { typ: 'Logout' },
-    'no type': { typ: undefined },
+  const bad: Record<string, [claims: Record<string, unknown>, reason: RefusalReason]> = {
+    'another issuer': [{ iss: `${service.issuer}x` }, 'issuer'],
+    'no issuer': [{ iss: undefined }, 'issuer'],
+    'another audience': [{ aud: 'other-api' }, 'audience'],
+    'no audience': [{ aud: undefined }, 'audience'],
+    'an audience with the same beginning': [{ aud: `${AUDIENCE}-2` }, 'audience'],
+    'an expiry in the past': [{ exp: now - 6 }, 'expired'],
+    'no expiry': [{ exp: undefined }, 'claims'],
+    'a start in the future': [{ nbf: now + 60 }, 'not_yet_valid'],
+    'an ID token': [{ typ: 'ID' }, 'kind'],
+    'a logout token': [{ typ: 'Logout' }, 'kind'],
+    'no type': [{ typ: undefined }, 'kind'],
   };
   assert.equal(await statusOf(api.check(`Bearer ${await service.sign()}`)), 200);
-  for (const [what, claims] of Object.entries(bad)) {
-    assert.equal(await statusOf(api.check(`Bearer ${await service.sign(claims)}`)), 401, what);
+  for (const [what, [claims, reason]] of Object.entries(bad)) {
+    const refusal = await refusalOf(api.check(`Bearer ${await service.sign(claims)}`));
+    assert.deepEqual([refusal?.status, refusal?.reason], [401, reason], what);
   }
   assert.equal(await statusOf(api.check(`Bearer ${await service.sign({ exp: now - 3 })}`)), 200);
   const rfc9068 = await service.sign({ typ: undefined }, { typ: 'at+jwt' });
@@ -94,7 +101,9 @@ test('rejects a token without a signature, with the signature of another key, or
     foreign,
   };
   for (const [what, token] of Object.entries(bad)) {
-    assert.equal(await statusOf(api.check(`Bearer ${token}`)), 401, what);
+    const refusal = await refusalOf(api.check(`Bearer ${token}`));
+    assert.deepEqual([refusal?.status, refusal?.reason], [401, 'signature'], what);
+    assert.doesNotMatch(`${refusal?.stack}${JSON.stringify(refusal?.body)}`, /ey[\w-]{20,}/, what);
   }
 });
 
