@@ -23,6 +23,8 @@ export interface Outcome {
   /** The text for people on stdout, without a final newline. */
   text?: string;
   findings?: readonly Finding[];
+  /** Shown like findings, but without an effect on the exit code. The command also puts them into `data`. */
+  warnings?: readonly Finding[];
   failure?: IdkitError;
 }
 

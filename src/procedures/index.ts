@@ -21,6 +21,8 @@ export type {
 } from './backups/list.ts';
 export { listBackups } from './backups/list.ts';
 export { pruneBackups } from './backups/prune.ts';
+export { doctor } from './doctor/doctor.ts';
+export { DOCTOR_CHECKS, type DoctorOptions, type DoctorResult } from './doctor/options.ts';
 export type { DrillOptions, DrillResult } from './drill/options.ts';
 export { DRILL_STEPS } from './drill/options.ts';
 export { renderDrillReport } from './drill/report.ts';
@@ -36,6 +38,7 @@ export { renderJunit } from './smoke/junit.ts';
 export type { SmokeCheck, SmokeOptions, SmokeResult } from './smoke/options.ts';
 export { smoke } from './smoke/runbook.ts';
 export type { StatusReport } from './status/report.ts';
+export { renderStatusMetrics } from './status/render-metrics.ts';
 export { status } from './status/status.ts';
 export type { PartsResult } from './up-down.ts';
 export { DOWN_STEPS, down, UP_STEPS, up } from './up-down.ts';

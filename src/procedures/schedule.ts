@@ -1,7 +1,7 @@
 import type { Settings } from '../config/index.ts';
 
 /** One timer. Times are UTC. */
-interface Timer {
+export interface Timer {
   id: string;
   /** The arguments after the name of the program and `--dir`. */
   arguments: readonly string[];
@@ -12,8 +12,11 @@ interface Timer {
   why: string;
 }
 
+/** Stands for the limit of the setting `backup.maxAgeHours`. */
+const MAX_AGE = '{maxAge}';
+
 /** Database and realms are backed up daily, configuration and environment weekly. A drill runs monthly. */
-const TIMERS: readonly Timer[] = [
+export const TIMERS: readonly Timer[] = [
   {
     id: 'backup-database',
     arguments: ['backup', '--only', 'database,env'],
@@ -44,7 +47,7 @@ const TIMERS: readonly Timer[] = [
   },
   {
     id: 'verify',
-    arguments: ['verify', '--latest', '--max-age', '26h'],
+    arguments: ['verify', '--latest', '--max-age', MAX_AGE],
     cron: '0 4 * * *',
     calendar: '*-*-* 04:00:00 UTC',
     why: 'check that the newest backup is intact and not too old, daily',
@@ -71,7 +74,7 @@ export function renderSchedule(
 function renderCron(settings: Settings, command: string): string {
   const lines = TIMERS.flatMap((timer) => [
     `# ${timer.why}`,
-    `${timer.cron} ${commandLine(command, quoteForShell(settings.dir), timer).replaceAll('%', '\\%')}`,
+    `${timer.cron} ${commandLine(command, quoteForShell(settings.dir), { settings, timer }).replaceAll('%', '\\%')}`,
   ]);
   return [
     `# idkit: timers for ${settings.dir}. Install them with crontab -e as the user that runs the service.`,
@@ -86,7 +89,7 @@ function renderCron(settings: Settings, command: string): string {
 
 function renderSystemd(settings: Settings, command: string): string {
   const units = TIMERS.map((timer, index) => {
-    const line = commandLine(command, quoteForSystemd(settings.dir), timer);
+    const line = commandLine(command, quoteForSystemd(settings.dir), { settings, timer });
     const earlier = TIMERS.slice(0, index).map(({ id }) => `idkit-${id}.service`);
     return [
       `# /etc/systemd/system/idkit-${timer.id}.service`,
@@ -114,8 +117,14 @@ function renderSystemd(settings: Settings, command: string): string {
   return `${units.join('\n')}\n# systemctl daemon-reload && systemctl enable --now ${names}\n`;
 }
 
-function commandLine(command: string, dir: string, timer: Timer): string {
-  return [command, '--dir', dir, ...timer.arguments, '--quiet'].join(' ');
+function commandLine(
+  command: string,
+  dir: string,
+  { settings, timer }: { settings: Settings; timer: Timer },
+): string {
+  const maxAge = `${settings.backup.maxAgeHours}h`;
+  const words = timer.arguments.map((word) => (word === MAX_AGE ? maxAge : word));
+  return [command, '--dir', dir, ...words, '--quiet'].join(' ');
 }
 
 const PLAIN = /^[A-Za-z0-9_./@:+,-]+$/;
