@@ -23,7 +23,10 @@ describe('idkit status', () => {
     assert.match(ended.stderr, /^finding: BACKUP_MISSING: .*; run idkit backup$/m);
     assert.match(ended.stderr, /^warning: MIRROR_MISSING: /m);
     assert.match(ended.stdout, /^last drill +never$/m);
-    assert.match(ended.stdout, /^next run +none installed; with the timers of idkit schedule: backup \d{4}-/m);
+    assert.match(
+      ended.stdout,
+      /^next run +none installed; with the timers of idkit schedule: backup \d{4}-/m,
+    );
     assert.match(ended.stdout, /^result +2 findings, 2 warnings$/m);
   });
 
@@ -77,9 +80,15 @@ describe('idkit status', () => {
     assert.equal(code, 0, shown);
     assert.equal(shown.match(/\x1b\[2J/g)?.length, 1);
     const screen = shown.split('\x1b[H')[1]!;
-    const lines = screen.replaceAll(/\x1b\[[0-9]*[A-Z]/g, '').trimEnd().split(/\r?\n/);
+    const lines = screen
+      .replaceAll(/\x1b\[[0-9]*[A-Z]/g, '')
+      .trimEnd()
+      .split(/\r?\n/);
     assert.ok(lines.length <= 12, `${lines.length} lines`);
-    assert.ok(lines.every((line) => line.length <= 60), lines.join('\n'));
+    assert.ok(
+      lines.every((line) => line.length <= 60),
+      lines.join('\n'),
+    );
     assert.match(screen, /… \d+ more lines/);
   });
 

@@ -302,11 +302,17 @@ const CASES: Record<string, RuleCase> = {
     quiet: { 'idkit_signing_key_age_days{realm="shop",algorithm="RS256"}': '365x5' },
   },
   RestoreDiskLow: {
-    fires: { 'idkit_restore_free_bytes{place="/d"}': '1x90', 'idkit_restore_needed_bytes{place="/d"}': '2x90' },
+    fires: {
+      'idkit_restore_free_bytes{place="/d"}': '1x90',
+      'idkit_restore_needed_bytes{place="/d"}': '2x90',
+    },
     at: '80m',
     labels: { place: '/d' },
     summary: 'a restore does not fit on the disk of /d',
-    quiet: { 'idkit_restore_free_bytes{place="/d"}': '2x90', 'idkit_restore_needed_bytes{place="/d"}': '2x90' },
+    quiet: {
+      'idkit_restore_free_bytes{place="/d"}': '2x90',
+      'idkit_restore_needed_bytes{place="/d"}': '2x90',
+    },
   },
 };
 
@@ -352,7 +358,12 @@ test('every expression of the dashboard is valid PromQL (promtool)', (t) => {
 
 test('the panels of the dashboard have ids, do not overlap and fit into 24 columns', () => {
   const { panels } = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as {
-    panels: { id: number; title: string; type: string; gridPos: { x: number; y: number; w: number; h: number } }[];
+    panels: {
+      id: number;
+      title: string;
+      type: string;
+      gridPos: { x: number; y: number; w: number; h: number };
+    }[];
   };
   assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
   const taken = new Map<string, string>();

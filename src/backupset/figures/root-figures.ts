@@ -121,7 +121,8 @@ async function readFacts(
     const isSmall = [SET_FILES.manifest, SET_FILES.checksums].every(
       (name) => (sizes.get(name) ?? 0) <= PARSED_BYTES,
     );
-    if (!isSmall) return { version, set: { ...set, whole: true, state: 'unverified' }, bytes, parts: ALL_PARTS };
+    if (!isSmall)
+      return { version, set: { ...set, whole: true, state: 'unverified' }, bytes, parts: ALL_PARTS };
     const [judged] = await judgeSets(root, [set]);
     return judged === undefined ? undefined : { version, set: judged, bytes, parts: await readParts(set) };
   } catch (error) {

@@ -93,7 +93,8 @@ async function watch(
   }
   const { reason } = signal;
   const isEnd =
-    reason instanceof IdkitError && (reason.code === 'IDKIT_INTERRUPTED' || reason.code === 'IDKIT_TERMINATED');
+    reason instanceof IdkitError &&
+    (reason.code === 'IDKIT_INTERRUPTED' || reason.code === 'IDKIT_TERMINATED');
   if (!isEnd) throw reason;
   return { data: { rounds } };
 }
@@ -107,7 +108,8 @@ function renderRound(report: StatusReport, now: number): string {
 function redraw(text: string, size: { columns?: number; rows?: number }, first: boolean): string {
   const { columns = 80, rows = 24 } = size;
   const lines = printable(text).split('\n');
-  const fits = lines.length < rows ? lines : [...lines.slice(0, rows - 2), `… ${lines.length - rows + 2} more lines`];
+  const fits =
+    lines.length < rows ? lines : [...lines.slice(0, rows - 2), `… ${lines.length - rows + 2} more lines`];
   const cut = fits.map((line) => (line.length > columns ? `${line.slice(0, columns - 1)}…` : line));
   return `${first ? '\x1b[2J' : ''}\x1b[H${cut.map((line) => `${line}\x1b[K`).join('\n')}\n\x1b[J`;
 }

@@ -13,14 +13,15 @@ export function renderStatus(report: StatusReport, now: number): string {
   return renderPairs([
     ...renderService(report),
     ...renderBackups(report, now),
-    ...report.migrations.map(({ name, handled, left }): Pair => [
-      'migration',
-      `${name}: ${renderShare(handled, left)}`,
-    ]),
-    ...(report.parts ?? []).map(({ name, state, health, restarts, image }): Pair => [
-      name,
-      `${state}, ${health}, ${renderCount(restarts, 'restart')}, ${image}`,
-    ]),
+    ...report.migrations.map(
+      ({ name, handled, left }): Pair => ['migration', `${name}: ${renderShare(handled, left)}`],
+    ),
+    ...(report.parts ?? []).map(
+      ({ name, state, health, restarts, image }): Pair => [
+        name,
+        `${state}, ${health}, ${renderCount(restarts, 'restart')}, ${image}`,
+      ],
+    ),
     ...report.realms.flatMap(renderRealm),
     ['result', renderResult(report)],
   ]);
@@ -57,10 +58,9 @@ function renderService(report: StatusReport): readonly Pair[] {
     ...(service.kind === 'keycloak'
       ? []
       : [['master key', masterKey.rotationUnfinished ? `${key}; a rotation is unfinished` : key] as Pair]),
-    ...report.certificates.map(({ place, expiresAt }): Pair => [
-      'certificate',
-      `${place} until ${expiresAt.slice(0, 10)}`,
-    ]),
+    ...report.certificates.map(
+      ({ place, expiresAt }): Pair => ['certificate', `${place} until ${expiresAt.slice(0, 10)}`],
+    ),
   ];
 }
 
@@ -101,13 +101,16 @@ function renderBackups(report: StatusReport, now: number): readonly Pair[] {
 function renderNext({ source, runs }: StatusReport['schedule']): string {
   const first = ['backup', 'verify', 'drill'].flatMap((procedure) => {
     const [next] = runs
-      .flatMap((run) => (run.procedure === procedure && run.next !== undefined ? [{ ...run, next: run.next }] : []))
+      .flatMap((run) =>
+        run.procedure === procedure && run.next !== undefined ? [{ ...run, next: run.next }] : [],
+      )
       .toSorted((one, other) => (one.next < other.next ? -1 : 1));
     if (next === undefined) return [];
     const time = `${next.next.slice(0, 10)} ${next.next.slice(11, 16)} UTC`;
     return [`${procedure} ${time}${source === 'installed' ? ` (${next.place})` : ''}`];
   });
-  if (source === 'installed') return first.length === 0 ? 'none: the timers are not active' : first.join(', ');
+  if (source === 'installed')
+    return first.length === 0 ? 'none: the timers are not active' : first.join(', ');
   return `none installed; with the timers of idkit schedule: ${first.join(', ')}`;
 }
 

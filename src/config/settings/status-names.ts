@@ -8,7 +8,8 @@ export const STATUS_NAMES = {
   PART_RESTARTS: 'the engine restarted a container at least three times',
   PARTS_UNKNOWN: 'the container engine does not respond',
   DATABASE_UNREADABLE: 'the database cannot be read',
-  REALMS_UNKNOWN: 'the administrator of `.env` cannot read the realms, so their keys and settings are unknown',
+  REALMS_UNKNOWN:
+    'the administrator of `.env` cannot read the realms, so their keys and settings are unknown',
   BACKUPS_UNREADABLE: 'the backup root cannot be read',
   BACKUP_MISSING: 'the backup root has no set that can be restored',
   BACKUP_TOO_OLD: 'the newest set is older than `backup.maxAgeHours`',

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   listRootMetrics,
-  type RootFigures,
   openRootReader,
+  type RootFigures,
   type RootLimits,
   UNREADABLE_ROOT,
 } from '../../backupset/index.ts';
@@ -38,12 +38,15 @@ export function openBackupGauges({ root, limits, clock }: BackupSource): {
     readAt = performance.now();
     reading = undefined;
   };
-  const metrics = listRootMetrics(limits).map(({ name, help, values }) => (): RenderedMetric => ({
-    name,
-    help,
-    type: 'gauge',
-    values: figures === undefined ? [] : values(figures).map((one) => ({ ...one })),
-  }));
+  const metrics = listRootMetrics(limits).map(
+    ({ name, help, values }) =>
+      (): RenderedMetric => ({
+        name,
+        help,
+        type: 'gauge',
+        values: figures === undefined ? [] : values(figures).map((one) => ({ ...one })),
+      }),
+  );
   return {
     metrics,
     async update() {

@@ -29,7 +29,9 @@ export function inspectSqlite(file: string): DatabaseInspection {
     const size = findEntry(path)?.size ?? 0;
     settings.push({ name, value: String(size) });
     if (path !== file && size > LARGE_LOG)
-      faults.push(`the write-ahead log ${path} has ${size} bytes; a reader that never ends prevents checkpoints`);
+      faults.push(
+        `the write-ahead log ${path} has ${size} bytes; a reader that never ends prevents checkpoints`,
+      );
   }
   const network = NETWORK.get(statfsSync(dirname(file)).type);
   if (network !== undefined)

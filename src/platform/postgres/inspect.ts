@@ -44,17 +44,17 @@ export async function inspectPostgres({ psql, database }: PostgresContext): Prom
   });
   const middle = (before + Date.now()) / 2;
   const settings = rows.filter(({ name }) => name !== 'clock');
-  const valueOf = (name: string) => rows.find((row) => row.name === name)?.value;
+  const readSetting = (name: string) => rows.find((row) => row.name === name)?.value;
   const faults = DANGEROUS.flatMap(([name, value, effect]) =>
-    valueOf(name) === value ? [`${name} is ${value}, so ${effect}; set it to on in postgresql.conf`] : [],
+    readSetting(name) === value ? [`${name} is ${value}, so ${effect}; set it to on in postgresql.conf`] : [],
   );
-  if (valueOf('in recovery') === 'true')
+  if (readSetting('in recovery') === 'true')
     faults.push('the server is a standby, which accepts no writes; point the address at the primary');
-  const used = Number(valueOf('connections in use'));
-  const most = Number(valueOf('max_connections'));
+  const used = Number(readSetting('connections in use'));
+  const most = Number(readSetting('max_connections'));
   if (used > 0.9 * most)
     faults.push(`${used} of ${most} connections are in use; raise max_connections in postgresql.conf`);
-  const clock = Number(valueOf('clock'));
+  const clock = Number(readSetting('clock'));
   return {
     settings,
     faults,

@@ -35,11 +35,7 @@ export function futureFinding(name: string): Finding {
   return { code: 'SET_IN_FUTURE', message: `${name} is dated more than an hour ahead of the clock` };
 }
 
-async function toEntry(
-  root: string,
-  set: PrunableSet,
-  now: number,
-): Promise<BackupEntry> {
+async function toEntry(root: string, set: PrunableSet, now: number): Promise<BackupEntry> {
   const kept = await findVerdict(root, set.name);
   const names = await readdir(set.dir);
   return {

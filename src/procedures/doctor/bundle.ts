@@ -70,7 +70,10 @@ async function collect(patient: Patient, result: DoctorResult): Promise<readonly
     { path: 'README.txt', content: README },
     await json('doctor.json', async () => result),
     await json('status.json', () =>
-      status(settings, { ...options, reporter: { ...withoutSteps(options.reporter), note: () => undefined } }),
+      status(settings, {
+        ...options,
+        reporter: { ...withoutSteps(options.reporter), note: () => undefined },
+      }),
     ),
     await json('backups.json', () => listBackups(settings, options)),
     { path: 'files.txt', content: await listFiles(settings.dir) },
@@ -142,7 +145,9 @@ async function listFiles(dir: string): Promise<string> {
       if (entry === undefined) continue;
       const kind = entry.isDirectory() ? 'd' : entry.isSymbolicLink() ? 'l' : entry.isFile() ? '-' : '?';
       const mode = (entry.mode & 0o7777).toString(8).padStart(4, '0');
-      lines.push(`${kind}${mode} ${entry.uid}:${entry.gid} ${entry.size} ${entry.mtime.toISOString()} ${child}`);
+      lines.push(
+        `${kind}${mode} ${entry.uid}:${entry.gid} ${entry.size} ${entry.mtime.toISOString()} ${child}`,
+      );
       if (entry.isDirectory()) await walk(child);
     }
   };

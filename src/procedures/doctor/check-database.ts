@@ -22,7 +22,8 @@ export async function checkDatabase(
     }),
     await patient.check('database-clock', async () => {
       const offset = inspection?.clockOffsetMilliseconds;
-      if (offset === undefined) throw new DoesNotApply('the database has no clock of its own, or does not respond');
+      if (offset === undefined)
+        throw new DoesNotApply('the database has no clock of its own, or does not respond');
       return describeDrift(offset, 'database');
     }),
     await patient.check('database-schema', async () => {
@@ -34,7 +35,8 @@ export async function checkDatabase(
         throw fault(
           `the database has schema ${figures.schemaVersion}, but this idkit knows schemas up to ${newest}; use the idkit that migrated it`,
         );
-      const running = migrations.length === 0 ? '' : `, ${migrations.length} background migrations are running`;
+      const running =
+        migrations.length === 0 ? '' : `, ${migrations.length} background migrations are running`;
       return `schema ${figures.schemaVersion} of ${newest}${running}`;
     }),
   ];

@@ -53,7 +53,8 @@ async function readAddress(patient: Patient, publicUrl: string, token: string): 
     ? sessions.filter(isJsonObject).find(({ id }) => id === sid)
     : undefined;
   const address = own?.['ipAddress'];
-  if (typeof address !== 'string') throw new DoesNotApply('the service does not report the address of a session');
+  if (typeof address !== 'string')
+    throw new DoesNotApply('the service does not report the address of a session');
   return address;
 }
 
@@ -75,6 +76,10 @@ function judge({ settings }: Patient, url: URL, address: string): string {
     throw fault(
       `the service sees ${address} as the address of this client, which is probably the proxy; add the address of the proxy to trustedProxies`,
     );
-  const own = isOwn ? ', an address of this machine' : isIP(address) === 0 ? ', which is not an IP address' : '';
+  const own = isOwn
+    ? ', an address of this machine'
+    : isIP(address) === 0
+      ? ', which is not an IP address'
+      : '';
   return `the service saw ${address}${own}; it did not believe a forged X-Forwarded-For header`;
 }

@@ -93,7 +93,8 @@ async function checkTls(publicUrl: string | undefined): Promise<string> {
   if (Date.parse(seen.until) < Date.now()) throw fault(`${text}: the certificate has expired; replace it`);
   if (seen.refused === undefined) return text;
   // A development machine has a certificate that only this machine trusts.
-  if (isLoopback(url)) return `${text}; not trusted (${seen.refused}), as usual for an address of this machine`;
+  if (isLoopback(url))
+    return `${text}; not trusted (${seen.refused}), as usual for an address of this machine`;
   throw fault(
     `${text}: clients reject it (${seen.refused}); send the whole chain of a trusted authority, or set NODE_EXTRA_CA_CERTS for a private one`,
   );
@@ -164,14 +165,18 @@ async function checkCookies(patient: Patient, publicUrl: string): Promise<string
   const answer = await patient.call(`${url}?${query}`, { headers: { accept: 'text/html' } });
   const cookies = answer.headers.getSetCookie();
   if (cookies.length === 0)
-    throw fault(`${url} responded with ${answer.status} and set no cookie; the proxy must forward Set-Cookie`);
+    throw fault(
+      `${url} responded with ${answer.status} and set no cookie; the proxy must forward Set-Cookie`,
+    );
   const isSecure = publicUrl.startsWith('https:');
   const faults = cookies.flatMap((cookie) => {
     const [name = ''] = cookie.split('=');
     const has = (attribute: string) => new RegExp(`;\\s*${attribute}(;|=|$)`, 'i').test(cookie);
     return [
       ...(isSecure && !has('Secure')
-        ? [`${name} lacks Secure: the service does not know that the browser used https; set baseUrl or trustedProxies`]
+        ? [
+            `${name} lacks Secure: the service does not know that the browser used https; set baseUrl or trustedProxies`,
+          ]
         : []),
       ...(!has('HttpOnly') && /AUTH_SESSION|IDENTITY|RESTART/i.test(name)
         ? [`${name} lacks HttpOnly; the proxy must not change Set-Cookie`]

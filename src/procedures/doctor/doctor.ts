@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { arch, availableParallelism, release, totalmem, type as systemType, userInfo } from 'node:os';
+import { arch, availableParallelism, release, type as systemType, totalmem, userInfo } from 'node:os';
 import { ownVersion, type Settings, showSettings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { openPlatform } from '../../platform/open.ts';

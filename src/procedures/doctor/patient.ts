@@ -31,10 +31,7 @@ export function openPatient(
     options,
     ...found,
     check: (id, test, subject) =>
-      runCheck(
-        { id, title: DOCTOR_CHECKS[id], signal, ...(subject === undefined ? {} : { subject }) },
-        test,
-      ),
+      runCheck({ id, title: DOCTOR_CHECKS[id], signal, ...(subject === undefined ? {} : { subject }) }, test),
     call: (url, own) => call(url, { ...own, signal, timeoutMilliseconds: TIMEOUT }),
   };
 }

@@ -68,7 +68,10 @@ function encodings(secret: string): readonly string[] {
   const form = new URLSearchParams({ s: secret }).toString().slice(2);
   const bytes = Buffer.from(secret, 'utf8');
   const json = JSON.stringify(secret).slice(1, -1);
-  const long = secret.length < SHORTEST ? [] : [bytes.toString('base64'), bytes.toString('base64url'), bytes.toString('hex')];
+  const long =
+    secret.length < SHORTEST
+      ? []
+      : [bytes.toString('base64'), bytes.toString('base64url'), bytes.toString('hex')];
   return [
     secret,
     json,

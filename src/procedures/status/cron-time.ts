@@ -61,7 +61,8 @@ function readField(field: string, range: (typeof FIELDS)[number] | undefined): S
   const found = new Set<number>();
   for (const item of field.toLowerCase().split(',')) {
     const [, span = '', step] = /^(\*|[a-z0-9]+(?:-[a-z0-9]+)?)(?:\/(\d+))?$/.exec(item) ?? [];
-    const [low, high] = span === '*' ? [range.from, range.to] : span.split('-').map((text) => numberOf(text, range));
+    const [low, high] =
+      span === '*' ? [range.from, range.to] : span.split('-').map((text) => numberOf(text, range));
     const every = step === undefined ? 1 : Number(step);
     if (low === undefined || Number.isNaN(low) || Number.isNaN(high) || every < 1) return undefined;
     const last = high ?? (step === undefined ? low : range.to);

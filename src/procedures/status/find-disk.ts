@@ -60,8 +60,7 @@ async function estimateRestore({ dir, verified }: BackupEntry): Promise<Needed> 
     ? parseManifest(await set.read(SET_FILES.manifest))
     : undefined;
   const sqlBytes =
-    verified?.sqlBytes ??
-    (manifest?.database === undefined ? sizeOf(SET_FILES.dump) * SQL_PER_DUMP_BYTE : 0);
+    verified?.sqlBytes ?? (manifest?.database === undefined ? sizeOf(SET_FILES.dump) * SQL_PER_DUMP_BYTE : 0);
   return {
     database: databaseBytes(sqlBytes, manifest),
     files: sizeOf(SET_FILES.config) * UNPACKED_PER_BYTE,

@@ -74,7 +74,10 @@ function procedureOf(command: string): ScheduledRun['procedure'] | undefined {
 function isOurs(command: string, dir: string): boolean {
   if (!/\bidkit\b/.test(command)) return false;
   if (!/\s--dir[ =]/.test(command)) return true;
-  return command.split(dir).slice(1).some((rest) => /^["'\s;]|^$/.test(rest));
+  return command
+    .split(dir)
+    .slice(1)
+    .some((rest) => /^["'\s;]|^$/.test(rest));
 }
 
 /** Reads the timers of systemd, of the system and of this user. */
@@ -171,7 +174,8 @@ function parseCrontab(
   for (const line of text.split('\n')) {
     const [, variable] = /^\s*(?:CRON_TZ|TZ)\s*=\s*"?([^"\s]+)/.exec(line) ?? [];
     if (variable !== undefined) zone = /^(Etc\/)?UTC$/.test(variable) ? 'UTC' : 'local';
-    const [, expression, command] = /^\s*(@[a-z]+|(?:[\d*][^\s=]*\s+){3}[\w*][^\s=]*\s+\S+)\s+(.+)$/.exec(line) ?? [];
+    const [, expression, command] =
+      /^\s*(@[a-z]+|(?:[\d*][^\s=]*\s+){3}[\w*][^\s=]*\s+\S+)\s+(.+)$/.exec(line) ?? [];
     if (expression === undefined || command === undefined) continue;
     const unescaped = command.replaceAll('\\%', '%');
     const procedure = procedureOf(unescaped);

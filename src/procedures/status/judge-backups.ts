@@ -43,7 +43,10 @@ export function findNewest(sets: readonly BackupEntry[]): BackupEntry | undefine
 }
 
 /** Returns the last verification: of `idkit verify`, or the newest verdict that a set has. */
-export function findLastVerify({ sets, runs }: Pick<BackupFacts, 'sets' | 'runs'>):
+export function findLastVerify({
+  sets,
+  runs,
+}: Pick<BackupFacts, 'sets' | 'runs'>):
   | { name: string; at: string; verdict: string; by: 'backup' | 'verify' }
   | undefined {
   const verdicts = sets.flatMap(({ name, verified }) =>
@@ -104,14 +107,19 @@ function judgeParts({ sets }: BackupFacts, { backup: { maxAgeHours } }: Limits):
   const limits: readonly (readonly [part: SetPart, what: string, limit: number])[] = [
     ['realms', 'the realm files', daily],
     ['config', 'the configuration', Math.max(WEEK, daily)],
-    ['env', 'the environment, without which no secret of the database can be decrypted', Math.max(WEEK, daily)],
+    [
+      'env',
+      'the environment, without which no secret of the database can be decrypted',
+      Math.max(WEEK, daily),
+    ],
   ];
   return limits.flatMap(([part, what, limit]) => {
     const set = sets.findLast(
       ({ parts, future }) => !future && (parts.includes(part) || parts.includes('unknown')),
     );
     if (set !== undefined && set.ageSeconds <= limit) return [];
-    const state = set === undefined ? 'no set' : `no set since ${set.name}, ${renderAge(set.ageSeconds)} ago,`;
+    const state =
+      set === undefined ? 'no set' : `no set since ${set.name}, ${renderAge(set.ageSeconds)} ago,`;
     return [
       finding(
         'BACKUP_PART_TOO_OLD',
@@ -179,11 +187,7 @@ function describe(verdict: string): string {
   return verdict;
 }
 
-function judgeVerify(
-  facts: BackupFacts,
-  newest: BackupEntry | undefined,
-  now: number,
-): readonly Judgement[] {
+function judgeVerify(facts: BackupFacts, newest: BackupEntry | undefined, now: number): readonly Judgement[] {
   const judgements: Judgement[] = [];
   const run = facts.runs.get('verify');
   if (run !== undefined && run.outcome !== 'good') {
@@ -221,11 +225,7 @@ function judgeVerify(
   return judgements;
 }
 
-function judgeDrill(
-  facts: BackupFacts,
-  newest: BackupEntry | undefined,
-  now: number,
-): readonly Judgement[] {
+function judgeDrill(facts: BackupFacts, newest: BackupEntry | undefined, now: number): readonly Judgement[] {
   const run = facts.runs.get('drill');
   if (run === undefined) {
     if (newest === undefined) return [];

@@ -26,9 +26,7 @@ export function judgeRealms(realms: readonly RealmStatus[], now: number): readon
 
 function judgeKeys({ realm, keys, keysUnknown }: RealmStatus, now: number): readonly Judgement[] {
   if (keysUnknown !== undefined)
-    return [
-      warning('KEYS_UNKNOWN', `realm ${realm}: the age of the keys is unknown: ${keysUnknown}`),
-    ];
+    return [warning('KEYS_UNKNOWN', `realm ${realm}: the age of the keys is unknown: ${keysUnknown}`)];
   return keys.flatMap(({ kid, algorithm, ageDays, expiresAt }) => {
     const judgements: Judgement[] = [];
     const name = `realm ${realm}: the ${algorithm} key ${kid}`;
@@ -90,7 +88,9 @@ function judgeWildcards({ realm, wildcards }: RealmStatus): readonly Judgement[]
 const ALERT_SHARE = 0.05;
 
 /** Returns a finding for each realm above the limit. */
-export function judgeRenewals(realms: readonly Pick<RealmStatus, 'realm' | 'renewals'>[]): readonly Judgement[] {
+export function judgeRenewals(
+  realms: readonly Pick<RealmStatus, 'realm' | 'renewals'>[],
+): readonly Judgement[] {
   return realms.flatMap(({ realm, renewals }) => {
     const { good, failed } = renewals ?? { good: 0, failed: 0 };
     const all = good + failed;

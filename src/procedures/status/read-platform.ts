@@ -71,7 +71,10 @@ export function readStore(platform: Platform): Promise<Read<StoreStatus>> {
     () => platform.database.readStatus(),
     { unenforced: [], migrations: [] },
     ({ message, hints }) =>
-      finding('DATABASE_UNREADABLE', [`the database cannot be read: ${message}`, ...hints.slice(0, 1)].join('; ')),
+      finding(
+        'DATABASE_UNREADABLE',
+        [`the database cannot be read: ${message}`, ...hints.slice(0, 1)].join('; '),
+      ),
   );
 }
 

@@ -137,9 +137,7 @@ function addSessions(
   };
 }
 
-function describeBackups(
-  facts: BackupFacts,
-): Pick<StatusReport, 'lastBackup' | 'lastVerify' | 'lastDrill'> {
+function describeBackups(facts: BackupFacts): Pick<StatusReport, 'lastBackup' | 'lastVerify' | 'lastDrill'> {
   const newest = findNewest(facts.sets);
   const lastVerify = findLastVerify(facts);
   const drill = facts.runs.get('drill');

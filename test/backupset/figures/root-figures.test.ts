@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { findLastRun, listRootMetrics, openRootReader, putLastRun } from '../../../src/backupset/index.ts';
 import { backup, verify } from '../../../src/procedures/index.ts';
-import { makeDirectory, makePlatform, PASSPHRASE, procedureOptions, restoreOptions } from '../../procedures/platform.ts';
+import {
+  makeDirectory,
+  makePlatform,
+  PASSPHRASE,
+  procedureOptions,
+  restoreOptions,
+} from '../../procedures/platform.ts';
 
 const LIMITS = { maxAgeSeconds: 26 * 3600 };
 
@@ -30,7 +36,11 @@ describe('the figures of a backup root', () => {
     await verify(settings, restoreOptions());
     const second = await reader.read(Date.now());
     assert.deepEqual(
-      [second.runs.get('verify')?.outcome, second.runs.get('verify')?.verdict, second.runs.get('verify')?.set],
+      [
+        second.runs.get('verify')?.outcome,
+        second.runs.get('verify')?.verdict,
+        second.runs.get('verify')?.set,
+      ],
       ['good', 'good', set.name],
     );
   });

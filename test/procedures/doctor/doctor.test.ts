@@ -11,7 +11,9 @@ async function examine(platform: TestPlatform, own: object = {}): Promise<Doctor
 }
 
 const outcomeOf = ({ checks }: DoctorResult, id: string, subject?: string) => {
-  const found = checks.find((check) => check.id === id && (subject === undefined || check.subject === subject));
+  const found = checks.find(
+    (check) => check.id === id && (subject === undefined || check.subject === subject),
+  );
   return `${found?.outcome}: ${found?.detail}`;
 };
 
@@ -67,7 +69,10 @@ describe('doctor', () => {
     await appendFile(join(platform.dir, 'idkit.yaml'), 'trustedProxies: [127.0.0.1]\n');
     await platform.serve();
     const result = await examine(platform);
-    assert.match(outcomeOf(result, 'proxy-headers'), /believes X-Forwarded-For from this machine \(trustedProxies: 127/);
+    assert.match(
+      outcomeOf(result, 'proxy-headers'),
+      /believes X-Forwarded-For from this machine \(trustedProxies: 127/,
+    );
   });
 
   it('writes a bundle that contains no secret of the platform, not even in logs and URLs', async (t) => {
@@ -114,7 +119,14 @@ describe('doctor', () => {
     assert.equal(result.bundle, bundle);
     assert.equal((await stat(bundle)).mode & 0o777, 0o600);
     const text = gunzipSync(await readFile(bundle)).toString('utf8');
-    for (const part of ['doctor.json', 'status.json', 'backups.json', 'files.txt', 'metrics.txt', 'logs/1-serve.log'])
+    for (const part of [
+      'doctor.json',
+      'status.json',
+      'backups.json',
+      'files.txt',
+      'metrics.txt',
+      'logs/1-serve.log',
+    ])
       assert.ok(text.includes(`idkit-doctor/${part}`), part);
     assert.match(text, /the log itself stays/);
     assert.match(text, /idkit_users 1/);

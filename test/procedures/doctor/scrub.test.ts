@@ -22,7 +22,11 @@ test('removes a secret in the form in which a log, an address, JSON or a header 
         const clean = scrub(`a ${form} b`);
         assert.ok(clean.includes('[secret]'), form);
         // A secret that consists of the surrounding text remains, because it is not the secret.
-        if (!'a [secret] b /path?x=[secret]&y=1 {"v":"[secret]"} {"v":"{\\"v\\":\\"[secret]\\"}"} x='.includes(value))
+        if (
+          !'a [secret] b /path?x=[secret]&y=1 {"v":"[secret]"} {"v":"{\\"v\\":\\"[secret]\\"}"} x='.includes(
+            value,
+          )
+        )
           assert.ok(!clean.includes(value), form);
       }
     }),

@@ -34,7 +34,8 @@ test('finds the next time of a cron expression in UTC (crontab(5))', () => {
     'x * * * *': undefined,
     '*/0 * * * *': undefined,
   };
-  for (const [expression, expected] of Object.entries(cases)) assert.equal(next(expression), expected, expression);
+  for (const [expression, expected] of Object.entries(cases))
+    assert.equal(next(expression), expected, expression);
 });
 
 test('the next time is always after now and matches the minute and the hour', () => {

@@ -52,7 +52,13 @@ test('finds expired records that have been due for more than half an hour', () =
     '',
   ].join('\n');
   const overdue = parseOverdue(text);
-  assert.deepEqual([...overdue], [['sessions', 1800], ['events', 1860.5]]);
+  assert.deepEqual(
+    [...overdue],
+    [
+      ['sessions', 1800],
+      ['events', 1860.5],
+    ],
+  );
   assert.deepEqual(
     judgeSweeps(overdue).map(({ code, message }) => `${code} ${message.slice(0, 43)}`),
     ['SWEEP_BEHIND expired events have been due for 31 min, bu'],

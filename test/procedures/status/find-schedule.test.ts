@@ -22,7 +22,10 @@ test('finds the lines that idkit schedule prints in the files of cron, and ignor
   writeFileSync(join(cron, 'idkit'), renderSchedule(settings, { format: 'cron', command: '/usr/bin/idkit' }));
   const other = { ...settings, dir: `${dir}2` };
   writeFileSync(join(cron, 'other'), renderSchedule(other, { format: 'cron', command: '/usr/bin/idkit' }));
-  writeFileSync(join(cron, 'text'), 'MAILTO=root\n0 1 * * * root /usr/sbin/backup --all\n# 0 1 * * * idkit backup\n');
+  writeFileSync(
+    join(cron, 'text'),
+    'MAILTO=root\n0 1 * * * root /usr/sbin/backup --all\n# 0 1 * * * idkit backup\n',
+  );
   const { source, runs } = await findSchedule(settings, NOW, { ...NOTHING, cronFiles: [cron] });
   assert.equal(source, 'installed');
   assert.deepEqual(

@@ -71,17 +71,17 @@ describe('the judgement of backups', () => {
       'finding SET_IN_FUTURE',
       'finding BACKUP_MISSING',
     ]);
-    assert.equal(
-      messageOf(healthy({ sets: [] })),
-      '/b has no set that can be restored; run idkit backup',
-    );
+    assert.equal(messageOf(healthy({ sets: [] })), '/b has no set that can be restored; run idkit backup');
   });
 
   it('finds a set above backup.maxAgeHours and names the limit', () => {
     const at = (age: number) => healthy({ sets: [entry(age)] });
     assert.deepEqual(judge(at(26 * HOUR)), []);
     assert.deepEqual(judge(at(26 * HOUR + 1000)).at(0), 'finding BACKUP_TOO_OLD');
-    assert.match(messageOf(at(50 * HOUR)), /is 2 days old, but the limit is 26 h \(backup\.maxAgeHours\); run idkit backup$/);
+    assert.match(
+      messageOf(at(50 * HOUR)),
+      /is 2 days old, but the limit is 26 h \(backup\.maxAgeHours\); run idkit backup$/,
+    );
     const weekly = { backup: { ...LIMITS.backup, maxAgeHours: 170 } };
     assert.deepEqual(judge(at(7 * DAY), weekly), []);
   });
@@ -102,12 +102,18 @@ describe('the judgement of backups', () => {
     const failure = { code: 'IDKIT_NO_SPACE', message: 'the disk is full' };
     const facts = withRun('backup-database', lastRun({ outcome: 'failed', failure, mirror: 'complete' }));
     assert.deepEqual(judge(facts), ['finding BACKUP_FAILED']);
-    assert.match(messageOf(facts), /last backup of database at .* failed: the disk is full; run idkit backup$/);
+    assert.match(
+      messageOf(facts),
+      /last backup of database at .* failed: the disk is full; run idkit backup$/,
+    );
   });
 
   it('finds an incomplete mirror, and warns if there is none', () => {
     const findings = [{ code: 'MIRROR_FAILED', message: 'the mirror host:/x: no route' }];
-    const facts = withRun('backup-database', lastRun({ outcome: 'findings', findings, mirror: 'incomplete' }));
+    const facts = withRun(
+      'backup-database',
+      lastRun({ outcome: 'findings', findings, mirror: 'incomplete' }),
+    );
     assert.deepEqual(judge(facts), ['finding MIRROR_FAILED']);
     const none = { backup: { ...LIMITS.backup, mirror: null } };
     assert.deepEqual(judge(withRun('backup-database', lastRun()), none), ['warning MIRROR_MISSING']);

@@ -139,7 +139,10 @@ describe('status', () => {
   it('silences what status.accept names, and still lists it', async (t) => {
     const platform = await makePlatform(t);
     await platform.serve();
-    await appendFile(join(platform.dir, 'idkit.yaml'), 'status: { accept: [BACKUP_MISSING, MIRROR_MISSING] }\n');
+    await appendFile(
+      join(platform.dir, 'idkit.yaml'),
+      'status: { accept: [BACKUP_MISSING, MIRROR_MISSING] }\n',
+    );
     const report = await status(await platform.load(), procedureOptions());
     assert.deepEqual(report.findings, []);
     assert.ok(!report.warnings.some(({ code }) => code === 'MIRROR_MISSING'));
@@ -172,7 +175,9 @@ describe('status', () => {
     await writeFile(join(platform.dir, 'import/growing-realm.json'), JSON.stringify(realm));
     await platform.serve();
     const { findings } = await status(await platform.load(), procedureOptions());
-    const messages = findings.filter(({ code }) => /KEPT/.test(code)).map(({ message }) => message.split(',')[0]);
+    const messages = findings
+      .filter(({ code }) => /KEPT/.test(code))
+      .map(({ message }) => message.split(',')[0]);
     assert.deepEqual(messages, [
       'realm growing stores user events that never expire',
       'realm growing stores administrative events that never expire',
@@ -186,7 +191,10 @@ describe('status', () => {
     const clock = { now: () => Date.now() + 400 * 86_400_000 };
     const report = await status(await platform.load(), procedureOptions({ clock }));
     const [key] = report.findings.filter(({ code }) => code === 'KEY_NOT_ROTATED');
-    assert.match(key?.message ?? '', /^realm master: the RS256 key .* is 400 days old, but the limit is 365 days; /);
+    assert.match(
+      key?.message ?? '',
+      /^realm master: the RS256 key .* is 400 days old, but the limit is 365 days; /,
+    );
   });
 
   it('finds that the administrator cannot log in, because keys and events are then unknown', async (t) => {
@@ -195,7 +203,10 @@ describe('status', () => {
     const settings = await platform.load();
     const administrator = { ...settings.administrator, password: new Secret('wrong') };
     const { findings } = await status({ ...settings, administrator }, procedureOptions());
-    assert.ok(findings.some(({ code }) => code === 'REALMS_UNKNOWN'), JSON.stringify(findings));
+    assert.ok(
+      findings.some(({ code }) => code === 'REALMS_UNKNOWN'),
+      JSON.stringify(findings),
+    );
   });
 
   it('finds a failed backup, and forgets it after the next good one', async (t) => {
@@ -207,7 +218,10 @@ describe('status', () => {
     await assert.rejects(backup(settings, procedureOptions()));
     const failed = await status(settings, procedureOptions());
     const [found] = failed.findings.filter(({ code }) => code === 'BACKUP_FAILED');
-    assert.match(found?.message ?? '', /database, realms, config, env .* the passphrase of env\.gpg is missing/);
+    assert.match(
+      found?.message ?? '',
+      /database, realms, config, env .* the passphrase of env\.gpg is missing/,
+    );
     await backup(settings, options);
     assert.ok(!codesOf(await status(settings, procedureOptions())).includes('BACKUP_FAILED'));
   });
@@ -247,7 +261,10 @@ describe('status', () => {
         { ...settings, database: { kind: 'sqlite', file } },
         procedureOptions(),
       );
-      assert.ok(findings.some(({ code }) => code === 'DISK_LOW'), JSON.stringify(findings));
+      assert.ok(
+        findings.some(({ code }) => code === 'DISK_LOW'),
+        JSON.stringify(findings),
+      );
     });
   });
 });
