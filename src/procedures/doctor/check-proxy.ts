@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { decodeJsonObject, isJsonObject } from '../../core/index.ts';
+import { isJsonObject } from '../../core/index.ts';
 import { parseObject, renderRefusal } from '../smoke/call.ts';
 import { DoesNotApply } from '../smoke/check.ts';
 import { isLoopback } from './check-service.ts';
@@ -21,40 +21,48 @@ export async function checkProxyHeaders(patient: Patient, publicUrl: string): Pr
   if (url.protocol !== 'https:' && !isLoopback(url))
     throw new DoesNotApply('the administrator’s password is not sent to a plain http address');
   const endpoint = `${publicUrl}/realms/master/protocol/openid-connect`;
-  const answer = await patient.call(`${endpoint}/token`, {
-    method: 'POST',
-    form: { grant_type: 'password', client_id: 'admin-cli', username, password: password.reveal() },
-    headers: { 'x-forwarded-for': FORGED },
-  });
+  const form = { grant_type: 'password', client_id: 'admin-cli', username, password: password.reveal() };
+  const logIn = (headers: Readonly<Record<string, string>>) =>
+    patient.call(`${endpoint}/token`, { method: 'POST', form, headers });
+  let answer = await logIn({ 'x-forwarded-for': FORGED });
+  // A realm requires https for clients outside of private networks, such as the forged one.
+  const isForgedRefused = answer.status === 403;
+  if (isForgedRefused) answer = await logIn({});
   if (answer.status !== 200)
     throw fault(`the administrator cannot log in at ${publicUrl}: ${renderRefusal(answer)}; check .env`);
-  const { access_token: token, refresh_token: refresh } = parseObject(answer, `${endpoint}/token`);
+  const tokens = parseObject(answer, `${endpoint}/token`);
   try {
-    return judge(patient, url, await readAddress(patient, publicUrl, String(token)));
+    const address = isForgedRefused ? FORGED : await readAddress(patient, publicUrl, tokens);
+    return judge(patient, url, address);
   } finally {
-    if (typeof refresh === 'string')
+    if (typeof tokens['refresh_token'] === 'string')
       await patient.call(`${endpoint}/logout`, {
         method: 'POST',
-        form: { client_id: 'admin-cli', refresh_token: refresh },
+        form: { client_id: 'admin-cli', refresh_token: tokens['refresh_token'] },
       });
   }
 }
 
-/** Returns the address that the service stored for the session of the token. */
-async function readAddress(patient: Patient, publicUrl: string, token: string): Promise<string> {
-  const claims = decodeJsonObject(token.split('.')[1] ?? '') ?? {};
-  const { sub, sid } = claims;
-  if (typeof sub !== 'string') throw new DoesNotApply('the access token names no user');
-  const url = `${publicUrl}/admin/realms/master/users/${encodeURIComponent(sub)}/sessions`;
-  const answer = await patient.call(url, { bearer: token });
-  if (answer.status !== 200) throw new DoesNotApply(`${url} responded with ${answer.status}`);
-  const sessions: unknown = JSON.parse(answer.text);
-  const own = Array.isArray(sessions)
-    ? sessions.filter(isJsonObject).find(({ id }) => id === sid)
-    : undefined;
-  const address = own?.['ipAddress'];
+/** Returns the address that the service stored for the user session of a login. */
+async function readAddress(
+  patient: Patient,
+  publicUrl: string,
+  { access_token: token, session_state: session }: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const read = async (path: string): Promise<readonly Record<string, unknown>[]> => {
+    const url = `${publicUrl}/admin/realms/master/users${path}`;
+    const answer = await patient.call(url, { bearer: String(token) });
+    const body: unknown = answer.status === 200 ? JSON.parse(answer.text) : undefined;
+    if (!Array.isArray(body)) throw new DoesNotApply(`${url} responded with ${answer.status}`);
+    return body.filter(isJsonObject);
+  };
+  const { username } = patient.settings.administrator;
+  const [user] = await read(`?username=${encodeURIComponent(username)}&exact=true`);
+  if (user === undefined) throw new DoesNotApply(`the realm master has no user ${username}`);
+  const sessions = await read(`/${encodeURIComponent(String(user['id']))}/sessions`);
+  const address = sessions.find(({ id }) => id === session)?.['ipAddress'];
   if (typeof address !== 'string')
-    throw new DoesNotApply('the service does not report the address of a session');
+    throw new DoesNotApply('the service does not report the address of the session');
   return address;
 }
 

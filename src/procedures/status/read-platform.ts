@@ -1,7 +1,7 @@
 import { findLastRun, KEPT_BACKUPS, type KeptRun, type LastRun } from '../../backupset/index.ts';
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
 import { platformPaths, type Settings } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { errorMessage, IdkitError, systemErrorCode } from '../../core/index.ts';
 import { findEntry } from '../../files/index.ts';
 import type { Component, Platform, StoreStatus } from '../../platform/index.ts';
 import { listBackups } from '../backups/list.ts';
@@ -27,17 +27,21 @@ export interface Read<T> {
   judgements: readonly Judgement[];
 }
 
-/** Runs `read`. If it throws an operator's error, returns `otherwise` and its judgement. */
+/**
+ * Runs `read`. If it throws an operator's error, or one of the system or of SQLite, such as on a full disk, returns
+ * `otherwise` and its judgement.
+ */
 async function orJudge<T>(
   read: () => Promise<T>,
   otherwise: T,
-  judge: (error: IdkitError) => Judgement,
+  judge: (error: Pick<IdkitError, 'message' | 'hints'>) => Judgement,
 ): Promise<Read<T>> {
   try {
     return { value: await read(), judgements: [] };
   } catch (error) {
-    if (!(error instanceof IdkitError)) throw error;
-    return { value: otherwise, judgements: [judge(error)] };
+    if (error instanceof IdkitError) return { value: otherwise, judgements: [judge(error)] };
+    if (systemErrorCode(error) === undefined) throw error;
+    return { value: otherwise, judgements: [judge({ message: errorMessage(error), hints: [] })] };
   }
 }
 

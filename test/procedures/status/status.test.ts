@@ -228,18 +228,22 @@ describe('status', () => {
 
   it('finds a certificate that expires, in the file and as the service sends it', async (t) => {
     const platform = await makePlatform(t);
-    const soon = makeCertificate(platform.dir, 10);
+    const first = makeCertificate(platform.dir, 60);
     await appendFile(
       join(platform.dir, 'idkit.yaml'),
-      `listen: { tlsCert: ${soon.cert}, tlsKey: ${soon.key} }\n`,
+      `listen: { tlsCert: ${first.cert}, tlsKey: ${first.key} }\n`,
     );
     await platform.serve();
-    const { findings, certificates } = await status(await platform.load(), procedureOptions());
+    const clock = { now: () => Date.now() + 50 * 86_400_000 };
+    const settings = await platform.load();
+    const now = await status(settings, procedureOptions());
+    assert.ok(!now.findings.some(({ code }) => code === 'CERTIFICATE_EXPIRES'));
+    const { findings, certificates } = await status(settings, procedureOptions({ clock }));
     const found = findings.filter(({ code }) => code === 'CERTIFICATE_EXPIRES');
     assert.equal(found.length, 2, JSON.stringify(findings));
     assert.equal(certificates.length, 2);
     makeCertificate(platform.dir, 90);
-    const renewed = await status(await platform.load(), procedureOptions());
+    const renewed = await status(settings, procedureOptions({ clock }));
     assert.equal(
       renewed.findings.filter(({ code }) => code === 'CERTIFICATE_EXPIRES').length,
       1,
@@ -256,7 +260,7 @@ describe('status', () => {
       await service.close();
       const file = join(place, 'idkit.db');
       await cp((settings.database as { file: string }).file, file);
-      await writeFile(join(place, 'filler'), Buffer.alloc(23 * 1024 * 1024)).catch(() => undefined);
+      await writeFile(join(place, 'filler'), Buffer.alloc(24 * 1024 * 1024)).catch(() => undefined);
       const { findings } = await status(
         { ...settings, database: { kind: 'sqlite', file } },
         procedureOptions(),
