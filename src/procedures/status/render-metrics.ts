@@ -47,14 +47,17 @@ const STATUS_METRICS: readonly StatusMetric[] = [
       certificates.map(({ place, expiresAt }) => ({ labels: { place }, value: seconds(expiresAt) })),
   },
   {
-    name: 'idkit_signing_key_age_days',
-    help: 'Age of the oldest active signing key of a realm and algorithm',
+    name: 'idkit_signing_key_age_seconds',
+    help: 'Age of the oldest active signing key of a realm and algorithm, in whole days',
     values: ({ realms }) =>
       realms.flatMap(({ realm, keys }) => {
         const ages = new Map<string, number>();
         for (const { algorithm, ageDays } of keys)
           if (ageDays !== undefined) ages.set(algorithm, Math.max(ageDays, ages.get(algorithm) ?? 0));
-        return [...ages].map(([algorithm, value]) => ({ labels: { realm, algorithm }, value }));
+        return [...ages].map(([algorithm, value]) => ({
+          labels: { realm, algorithm },
+          value: value * 86_400,
+        }));
       }),
   },
   {
