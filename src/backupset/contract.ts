@@ -283,6 +283,10 @@ export interface KeptVerdict {
   problems: readonly string[];
   /** Absent if an older idkit stored it. */
   seal?: SealState;
+  /** `backup` if it is the verdict with which a backup read its own set back. Absent if an older idkit stored it. */
+  by?: 'backup' | 'verify';
+  /** The size of the dump's SQL in bytes, from which the space that a restore needs follows. */
+  sqlBytes?: number;
 }
 
 /** A read-only view of a set's directory. Only regular files are opened, and links are not followed. */

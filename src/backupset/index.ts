@@ -1,10 +1,12 @@
 // Backup set: the format of a backup directory, and all work that needs only its files.
 // Owns: names, manifest and checksums (set/), the configuration archive (archive/), SQL dumps (dump/), compression
-// (gzip/), encryption and the seal (openpgp/), verification (verify/), and what a backup root keeps (retention/).
+// (gzip/), encryption and the seal (openpgp/), verification (verify/), what a backup root keeps (retention/), and its
+// figures (figures/).
 // Decides whether a set is good. Reads through read-only handles; only `createSetWriter` writes a set.
 // Must not know: databases, containers, when a backup runs.
 // Start at contract.ts, then verify/verify-set.ts and set/writer.ts.
 export { extractConfigArchive, listConfigArchive, readConfigFile } from './archive/extract.ts';
+export { type PackedFile, packTar } from './archive/pack.ts';
 export { writeConfigArchive } from './archive/writer.ts';
 export {
   type ArchiveEntry,
@@ -53,6 +55,20 @@ export {
   type SqliteDefinition,
 } from './dump/sqlite/known.ts';
 export { isInsideTrigger } from './dump/statement.ts';
+export {
+  findLastRun,
+  KEPT_BACKUPS,
+  type KeptRun,
+  type LastRun,
+  putLastRun,
+} from './figures/last-runs.ts';
+export {
+  openRootReader,
+  type RootFigures,
+  type RootReader,
+  UNREADABLE_ROOT,
+} from './figures/root-figures.ts';
+export { listRootMetrics, type RootLimits, type RootMetric } from './figures/root-metrics.ts';
 export { gunzip } from './gzip/gunzip.ts';
 export { createGzipWriter, type GzipWriter } from './gzip/writer.ts';
 export { decryptEnvironment, encryptEnvironment } from './openpgp/environment.ts';

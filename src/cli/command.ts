@@ -29,6 +29,8 @@ export interface Outcome {
   /** One record, instead of `text`. The JSON result does not contain it; `data` does. */
   record?: RecordOutcome;
   findings?: readonly Finding[];
+  /** Shown like findings, but without an effect on the exit code. The command also puts them into `data`. */
+  warnings?: readonly Finding[];
   failure?: IdkitError;
 }
 

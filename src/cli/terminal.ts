@@ -6,7 +6,7 @@ import { printable } from './output/output.ts';
 /** The standard streams of the process. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
-  stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+  stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number; rows?: number };
   stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   /** True if both stdin and stderr are a terminal, so that a command can prompt. */
   readonly canAsk: boolean;

@@ -48,4 +48,5 @@ export type { Application } from './settings/kinds.ts';
 export { type GivenContent, type LoadOptions, loadSettings } from './settings/load.ts';
 export type { PlatformPaths, SettingSource, Settings } from './settings/settings.ts';
 export { type SettingDoc, type ShownSetting, settingDocs, showSettings } from './settings/show.ts';
+export { STATUS_NAMES, type StatusName } from './settings/status-names.ts';
 export { renderDefaultYaml } from './yaml/template.ts';

@@ -182,6 +182,17 @@ export interface StoreStatus {
   unenforced: readonly { realm: string; path: string; what: string; refuses: boolean }[];
   /** The background migrations that have not finished. `left` is an estimate, and absent if it is unknown. */
   migrations: readonly { name: string; handled: number; left?: number }[];
+  /** Absent for Keycloak, and if no service has created the database yet. */
+  figures?: { schemaVersion: number; databaseBytes: number; userSessions: number; offlineSessions: number };
+}
+
+/** The settings of a database, for people who look for the cause of a fault. */
+export interface DatabaseInspection {
+  settings: readonly { name: string; value: string }[];
+  /** Settings that risk the data or the service, each with the next step. */
+  faults: readonly string[];
+  /** The server's clock minus the clock of this machine. Absent on SQLite. */
+  clockOffsetMilliseconds?: number;
 }
 
 /** Operations that need the service's own store. */
@@ -261,6 +272,12 @@ export interface PlatformDatabase extends StoreAccess {
   stagedBytes(id: string): Promise<number>;
   /** Removes the staged database and, with `previous`, also the database that `swap` kept. */
   discard(id: string, options: { previous: boolean }): Promise<void>;
+  /**
+   * Reads the settings of the database and of its server. Changes nothing.
+   *
+   * @throws IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_VERSION without psql, IDKIT_DATABASE_DAMAGED
+   */
+  inspect(): Promise<DatabaseInspection>;
   /** Returns the disk on which a staged database will be created. */
   findSpace(): Promise<DatabaseSpace>;
   /**

@@ -45,6 +45,7 @@ export class IdkitStore implements StoreAccess {
     // A platform that has never served has no realms.
     if (!(await this.#place.exists())) return { unenforced: [], migrations: [] };
     return this.#read(async (store) => ({
+      figures: await readFigures(store),
       unenforced: await readRealms(store, (configuration) => findUnenforced(store, configuration)),
       migrations: (await store.listBackgroundMigrations()).map(({ name, handled, left }) => ({
         name,
@@ -91,6 +92,11 @@ export class IdkitStore implements StoreAccess {
       await store.close();
     }
   }
+}
+
+async function readFigures(store: Store): Promise<NonNullable<StoreStatus['figures']>> {
+  const { schemaVersion, databaseBytes, userSessions, offlineSessions } = await store.figures();
+  return { schemaVersion, databaseBytes, userSessions, offlineSessions };
 }
 
 /** Returns the results of `read` for all realms. */

@@ -22,6 +22,8 @@ export type {
 export { listBackups } from './backups/list.ts';
 export { pruneBackups } from './backups/prune.ts';
 export { LATEST, resolveSet } from './backups/resolve-set.ts';
+export { doctor } from './doctor/doctor.ts';
+export { DOCTOR_CHECKS, type DoctorOptions, type DoctorResult } from './doctor/options.ts';
 export type { DrillOptions, DrillResult } from './drill/options.ts';
 export { DRILL_STEPS } from './drill/options.ts';
 export { renderDrillReport } from './drill/report.ts';
@@ -51,6 +53,7 @@ export type { FileChange, InstallResult, ScheduleOptions, Scheduler } from './sc
 export { renderJunit } from './smoke/junit.ts';
 export type { SmokeCheck, SmokeOptions, SmokeResult } from './smoke/options.ts';
 export { smoke } from './smoke/runbook.ts';
+export { renderStatusMetrics } from './status/render-metrics.ts';
 export type { StatusReport } from './status/report.ts';
 export { status } from './status/status.ts';
 export type { PartsResult } from './up-down.ts';

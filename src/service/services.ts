@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { AdminContext } from '../admin/index.ts';
 import { platformPaths, type Settings } from '../config/index.ts';
-import { IdkitError, type Secret, systemRandom } from '../core/index.ts';
-import type { AppOptions, ServiceLog, Services } from '../http/index.ts';
+import { IdkitError, type Secret, systemClock, systemRandom } from '../core/index.ts';
+import type { AppOptions, BackupSource, ServiceLog, Services } from '../http/index.ts';
 import { isPasswordTooLong, MOST_PASSWORD_BYTES, type SessionEndings } from '../model/index.ts';
 import type { PostForm, ProtocolContext } from '../protocol/index.ts';
 import { openStore, type StoreOptions } from '../store/open.ts';
@@ -67,10 +67,26 @@ export async function openServices(
   };
   const figures = {
     health: http.openHealth(store),
-    exposition: http.openExposition(metrics, store, worker?.siblings),
+    exposition: http.openExposition(metrics, store, {
+      siblings: worker?.siblings,
+      backups: findBackupSource(settings),
+    }),
     requests: metrics.requests,
   };
   return { services, figures };
+}
+
+/**
+ * Returns the backup root for the metrics. The container of a container platform cannot see the root, which is on the
+ * machine; `idkit status --prometheus` there writes the same metrics.
+ */
+function findBackupSource({ runtime, backup }: Settings): BackupSource | undefined {
+  if (runtime === 'compose') return undefined;
+  return {
+    root: backup.root,
+    clock: systemClock,
+    limits: { maxAgeSeconds: backup.maxAgeHours * 3600 },
+  };
 }
 
 /** Returns the location of the store. It contains the name of this process, which a Postgres server shows. */

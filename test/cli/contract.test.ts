@@ -91,7 +91,8 @@ const COMMANDS: Record<string, readonly string[]> = {
   'master-key rotate': [],
   'recover-admin': ['--username'],
   schedule: ['--format', '--systemd', '--cron', '--user', '--dry-run', '--print', '--remove'],
-  status: [],
+  status: ['--watch', '--interval', '--prometheus'],
+  doctor: ['--bundle', '--log', '--junit'],
   up: [],
   down: [],
   'config show': [],
@@ -150,6 +151,8 @@ const OWN_YAML = {
   outbound: { privateAddresses: [] },
   admin: { protectAdministrators: true },
   realmFiles: { remove: false },
+  status: { accept: [] },
+  backup: { ...YAML.backup, maxAgeHours: 26 },
   listen: { ...YAML.listen, managementHost: '127.0.0.1', drainSeconds: null },
 };
 

@@ -35,6 +35,11 @@ const CASES: Record<string, { right: string; wrong: readonly string[] }> = {
   'backup.root': { right: '/mnt/backups', wrong: ['""', '3', 'null'] },
   'backup.keepDays': { right: '30', wrong: ['0', '-7', 'seven', '1.5'] },
   'backup.keepVersions': { right: '8', wrong: ['0', 'all'] },
+  'backup.maxAgeHours': { right: '170', wrong: ['0', '26h', '1.5', '9000'] },
+  'status.accept': {
+    right: '[REDIRECT_WILDCARD]',
+    wrong: ['REDIRECT_WILDCARD', '[redirect]', '[1]', 'null'],
+  },
   'backup.mirror': { right: 'backup@host:/srv', wrong: ['""', '[a]'] },
   'smoke.realm': { right: 'acme', wrong: ['../acme', '""', '1'] },
   'smoke.clientId': { right: 'probe', wrong: ['""', '[x]'] },

@@ -1,7 +1,13 @@
 import { buildProgram, readReference, renderReferenceMarkdown } from '../../src/cli/index.ts';
-import { settingDocs } from '../../src/config/index.ts';
+import { STATUS_NAMES, settingDocs } from '../../src/config/index.ts';
 import { ERROR_CATALOGUE, EXIT_CODES } from '../../src/core/index.ts';
-import { BACKUP_STEPS, DRILL_STEPS, RESTORE_STEPS, VERIFY_STEPS } from '../../src/procedures/index.ts';
+import {
+  BACKUP_STEPS,
+  DOCTOR_CHECKS,
+  DRILL_STEPS,
+  RESTORE_STEPS,
+  VERIFY_STEPS,
+} from '../../src/procedures/index.ts';
 import { decidedIn, FILES_OF_PROGRAM, filesOfCommand, filesOfError, filesOfSetting } from './decided.ts';
 import { administrationTable, urlTable } from './http-tables.ts';
 import { code, escapePipes, head, row } from './markdown.ts';
@@ -120,6 +126,22 @@ export function replacementTable(): readonly string[] {
   ];
 }
 
+/** Lists the names of the findings and warnings of `idkit status`. */
+function statusNames(): readonly string[] {
+  return [
+    ...head('name', 'when'),
+    ...Object.entries(STATUS_NAMES).map(([name, when]) => row(code(name), escapePipes(when))),
+  ];
+}
+
+/** Lists the checks of `idkit doctor`. */
+function doctorChecks(): readonly string[] {
+  return [
+    ...head('check', 'what it tests'),
+    ...Object.entries(DOCTOR_CHECKS).map(([id, rule]) => row(code(id), escapePipes(rule))),
+  ];
+}
+
 /** Maps the name in the markers of each generated part to its text. */
 export const PARTS: Readonly<Record<string, () => readonly string[]>> = {
   'command reference': commandReference,
@@ -134,4 +156,6 @@ export const PARTS: Readonly<Record<string, () => readonly string[]>> = {
   'runbook drill': () => runbook('drill'),
   replacements: replacementTable,
   ...Object.fromEntries(SHOWN_EXAMPLES.map((name) => [`example ${name}`, () => showExample(name)])),
+  'status names': statusNames,
+  'doctor checks': doctorChecks,
 };

@@ -21,6 +21,8 @@ const schema = z.object({
   checksumsSha256: z.string().regex(/^[0-9a-f]{64}$/),
   problems: z.array(z.string()),
   seal: z.enum(['holds', 'not checked', 'unsealed', 'broken']).exactOptional(),
+  by: z.enum(['backup', 'verify']).exactOptional(),
+  sqlBytes: z.number().int().nonnegative().exactOptional(),
 });
 
 /**

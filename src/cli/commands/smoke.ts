@@ -4,6 +4,7 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { baseUrlFlag, checkName, given, textFlag } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
+import { writeJunit } from '../write-junit.ts';
 
 /** `idkit smoke`, also `smoke-test` */
 export function addSmoke(program: CliCommand, run: Runner): void {
@@ -45,7 +46,7 @@ async function smokeTest(context: CommandContext, flags: Flags): Promise<Outcome
   });
   const { findings, failure, ...data } = result;
   const junit = textFlag(flags, 'junit');
-  if (junit !== undefined) await writeJunit(context, junit, renderJunit(result));
+  if (junit !== undefined) await writeJunit(context, junit, renderJunit('smoke', result));
   return {
     data,
     text: [
@@ -55,18 +56,6 @@ async function smokeTest(context: CommandContext, flags: Flags): Promise<Outcome
     findings,
     ...given('failure', failure),
   };
-}
-
-async function writeJunit(context: CommandContext, file: string, xml: string): Promise<void> {
-  const { writeFile } = await import('node:fs/promises');
-  const { resolve } = await import('node:path');
-  try {
-    await writeFile(resolve(context.cwd, file), xml);
-  } catch (error) {
-    throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `--junit ${file} cannot be written`, {
-      cause: error,
-    });
-  }
 }
 
 function renderChecks(checks: readonly SmokeCheck[]): string {

@@ -1,86 +1,115 @@
-import { renderCount } from '../../core/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { IdkitError } from '../../core/index.ts';
 import type { StatusReport } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
-import type { Runner } from '../command.ts';
-import { given } from '../flags.ts';
-import { renderPairs } from '../output/render-table.ts';
-import { renderAge, renderBytes } from '../output/render-units.ts';
+import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
+import { textFlag, wholeNumber } from '../flags.ts';
+import { printable } from '../output/output.ts';
+import { renderJudgements, renderStatus } from '../output/render-status.ts';
 
-/** Separates the thousands, for example `1,000,000`. */
-const GROUPED = new Intl.NumberFormat('en');
+/** Default of `--interval` in seconds. */
+const INTERVAL = '5';
 
 /** `idkit status` */
 export function addStatus(program: CliCommand, run: Runner): void {
   program
     .command('status')
-    .description('show the components, health, versions, last backup, last verification and key ages')
-    .examples([['idkit status --json', 'as JSON for monitoring']])
-    .action(
-      run(async (context) => {
-        const settings = await context.loadPlatform();
-        const { status } = await import('../../procedures/index.ts');
-        const { findings, failure, ...data } = await status(settings, context.procedure);
-        return { data, text: renderStatus({ findings, ...data }), findings, ...given('failure', failure) };
-      }),
-    );
-}
-
-function renderStatus(report: StatusReport): string {
-  const { service, database, lastBackup, lastVerify, masterKey } = report;
-  const health = service.detail === undefined ? service.health : `${service.health} (${service.detail})`;
-  const key = masterKey.set ? `set (${masterKey.source ?? 'unknown'})` : 'not set';
-  const masterKeyRow: [string, unknown] = [
-    'master key',
-    masterKey.rotationUnfinished ? `${key}; a rotation is unfinished` : key,
-  ];
-  const pairs: [string, unknown][] = [
-    ['directory', report.dir],
-    ['platform', report.runtime],
-    ['service', `${service.kind} ${service.version}`],
-    ['address', service.baseUrl],
-    ['health', health],
-    ['database', `${database.kind} ${database.location}`],
-    // Keycloak does not use idkit's master key.
-    ...(service.kind === 'keycloak' ? [] : [masterKeyRow]),
-    [
-      'last backup',
-      lastBackup === undefined
-        ? 'none'
-        : `${lastBackup.name}, ${renderAge(lastBackup.ageSeconds)} old, ${renderBytes(lastBackup.bytes)}${lastBackup.sealed ? '' : ', unsealed'}`,
-    ],
-    [
-      'last verify',
-      lastVerify === undefined ? 'never' : `${lastVerify.verdict}, ${lastVerify.name} at ${lastVerify.at}`,
-    ],
-  ];
-  for (const { name, handled, left } of report.migrations)
-    pairs.push(['migration', `${name}: ${renderShare(handled, left)}`]);
-  for (const { name, state, health, restarts, image } of report.parts ?? [])
-    pairs.push([name, `${state}, ${health}, ${renderCount(restarts, 'restart')}, ${image}`]);
-  for (const { realm, users, keys, renewals, unenforced } of report.realms) {
-    const shownKeys = keys
-      .map((shown) => `${shown.algorithm}${shown.ageDays === undefined ? '' : ` ${shown.ageDays} d`}`)
-      .join(', ');
-    pairs.push([
-      `realm ${realm}`,
+    .description(
+      'show health, versions, sessions, backups, verification, drill, timers and keys, and find what is wrong',
+    )
+    .option('--watch', 'show the state every few seconds, until Ctrl-C')
+    .option('--interval <seconds>', `the pause of --watch in seconds (default: ${INTERVAL})`)
+    .option(
+      '--prometheus [file]',
+      'write the state as metrics for the textfile collector of node_exporter, to the file or to stdout',
+    )
+    .examples([
+      ['idkit status', 'exit code 3 if something is wrong'],
+      ['idkit status --json', 'as JSON for monitoring'],
+      ['idkit status --watch', 'redraws the screen every 5 seconds'],
       [
-        users === undefined ? undefined : renderCount(users, 'user'),
-        shownKeys === '' ? undefined : `keys ${shownKeys}`,
-      ]
-        .filter((part) => part !== undefined)
-        .join('; '),
-    ]);
-    if (renewals !== undefined && renewals.good + renewals.failed > 0) {
-      const all = renewals.good + renewals.failed;
-      pairs.push(['', `${renewals.failed} of ${renderCount(all, 'renewal')} failed in the last 5 minutes`]);
-    }
-    for (const what of unenforced) pairs.push(['', `not enforced yet: ${what}`]);
-  }
-  return renderPairs(pairs);
+        'idkit status --quiet --prometheus /var/lib/prometheus/node-exporter/idkit.prom',
+        'in cron, replaces the file as a whole',
+      ],
+    ])
+    .action(run(showStatus));
 }
 
-/** Renders for example `412,000 of about 1,000,000 records handled`. */
-function renderShare(handled: number, left: number | undefined): string {
-  const all = left === undefined ? '' : ` of about ${GROUPED.format(handled + left)}`;
-  return `${GROUPED.format(handled)}${all} records handled`;
+async function showStatus(context: CommandContext, flags: Flags): Promise<Outcome> {
+  const interval = textFlag(flags, 'interval');
+  const target = flags['prometheus'];
+  if (interval !== undefined && flags['watch'] !== true)
+    throw new IdkitError('IDKIT_USAGE', '--interval needs --watch');
+  if (flags['watch'] === true && target !== undefined)
+    throw new IdkitError('IDKIT_USAGE', '--watch and --prometheus exclude each other');
+  const settings = await context.loadPlatform();
+  const { renderStatusMetrics, status } = await import('../../procedures/index.ts');
+  if (flags['watch'] === true) {
+    const seconds = wholeNumber(interval ?? INTERVAL, '--interval', { from: 1, to: 86_400 });
+    const silent = { ...context.procedure.reporter, note: () => undefined };
+    return watch(context, seconds, () => status(settings, { ...context.procedure, reporter: silent }));
+  }
+  const { findings, ...data } = await status(settings, context.procedure);
+  const report = { findings, ...data };
+  const shown = { data, findings, warnings: report.warnings };
+  const now = context.procedure.clock.now();
+  if (target === undefined) return { ...shown, text: renderStatus(report, now) };
+  const metrics = await renderStatusMetrics(settings, report, now);
+  if (typeof target !== 'string') return { ...shown, text: metrics.trimEnd() };
+  const { resolve } = await import('node:path');
+  const { replaceFile } = await import('../../files/index.ts');
+  replaceFile(resolve(context.cwd, target), metrics, 0o644);
+  return shown;
+}
+
+/**
+ * Shows the state until Ctrl-C or SIGTERM, which end the command with exit code 0. Redraws on a terminal, prints a block
+ * for each round off a terminal, and a line for each round with `--json`.
+ */
+async function watch(
+  context: CommandContext,
+  seconds: number,
+  read: () => Promise<StatusReport>,
+): Promise<Outcome> {
+  const { signal, terminal, globals } = context;
+  const isScreen = terminal.stdout.isTTY === true && !globals.json;
+  let rounds = 0;
+  while (!signal.aborted) {
+    const report = await read().catch((error) => {
+      if (signal.aborted) return undefined;
+      throw error;
+    });
+    if (report === undefined || signal.aborted) break;
+    const now = context.procedure.clock.now();
+    terminal.stdout.write(
+      globals.json
+        ? `${printable(JSON.stringify({ type: 'status', at: new Date(now).toISOString(), ...report }))}\n`
+        : isScreen
+          ? redraw(renderRound(report, now), terminal.stdout, rounds === 0)
+          : `${printable(renderRound(report, now))}\n\n`,
+    );
+    rounds += 1;
+    await sleep(seconds * 1000, undefined, { signal }).catch(() => undefined);
+  }
+  const { reason } = signal;
+  const isEnd =
+    reason instanceof IdkitError &&
+    (reason.code === 'IDKIT_INTERRUPTED' || reason.code === 'IDKIT_TERMINATED');
+  if (!isEnd) throw reason;
+  return { data: { rounds } };
+}
+
+function renderRound(report: StatusReport, now: number): string {
+  const time = new Date(now).toISOString().replace('T', ' ').slice(0, 19);
+  return [`${time} UTC`, renderStatus(report, now), ...renderJudgements(report)].join('\n');
+}
+
+/** Returns the text that replaces the screen. It is cut to the size of the terminal, so that nothing scrolls. */
+function redraw(text: string, size: { columns?: number; rows?: number }, first: boolean): string {
+  const { columns = 80, rows = 24 } = size;
+  const lines = printable(text).split('\n');
+  const fits =
+    lines.length < rows ? lines : [...lines.slice(0, rows - 2), `… ${lines.length - rows + 2} more lines`];
+  const cut = fits.map((line) => (line.length > columns ? `${line.slice(0, columns - 1)}…` : line));
+  return `${first ? '\x1b[2J' : ''}\x1b[H${cut.map((line) => `${line}\x1b[K`).join('\n')}\n\x1b[J`;
 }

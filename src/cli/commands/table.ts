@@ -29,6 +29,7 @@ export const COMMANDS: readonly CommandRow[] = [
   { name: 'recover-admin', load: async () => (await import('./recover-admin.ts')).addRecoverAdmin },
   { name: 'schedule', load: async () => (await import('./schedule.ts')).addSchedule },
   { name: 'status', load: async () => (await import('./status.ts')).addStatus },
+  { name: 'doctor', load: async () => (await import('./doctor.ts')).addDoctor },
   { name: 'config', load: async () => (await import('./config.ts')).addConfig },
   { name: 'completion', load: async () => (await import('./completion.ts')).addCompletion },
   { name: '__complete', load: async () => (await import('./complete.ts')).addComplete },

@@ -50,6 +50,8 @@ export function openTextOutput(
     finish: ({ outcome, error }) => {
       spinner?.close();
       for (const finding of outcome.findings ?? []) report(finding);
+      for (const { code, message } of quiet ? [] : (outcome.warnings ?? []))
+        toStderr(`${paint.faint('warning:')} ${code}: ${oneLine(message)}`);
       if (outcome.text !== undefined && outcome.text !== '')
         terminal.stdout.write(printable(`${outcome.text}\n`));
       if (error === undefined) return;

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
-import { isJsonObject, Secret } from '../../core/index.ts';
+import { isJsonObject, nearestName, Secret } from '../../core/index.ts';
+import { isStatusName, STATUS_NAMES, type StatusName } from './status-names.ts';
 
 /** The result of `read` for an invalid value. */
 export const WRONG = Symbol('wrong');
@@ -21,6 +22,8 @@ export interface Kind<Value> {
   read(value: unknown, bases: Bases): Value | typeof WRONG;
   /** Converts the text of a flag or variable to the value that YAML would have. Default: the text itself. */
   fromText?(text: string): unknown;
+  /** Returns a hint for an invalid value, for example the nearest valid one. */
+  hint?(value: unknown): string | undefined;
   /** Set if the value can contain a password. Messages then omit it. */
   readonly hidden?: true;
   /** Returns the effective value as idkit.yaml would contain it. Default: the value itself. */
@@ -155,6 +158,23 @@ const addressBlock = text('an IP address or CIDR block', (value) => {
 
 export const addressBlocks = list('IP addresses or CIDR blocks', addressBlock);
 export const realmNames = list('realm names', name('a realm name'));
+
+/** The findings of `idkit status` that the operator accepts. */
+export const acceptedNames: Kind<readonly StatusName[]> = {
+  ...list('names of findings of idkit status', {
+    expected: 'the name of a finding of idkit status',
+    read: (value) => (isStatusName(value) ? value : WRONG),
+  }),
+  hint(value) {
+    const unknown = Array.isArray(value) ? value.find((name) => !isStatusName(name)) : undefined;
+    if (typeof unknown !== 'string') return undefined;
+    const near = nearestName(unknown, Object.keys(STATUS_NAMES));
+    const quoted = JSON.stringify(unknown.slice(0, 64));
+    return near === undefined
+      ? `${quoted} is unknown; docs/operate/status.md lists the names`
+      : `${quoted} is unknown; did you mean ${near}?`;
+  },
+};
 
 /** An application that `idkit smoke` checks (`applications` in idkit.yaml). */
 export interface Application {

@@ -181,9 +181,11 @@ function readValue(
   const raw = isText && kind.fromText !== undefined ? kind.fromText(String(given.value)) : given.value;
   const value = kind.read(raw, bases);
   if (value !== WRONG) return value;
+  const hint = kind.hint?.(raw);
   throw new IdkitError(
     given.source === 'flag' ? 'IDKIT_USAGE' : 'IDKIT_SETTING',
     `${given.place} must be ${kind.expected}${kind.hidden ? '' : quote(given.value)}`,
+    hint === undefined ? {} : { hints: [hint] },
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Random } from '../../core/index.ts';
 import { generateMasterKey } from '../master-key.ts';
 import {
+  acceptedNames,
   addressBlocks,
   applications,
   boolean,
@@ -184,6 +185,13 @@ export const SETTINGS = [
     doc: 'how many versions of the configuration and of the environment `idkit backup` keeps in the backup root',
   },
   {
+    name: 'backup.maxAgeHours',
+    kind: wholeNumber(1, 8784),
+    default: 26,
+    reason: 'a daily backup may begin two hours late',
+    doc: 'the age in hours from which `idkit status`, the timer of `idkit verify` and the alerts report the newest set as too old',
+  },
+  {
     name: 'backup.mirror',
     flags: { backup: '--mirror <target>' },
     kind: orNull(line('a directory, [user@]host:path')),
@@ -265,6 +273,13 @@ export const SETTINGS = [
     default: false,
     reason: 'the number of logins and sessions should not be public',
     doc: 'true: serve also returns metrics at /metrics of the base URL',
+  },
+  {
+    name: 'status.accept',
+    kind: acceptedNames,
+    default: [],
+    reason: 'only the operator can decide what is acceptable',
+    doc: 'the names of findings and warnings that `idkit status` does not report; its JSON output still counts them',
   },
   {
     name: 'limits.bodyBytes',

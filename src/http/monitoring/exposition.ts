@@ -1,3 +1,4 @@
+import type { BackupSource } from './backup-gauges.ts';
 import type { FigureSource, Metrics } from './metrics.ts';
 import type { Scraper } from './prometheus-text.ts';
 
@@ -11,11 +12,18 @@ export interface Exposition {
   render(): Promise<string>;
 }
 
-/** @param siblings the other processes of the service, if there are any. The text includes their metrics. */
-export function openExposition(metrics: Metrics, store: FigureSource, siblings?: Siblings): Exposition {
+/**
+ * @param siblings the other processes of the service, if there are any. The text includes their metrics.
+ * @param backups the backup root, if this process can read it
+ */
+export function openExposition(
+  metrics: Metrics,
+  store: FigureSource,
+  { siblings, backups }: { siblings?: Siblings | undefined; backups?: BackupSource | undefined } = {},
+): Exposition {
   let opened: Promise<Scraper> | undefined;
   const scraper = () => {
-    opened ??= import('./prometheus-text.ts').then(({ openScraper }) => openScraper(metrics, store));
+    opened ??= import('./prometheus-text.ts').then(({ openScraper }) => openScraper(metrics, store, backups));
     return opened;
   };
   siblings?.offer(async () => (await scraper()).figures());

@@ -3,12 +3,13 @@ import { seconds } from '../../core/index.ts';
 import type { BackgroundProgress, DueRecords, LaneFigures, StoreFigures } from '../../store/index.ts';
 import { isDatabaseUnavailable } from '../responses/error-responses.ts';
 import { statusClass } from '../responses/statuses.ts';
+import { type BackupSource, openBackupGauges } from './backup-gauges.ts';
 import type { MetricFigures } from './exposition.ts';
 import type { FigureSource, Metrics } from './metrics.ts';
 import { REQUEST_BUCKETS, type RequestSeries } from './metrics.ts';
 
 /** A metric whose values are computed at each scrape. */
-type RenderedMetric = Omit<MetricFigures, 'aggregator'>;
+export type RenderedMetric = Omit<MetricFigures, 'aggregator'>;
 
 /**
  * Time in seconds for which the store's figures are reused. The counts are kept, but the store counts millions of
@@ -25,7 +26,11 @@ export interface Scraper {
 }
 
 /** Loads prom-client and registers the counters. */
-export async function openScraper(metrics: Metrics, source: FigureSource): Promise<Scraper> {
+export async function openScraper(
+  metrics: Metrics,
+  source: FigureSource,
+  backups?: BackupSource,
+): Promise<Scraper> {
   const client = (await import('prom-client')).default;
   const registry = new client.Registry();
   client.collectDefaultMetrics({ register: registry });
@@ -85,7 +90,12 @@ export async function openScraper(metrics: Metrics, source: FigureSource): Promi
         value: figures[field],
       })),
     }));
-  const updateFigures = figureGauges(registry, source);
+  const updateStore = figureGauges(registry, source);
+  const backupGauges = backups === undefined ? undefined : openBackupGauges(backups);
+  for (const render of backupGauges?.metrics ?? []) register(registry, render);
+  const updateFigures = async () => {
+    await Promise.all([updateStore(), backupGauges?.update()]);
+  };
   return {
     scrape: async () => {
       await updateFigures();

@@ -7,6 +7,7 @@ import { makeDataDirectory, whileStopped } from '../../service/index.ts';
 import { checkSqlite, checkSqliteDump, dumpSqlite, loadSqlite } from '../../store/open.ts';
 import type {
   DatabaseInfo,
+  DatabaseInspection,
   DatabaseSpace,
   DumpSummary,
   LoadedDatabase,
@@ -15,6 +16,7 @@ import type {
   StagedDatabase,
 } from '../contract.ts';
 import { IdkitStore } from '../idkit-store.ts';
+import { inspectSqlite } from './inspect.ts';
 import { discardFiles, stagedBytes, swapFile, swapFileBack, swapFiles } from './swap.ts';
 
 /** The database of an embedded platform: a SQLite file. */
@@ -98,6 +100,10 @@ export class SqliteDatabase implements PlatformDatabase {
 
   discard(id: string, options: { previous: boolean }): Promise<void> {
     return discardFiles(swapFiles(this.#file, id), options);
+  }
+
+  async inspect(): Promise<DatabaseInspection> {
+    return inspectSqlite(this.#file);
   }
 
   async findSpace(): Promise<DatabaseSpace> {

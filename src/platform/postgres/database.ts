@@ -29,6 +29,7 @@ import {
 } from '../../pgtools/index.ts';
 import type {
   DatabaseInfo,
+  DatabaseInspection,
   DatabaseSpace,
   DumpSummary,
   LoadedDatabase,
@@ -41,6 +42,7 @@ import type {
 import { checkVersionFit } from '../keycloak/version-fit.ts';
 import { checkDumpFits, checkSeals } from './check-dump.ts';
 import { checkUnused, type Gate } from './gate.ts';
+import { inspectPostgres } from './inspect.ts';
 import { checkLoadedSchema, discardLoadedDerived } from './loaded-schema.ts';
 
 /** Number of bytes at the start of a dump in which idkit's own comments are. */
@@ -171,6 +173,10 @@ export class PostgresDatabase implements PlatformDatabase {
 
   discard(id: string, options: { previous: boolean }): Promise<void> {
     return discardDatabases(this.#context, this.#names(id), options);
+  }
+
+  inspect(): Promise<DatabaseInspection> {
+    return inspectPostgres(this.#context);
   }
 
   findSpace(): Promise<DatabaseSpace> {

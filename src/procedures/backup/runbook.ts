@@ -1,6 +1,7 @@
-import type { SetPart } from '../../backupset/index.ts';
+import type { LastRun, SetPart } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { openPlatform } from '../../platform/open.ts';
+import { keepFailure, keepResult } from '../last-run.ts';
 import { backupRoot, checkDefined, checkPlatform, mirrorTarget } from '../platform.ts';
 import { beginRun } from '../run.ts';
 import { keepVerdict } from '../verify/judge-set.ts';
@@ -26,11 +27,27 @@ import type { BackupContents, BackupWork } from './work.ts';
  * @throws IDKIT_SETTING without a passphrase, IDKIT_LOCKED, IDKIT_UNREACHABLE, IDKIT_DAMAGED, IDKIT_NO_SPACE
  */
 export async function backup(settings: Settings, options: BackupOptions): Promise<BackupResult> {
+  const root = backupRoot(settings, options.to);
+  const runs = (options.only ?? BACKUP_PARTS).map((part) => `backup-${part}` as const);
+  return keepFailure(root, runs, options, async () => {
+    const { mirror, ...result } = await createSet(settings, root, options);
+    const { name: set, findings, milliseconds } = result;
+    const facts = { set, milliseconds, ...(mirror === undefined ? {} : { mirror }) };
+    await keepResult(root, runs, { findings, ...facts }, options);
+    return result;
+  });
+}
+
+/** `mirror` is the state of the mirror after the backup. Absent if the platform has none. */
+async function createSet(
+  settings: Settings,
+  root: string,
+  options: BackupOptions,
+): Promise<BackupResult & Pick<LastRun, 'mirror'>> {
   const began = performance.now();
   const parts = chooseParts(options);
   await checkPlatform(settings);
   await checkDefined(settings);
-  const root = backupRoot(settings, options.to);
   const mirror = mirrorTarget(settings, options.mirror);
   const run = beginRun(BACKUP_STEPS, options, (id) => {
     const isPart = (BACKUP_PARTS as readonly string[]).includes(id);
@@ -55,11 +72,13 @@ export async function backup(settings: Settings, options: BackupOptions): Promis
     await run.step('checksums', () => writeManifest(work, contents));
     const verdict = await run.step('read-back', () => readBack(work));
     const dir = await run.step('publish', () => writer.publish());
-    await keepVerdict(root, writer.name, verdict, options);
+    await keepVerdict(root, writer.name, { ...verdict, by: 'backup' }, options);
     await run.step('versions', () => keepVersions(work, dir, contents));
     const pruned = await run.step('prune', () => pruneRoot(work, contents), countDeleted);
     if (mirror !== undefined) await run.step('mirror', () => copyToMirror(work, mirror));
+    const isComplete = !run.findings.some(({ code }) => code === 'MIRROR_FAILED');
     return {
+      ...(mirror === undefined ? {} : { mirror: isComplete ? 'complete' : 'incomplete' }),
       dir,
       name: writer.name,
       parts: parts.filter((part) => isWritten(contents, part)),

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import {
   findVerdict,
   judgeSets,
-  type ListedSet,
   listSets,
   openSet,
+  type PrunableSet,
   parseManifest,
   SET_FILES,
   type SealState,
@@ -25,7 +25,7 @@ export async function listBackups(
   const now = options.clock.now();
   const listed = await listSets(root, now);
   const judged = await judgeSets(root, listed.sets);
-  const sets = await Promise.all(judged.map(async (set) => toEntry(root, set, { now, whole: set.whole })));
+  const sets = await Promise.all(judged.map(async (set) => toEntry(root, set, now)));
   const findings: Finding[] = sets.filter(({ future }) => future).map(({ name }) => futureFinding(name));
   return { root, sets, findings };
 }
@@ -35,22 +35,19 @@ export function futureFinding(name: string): Finding {
   return { code: 'SET_IN_FUTURE', message: `${name} is dated more than an hour ahead of the clock` };
 }
 
-async function toEntry(
-  root: string,
-  set: ListedSet,
-  known: { now: number; whole: boolean },
-): Promise<BackupEntry> {
+async function toEntry(root: string, set: PrunableSet, now: number): Promise<BackupEntry> {
   const kept = await findVerdict(root, set.name);
   const names = await readdir(set.dir);
   return {
     name: set.name,
     dir: set.dir,
     startedAt: new Date(set.startedAt).toISOString(),
-    ageSeconds: Math.floor((known.now - set.startedAt) / 1000),
+    ageSeconds: Math.floor((now - set.startedAt) / 1000),
     bytes: await sumBytes(set.dir, names),
     parts: await readParts(set.dir),
     sealed: names.includes(SET_FILES.seal),
-    whole: known.whole,
+    whole: set.whole,
+    state: set.state,
     future: set.future,
     ...(kept === undefined
       ? {}
@@ -59,6 +56,8 @@ async function toEntry(
             at: kept.at,
             verdict: kept.verdict,
             ...(kept.seal === undefined ? {} : { seal: kept.seal }),
+            ...(kept.by === undefined ? {} : { by: kept.by }),
+            ...(kept.sqlBytes === undefined ? {} : { sqlBytes: kept.sqlBytes }),
           },
         }),
   };
@@ -98,7 +97,17 @@ export interface BackupEntry {
   whole: boolean;
   /** True if the set is dated more than an hour ahead of the clock. */
   future: boolean;
-  verified?: { at: string; verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable'; seal?: SealState };
+  /** `bad` if the set lacks files, or if its last verdict is `damaged`. */
+  state: PrunableSet['state'];
+  /** The last verdict. `by` is `backup` if only the backup itself has read the set. */
+  verified?: {
+    at: string;
+    verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable';
+    seal?: SealState;
+    by?: 'backup' | 'verify';
+    /** The size of the dump's SQL in bytes. */
+    sqlBytes?: number;
+  };
 }
 
 export interface ListBackupsOptions {

@@ -3,9 +3,9 @@ import { basename, dirname, join } from 'node:path';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { replaceFile, writing } from '../../files/index.ts';
+import { keepResult } from '../last-run.ts';
 import { isBackupRoot } from '../locks.ts';
-import type { Reporter } from '../run.ts';
-import type { DrillResult } from './options.ts';
+import type { DrillOptions, DrillResult } from './options.ts';
 
 /** Renders the verdict, the duration of each phase, the checklist and every failure. */
 export function renderDrillReport(result: DrillResult): string {
@@ -35,14 +35,21 @@ function toSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(2)} s`;
 }
 
-/** Writes `ROOT/.state/drill-NAME.json` and returns the result with its path. An unwritable root is a note. */
+/**
+ * Writes `ROOT/.state/drill-NAME.json` and the result of the last drill, and returns the result with its path. An
+ * unwritable root is a note.
+ */
 export async function keepReport(
   settings: Settings,
   result: DrillResult,
-  reporter: Reporter,
+  options: Pick<DrillOptions, 'clock' | 'reporter'>,
 ): Promise<DrillResult> {
+  const { reporter } = options;
   const root = dirname(result.set);
   if (!(await isBackupRoot(root, settings))) return result;
+  const { findings, milliseconds } = result;
+  const ended = result.failure === undefined ? { findings } : { findings, failure: result.failure };
+  await keepResult(root, ['drill'], { ...ended, set: basename(result.set), milliseconds }, options);
   const reportFile = join(root, '.state', `drill-${basename(result.set)}.json`);
   const { failure, ...report } = result;
   const content = {

@@ -33,7 +33,7 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
     run.step('report', () => {
       const result = { set: set.dir, startedAt, ...judge(outcome), ...(dir === undefined ? {} : { dir }) };
       const milliseconds = Math.round(performance.now() - began);
-      return keepReport(settings, { ...result, milliseconds }, options.reporter);
+      return keepReport(settings, { ...result, milliseconds }, options);
     });
 
   const brokenSeal = await findBrokenSeal(set, options);

@@ -1,6 +1,6 @@
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { listConfigArchive, SET_FILES, type Verdict } from '../../backupset/index.ts';
+import { listConfigArchive, type Manifest, SET_FILES } from '../../backupset/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { findEntry } from '../../files/index.ts';
 import { renderBytes } from '../units.ts';
@@ -49,7 +49,8 @@ export async function checkDiskSpace(
   const database = asks ? await next.platform.database.findSpace() : { place: 'the database', here: false };
   const needs: Share[] = [{ path: next.settings.dir, bytes: await stagedBytes(restore) }];
   // With --in-place the live database is emptied before the load.
-  const bytes = restore.options.inPlace === undefined ? databaseBytes(restore.verified.verdict) : 0;
+  const { dump, manifest } = restore.verified.verdict;
+  const bytes = restore.options.inPlace === undefined ? databaseBytes(dump?.bytes ?? 0, manifest) : 0;
   if (database.here) needs.push({ path: database.place, bytes });
   for (const need of needs) (await spaceOf(spaces, need.path)).neededBytes += need.bytes;
   for (const share of await listLeftovers(restore))
@@ -77,8 +78,9 @@ export async function checkDiskSpace(
   );
 }
 
-function databaseBytes({ dump, manifest }: Verdict): number {
-  return Math.max((dump?.bytes ?? 0) * DATABASE_PER_SQL_BYTE, manifest?.database?.bytes ?? 0);
+/** Estimates the size in bytes of a loaded database. @param sqlBytes the size of its SQL; 0 if unknown */
+export function databaseBytes(sqlBytes: number, manifest: Manifest | undefined): number {
+  return Math.max(sqlBytes * DATABASE_PER_SQL_BYTE, manifest?.database?.bytes ?? 0);
 }
 
 /** Returns the size in bytes of the files that the step `stage` unpacks. */
@@ -104,7 +106,8 @@ async function spaceOf(spaces: Map<number, DiskSpace>, path: string): Promise<Di
   return space;
 }
 
-function nearestDirectory(path: string): string {
+/** Returns the path, or the nearest of its parents that exists. */
+export function nearestDirectory(path: string): string {
   let dir = path;
   while (findEntry(dir) === undefined && dirname(dir) !== dir) dir = dirname(dir);
   return dir;

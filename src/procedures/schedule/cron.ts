@@ -1,7 +1,7 @@
 import type { ScheduleOptions } from './options.ts';
 import { markFile } from './owned-files.ts';
 import { escapeForCron, quoteForShell } from './quote.ts';
-import { TIMERS } from './timers.ts';
+import { argumentsOf, TIMERS } from './timers.ts';
 
 /** The search path of the commands. cron's own is `/usr/bin:/bin`, without the usual places of psql, rsync or docker. */
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -15,7 +15,7 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 export function renderCrontab(options: ScheduleOptions, system: boolean): string {
   const { dir, program, user, passphraseFile, mailTo = 'root' } = options;
   const lines = TIMERS.flatMap((timer) => {
-    const words = [...program, '--dir', dir, ...timer.arguments, '--quiet'].map(quoteForShell);
+    const words = [...program, '--dir', dir, ...argumentsOf(timer, options)].map(quoteForShell);
     const fields = system ? `${timer.cron} ${user}` : timer.cron;
     return [`# ${timer.why}`, `${fields} ${escapeForCron(words.join(' '))} >/dev/null`];
   });

@@ -41,6 +41,7 @@ export function scheduleOptions(settings: Settings, choices: ScheduleChoices): S
   const owner = choices.user ?? findOwner(settings.dir);
   const options: ScheduleOptions = {
     dir: settings.dir,
+    maxAgeHours: settings.backup.maxAgeHours,
     name,
     program: [process.execPath, fileURLToPath(new URL('bin/idkit.js', ownDirectory()))],
     user: owner,

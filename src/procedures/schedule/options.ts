@@ -21,6 +21,8 @@ export interface ScheduleOptions {
   passphraseFile: string;
   /** The address that gets a mail about each failure. Undefined: systemd only writes to its journal. */
   mailTo: string | undefined;
+  /** The age in hours at which `verify` reports a backup as too old. */
+  maxAgeHours: number;
   /** Whether systemd also gets a unit for `serve`. */
   withService: boolean;
 }

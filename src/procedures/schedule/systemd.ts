@@ -3,7 +3,7 @@ import type { ScheduleOptions } from './options.ts';
 import { markFile, type ScheduledFile } from './owned-files.ts';
 import { escapeForUnit, quoteForExec } from './quote.ts';
 import { renderSandbox } from './sandbox.ts';
-import { TIMERS, type Timer } from './timers.ts';
+import { argumentsOf, TIMERS, type Timer } from './timers.ts';
 
 /** Seconds that `serve` gets to finish its last requests, in addition to `listen.drainSeconds`. */
 const STOP_SECONDS = 60;
@@ -90,7 +90,7 @@ function renderProcedure(
     '# Only this unit can read the passphrase, from a copy that systemd makes of the file.',
     `LoadCredential=passphrase:${escapeForUnit(passphraseFile)}`,
     'Environment=IDKIT_BACKUP_PASSPHRASE_FILE=%d/passphrase',
-    `ExecStart=${commandLine(options, [...timer.arguments, '--quiet'])}`,
+    `ExecStart=${commandLine(options, argumentsOf(timer, options))}`,
     'Nice=10',
     ...cacheLines(options),
     ...renderSandbox(settings, options),

@@ -1,7 +1,7 @@
 /** One timer. Times are UTC. */
 export interface Timer {
   id: string;
-  /** The arguments after the name of the program and `--dir`. */
+  /** The arguments after the name of the program and `--dir`. `argumentsOf` replaces `MAX_AGE`. */
   arguments: readonly string[];
   /** The fields minute, hour, day of month, month and day of week. */
   cron: string;
@@ -9,6 +9,9 @@ export interface Timer {
   calendar: string;
   why: string;
 }
+
+/** Stands for the setting `backup.maxAgeHours`. */
+const MAX_AGE = '{maxAge}';
 
 /** Database and realms are backed up daily, configuration and environment weekly. A drill runs monthly. */
 export const TIMERS: readonly Timer[] = [
@@ -42,7 +45,7 @@ export const TIMERS: readonly Timer[] = [
   },
   {
     id: 'verify',
-    arguments: ['verify', '--latest', '--max-age', '26h'],
+    arguments: ['verify', '--latest', '--max-age', MAX_AGE],
     cron: '0 4 * * *',
     calendar: '*-*-* 04:00:00 UTC',
     why: 'check that the newest backup is intact and not too old, daily',
@@ -55,3 +58,9 @@ export const TIMERS: readonly Timer[] = [
     why: 'backup verification and test restore, monthly',
   },
 ];
+
+/** Returns the arguments of a timer's command line after the name of the program and `--dir`. */
+export function argumentsOf(timer: Timer, { maxAgeHours }: { maxAgeHours: number }): readonly string[] {
+  const words = timer.arguments.map((word) => (word === MAX_AGE ? `${maxAgeHours}h` : word));
+  return [...words, '--quiet'];
+}

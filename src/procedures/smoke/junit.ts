@@ -1,23 +1,26 @@
 import type { SmokeCheck, SmokeResult } from './options.ts';
 
-/** Renders the checks as JUnit XML for CI servers. Times are in seconds. */
-export function renderJunit(result: SmokeResult): string {
+/** Renders the checks of `idkit COMMAND` as JUnit XML for CI servers. Times are in seconds. */
+export function renderJunit(
+  command: 'smoke' | 'doctor',
+  result: Pick<SmokeResult, 'checks' | 'failed' | 'notApplicable'>,
+): string {
   const milliseconds = result.checks.reduce((sum, check) => sum + check.milliseconds, 0);
   const suite = [
-    `name="idkit smoke"`,
+    `name="idkit ${command}"`,
     `tests="${result.checks.length}"`,
     `failures="${result.failed}"`,
     `errors="0"`,
     `skipped="${result.notApplicable}"`,
     `time="${toSeconds(milliseconds)}"`,
   ].join(' ');
-  const cases = result.checks.map(renderCase).join('');
+  const cases = result.checks.map((check) => renderCase(command, check)).join('');
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  <testsuite ${suite}>\n${cases}  </testsuite>\n</testsuites>\n`;
 }
 
-function renderCase(check: SmokeCheck): string {
+function renderCase(command: string, check: SmokeCheck): string {
   const name = check.subject === undefined ? check.title : `${check.title} (${check.subject})`;
-  const head = `    <testcase classname="idkit.smoke.${escapeXml(check.id)}" name="${escapeXml(name)}" time="${toSeconds(check.milliseconds)}"`;
+  const head = `    <testcase classname="idkit.${command}.${escapeXml(check.id)}" name="${escapeXml(name)}" time="${toSeconds(check.milliseconds)}"`;
   const detail = escapeXml(check.detail);
   switch (check.outcome) {
     case 'passed':

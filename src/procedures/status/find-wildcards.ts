@@ -1,6 +1,5 @@
 import type { AdminClient } from '../../client/index.ts';
 import { IdkitError, isJsonObject } from '../../core/index.ts';
-import type { Finding } from '../run.ts';
 import type { StatusReport } from './report.ts';
 
 /** Number of clients per request. */
@@ -37,14 +36,4 @@ function wildcardsOf(client: Record<string, unknown>): { clientId: string; redir
   return redirectUris
     .filter((uri): uri is string => typeof uri === 'string' && uri.endsWith('*') && !uri.startsWith('/'))
     .map((redirectUri) => ({ clientId: String(clientId), redirectUri }));
-}
-
-/** Returns a finding for each wildcard, because every page below it can receive a user's code. */
-export function judgeWildcards(realms: StatusReport['realms']): readonly Finding[] {
-  return realms.flatMap(({ realm, wildcards }) =>
-    wildcards.map(({ clientId, redirectUri }) => ({
-      code: 'REDIRECT_WILDCARD',
-      message: `realm ${realm}: client ${clientId} accepts every address below ${redirectUri}; list each redirect URI instead`,
-    })),
-  );
 }

@@ -19,7 +19,7 @@ export async function judgeSet(
   });
   const notes = [...verdict.notes, ...(await notesOnSchema(verdict))];
   for (const note of notes) reporter.note(`${set.name}: ${note}`);
-  if (keptIn !== undefined) await keepVerdict(keptIn, set.name, verdict, options);
+  if (keptIn !== undefined) await keepVerdict(keptIn, set.name, { ...verdict, by: 'verify' }, options);
   return {
     name: set.name,
     dir: set.dir,
@@ -52,7 +52,7 @@ async function notesOnSchema({ dump }: Verdict): Promise<readonly string[]> {
 export async function keepVerdict(
   root: string,
   name: string,
-  verdict: Verdict,
+  verdict: Verdict & { by: 'backup' | 'verify' },
   options: Pick<VerifyOptions, 'clock' | 'reporter'>,
 ): Promise<void> {
   if (parseSetName(name) === undefined || verdict.checksumsSha256 === undefined) return;
@@ -63,6 +63,8 @@ export async function keepVerdict(
       checksumsSha256: verdict.checksumsSha256,
       problems: verdict.problems.map(({ file, message }) => `${file}: ${message}`),
       seal: verdict.seal,
+      by: verdict.by,
+      ...(verdict.dump === undefined ? {} : { sqlBytes: verdict.dump.bytes }),
     });
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;

@@ -4,6 +4,7 @@ import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { DrillResult } from '../drill/options.ts';
 import { drill } from '../drill/runbook.ts';
+import { keepResult } from '../last-run.ts';
 import { isBackupRoot, lockRootIfWritable } from '../locks.ts';
 import { beginRun, type Run, withinStep } from '../run.ts';
 import { renderAge } from '../units.ts';
@@ -11,7 +12,7 @@ import { type FoundSets, findSealedBefore, findSets } from './find-sets.ts';
 import { judgeSet } from './judge-set.ts';
 import type { SetVerdict, VerifyOptions, VerifyResult } from './options.ts';
 import { VERIFY_STEPS } from './options.ts';
-import { renderVerdict, worstFault } from './verdict.ts';
+import { renderVerdict, worstFault, worstVerdict } from './verdict.ts';
 
 /**
  * Verifies sets from their files alone. A bad set becomes the failure of the result, so the other sets are still read.
@@ -53,6 +54,16 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
   checkAge(found, options, run);
   await checkSealed(found, sets, run);
   const failure = worstFault(sets);
+  if (lock !== undefined) {
+    const verdict = worstVerdict(sets);
+    const facts = {
+      ...(found.newest === undefined ? {} : { set: found.newest.name }),
+      ...(verdict === undefined ? {} : { verdict }),
+    };
+    const { findings } = run;
+    const ended = failure === undefined ? { findings } : { findings, failure };
+    await keepResult(found.root, ['verify'], { ...ended, ...facts }, options);
+  }
   const result = { sets, verdict: renderVerdict(found, sets) };
   const target = found.explicit ? sets[0] : sets.find(({ name }) => name === found.newest?.name);
   if (options.drill !== true || failure !== undefined || target === undefined) {

@@ -18,6 +18,12 @@ const HINTS = {
   unreadable: [],
 } as const;
 
+/** Returns the verdict of the worst set, or undefined if there are no sets. */
+export function worstVerdict(sets: readonly SetVerdict[]): SetVerdict['verdict'] | undefined {
+  if (sets.length === 0) return undefined;
+  return WORST_FIRST.find((verdict) => sets.some((set) => set.verdict === verdict)) ?? 'good';
+}
+
 /** Returns the error to end with, or undefined if every set is good. */
 export function worstFault(sets: readonly SetVerdict[]): IdkitError | undefined {
   for (const verdict of WORST_FIRST) {

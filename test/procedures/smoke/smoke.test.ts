@@ -146,10 +146,7 @@ describe('smoke', () => {
   });
 
   it('renders JUnit XML that names, counts and escapes every check', () => {
-    const xml = renderJunit({
-      baseUrl: 'http://x',
-      findings: [],
-      passed: 1,
+    const xml = renderJunit('smoke', {
       failed: 1,
       notApplicable: 1,
       checks: [

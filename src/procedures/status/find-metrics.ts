@@ -1,38 +1,44 @@
 import type { Settings } from '../../config/index.ts';
-import { IdkitError, renderCount } from '../../core/index.ts';
+import { IdkitError } from '../../core/index.ts';
 import { openPlatform } from '../../platform/open.ts';
-import type { Finding, ProcedureOptions } from '../run.ts';
+import type { ProcedureOptions } from '../run.ts';
 import { call } from '../smoke/call.ts';
 import type { StatusReport } from './report.ts';
 
 type Renewals = NonNullable<StatusReport['realms'][number]['renewals']>;
 
-/** Maximum share of the renewals in the last 5 minutes that may have failed. */
-const ALERT_SHARE = 0.05;
+/** What `status` reads from the metrics. */
+export interface FoundMetrics {
+  /** The refreshes of the last five minutes by realm. */
+  renewals: ReadonlyMap<string, Renewals>;
+  /** Time in seconds for which the oldest expired record has been due, by kind. */
+  overdue: ReadonlyMap<string, number>;
+}
+
+const NOTHING: FoundMetrics = { renewals: new Map(), overdue: new Map() };
 
 const SERIES = /^idkit_renewals_recent\{realm="((?:[^"\\]|\\.)*)",outcome="(good|failed)"\} (\d+)$/gm;
+const OVERDUE = /^idkit_sweep_overdue_seconds\{kind="(\w+)"\} ([\d.e+]+)$/gm;
 
-/**
- * Reads the refreshes of the last five minutes per realm from the metrics. Returns none and adds a note if the metrics
- * are unavailable.
- */
-export async function findRenewals(
+/** Reads the metrics of the service. Returns none and adds a note if the metrics are unavailable. */
+export async function findMetrics(
   settings: Settings,
   baseUrl: string,
   options: ProcedureOptions,
   timeoutMilliseconds: number,
-): Promise<ReadonlyMap<string, Renewals>> {
-  if (settings.service === 'keycloak') return new Map();
-  const unknown = (why: string): ReadonlyMap<string, Renewals> => {
+): Promise<FoundMetrics> {
+  if (settings.service === 'keycloak') return NOTHING;
+  const unknown = (why: string): FoundMetrics => {
     options.reporter.note(`the rate of failed renewals is unknown: ${why}`);
-    return new Map();
+    return NOTHING;
   };
   const management = await (await openPlatform(settings)).service.managementUrl();
   const url = management ?? (settings.metrics.public ? baseUrl : undefined);
   if (url === undefined) return unknown('the service has no management listener for this machine');
   try {
     const { status, text } = await call(`${url}/metrics`, { signal: options.signal, timeoutMilliseconds });
-    return status === 200 ? parseRenewals(text) : unknown(`${url}/metrics responded with ${status}`);
+    if (status !== 200) return unknown(`${url}/metrics responded with ${status}`);
+    return { renewals: parseRenewals(text), overdue: parseOverdue(text) };
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     return unknown(error.message);
@@ -51,14 +57,7 @@ export function parseRenewals(text: string): ReadonlyMap<string, Renewals> {
   return byRealm;
 }
 
-/** Returns a finding for each realm above the limit. */
-export function judgeRenewals(realms: StatusReport['realms']): readonly Finding[] {
-  return realms.flatMap(({ realm, renewals }) => {
-    const { good, failed } = renewals ?? { good: 0, failed: 0 };
-    const all = good + failed;
-    if (all === 0 || failed / all <= ALERT_SHARE) return [];
-    const share = Math.round((100 * failed) / all);
-    const message = `realm ${realm}: ${failed} of ${renderCount(all, 'renewal')} failed in the last 5 minutes (${share} %, the limit is 5 %)`;
-    return [{ code: 'RENEWALS_FAILING', message }];
-  });
+/** Parses the gauge `idkit_sweep_overdue_seconds` of a Prometheus text. */
+export function parseOverdue(text: string): ReadonlyMap<string, number> {
+  return new Map([...text.matchAll(OVERDUE)].map(([, kind, seconds]) => [kind!, Number(seconds)]));
 }

@@ -1,0 +1,151 @@
+import { renderCount } from '../../core/index.ts';
+import type { StatusReport } from '../../procedures/index.ts';
+import { renderPairs } from './render-table.ts';
+import { renderAge, renderBytes } from './render-units.ts';
+
+/** Separates the thousands, for example `1,000,000`. */
+const GROUPED = new Intl.NumberFormat('en');
+
+type Pair = [name: string, value: unknown];
+
+/** Renders the screen of `idkit status`. @param now Unix time in milliseconds */
+export function renderStatus(report: StatusReport, now: number): string {
+  return renderPairs([
+    ...renderService(report),
+    ...renderBackups(report, now),
+    ...report.migrations.map(
+      ({ name, handled, left }): Pair => ['migration', `${name}: ${renderShare(handled, left)}`],
+    ),
+    ...(report.parts ?? []).map(
+      ({ name, state, health, restarts, image }): Pair => [
+        name,
+        `${state}, ${health}, ${renderCount(restarts, 'restart')}, ${image}`,
+      ],
+    ),
+    ...report.realms.flatMap(renderRealm),
+    ['result', renderResult(report)],
+  ]);
+}
+
+/** Renders the findings and warnings, for a screen without a stream for errors. */
+export function renderJudgements({ findings, warnings }: StatusReport): readonly string[] {
+  return [
+    ...findings.map(({ code, message }) => `finding: ${code}: ${message}`),
+    ...warnings.map(({ code, message }) => `warning: ${code}: ${message}`),
+  ];
+}
+
+function renderService(report: StatusReport): readonly Pair[] {
+  const { service, database, masterKey, sessions } = report;
+  const health = service.detail === undefined ? service.health : `${service.health} (${service.detail})`;
+  const key = masterKey.set ? `set (${masterKey.source ?? 'unknown'})` : 'not set';
+  const size = database.bytes === undefined ? '' : `, ${renderBytes(database.bytes)}`;
+  const number = (value: number) => GROUPED.format(value);
+  return [
+    ['directory', report.dir],
+    ['platform', report.runtime],
+    ['service', `${service.kind} ${service.version}`],
+    ['address', service.baseUrl],
+    ['health', health],
+    ['database', `${database.kind} ${database.location}${size}`],
+    [
+      'sessions',
+      sessions === undefined
+        ? undefined
+        : `${number(sessions.online)} ${sessions.kind} sessions, ${number(sessions.offline)} offline`,
+    ],
+    // Keycloak does not use idkit's master key.
+    ...(service.kind === 'keycloak'
+      ? []
+      : [['master key', masterKey.rotationUnfinished ? `${key}; a rotation is unfinished` : key] as Pair]),
+    ...report.certificates.map(
+      ({ place, expiresAt }): Pair => ['certificate', `${place} until ${expiresAt.slice(0, 10)}`],
+    ),
+  ];
+}
+
+function renderBackups(report: StatusReport, now: number): readonly Pair[] {
+  const { lastBackup, lastVerify, lastDrill, schedule, disks } = report;
+  const ago = (at: string) => `${renderAge((now - Date.parse(at)) / 1000)} ago`;
+  const restore = disks.find(({ purpose }) => purpose === 'restore');
+  return [
+    [
+      'last backup',
+      lastBackup === undefined
+        ? 'none'
+        : `${lastBackup.name}, ${renderAge(lastBackup.ageSeconds)} old, ${renderBytes(lastBackup.bytes)}${lastBackup.sealed ? '' : ', unsealed'}`,
+    ],
+    [
+      'last verify',
+      lastVerify === undefined
+        ? 'never'
+        : `${lastVerify.verdict}, ${lastVerify.name}, ${ago(lastVerify.at)}${lastVerify.by === 'backup' ? ' (by the backup itself)' : ''}`,
+    ],
+    [
+      'last drill',
+      lastDrill === undefined
+        ? 'never'
+        : `${lastDrill.outcome === 'good' ? 'passed' : 'failed'}, ${lastDrill.name}, ${ago(lastDrill.at)}`,
+    ],
+    ['next run', renderNext(schedule)],
+    [
+      'restore needs',
+      restore === undefined
+        ? undefined
+        : `about ${renderBytes(restore.neededBytes)} of ${renderBytes(restore.freeBytes)} free at ${restore.place}`,
+    ],
+  ];
+}
+
+/** Renders the first run of each procedure, such as `backup 2026-11-25 02:00 UTC (crontab)`. */
+function renderNext({ source, runs }: StatusReport['schedule']): string {
+  const first = ['backup', 'verify', 'drill'].flatMap((procedure) => {
+    const [next] = runs
+      .flatMap((run) =>
+        run.procedure === procedure && run.next !== undefined ? [{ ...run, next: run.next }] : [],
+      )
+      .toSorted((one, other) => (one.next < other.next ? -1 : 1));
+    if (next === undefined) return [];
+    const time = `${next.next.slice(0, 10)} ${next.next.slice(11, 16)} UTC`;
+    return [`${procedure} ${time}${source === 'installed' ? ` (${next.place})` : ''}`];
+  });
+  if (source === 'installed')
+    return first.length === 0 ? 'none: the timers are not active' : first.join(', ');
+  return `none installed; with the timers of idkit schedule: ${first.join(', ')}`;
+}
+
+function renderRealm({
+  realm,
+  users,
+  keys,
+  renewals,
+  unenforced,
+}: StatusReport['realms'][number]): readonly Pair[] {
+  const shownKeys = keys
+    .map((shown) => `${shown.algorithm}${shown.ageDays === undefined ? '' : ` ${shown.ageDays} d`}`)
+    .join(', ');
+  const facts = [
+    users === undefined ? undefined : renderCount(users, 'user'),
+    shownKeys === '' ? undefined : `keys ${shownKeys}`,
+  ];
+  const pairs: Pair[] = [[`realm ${realm}`, facts.filter((part) => part !== undefined).join('; ')]];
+  if (renewals !== undefined && renewals.good + renewals.failed > 0) {
+    const all = renewals.good + renewals.failed;
+    pairs.push(['', `${renewals.failed} of ${renderCount(all, 'renewal')} failed in the last 5 minutes`]);
+  }
+  for (const what of unenforced) pairs.push(['', `not enforced yet: ${what}`]);
+  return pairs;
+}
+
+/** Renders for example `1 finding, 2 warnings, 1 accepted (status.accept)`. */
+function renderResult({ findings, warnings, accepted }: StatusReport): string {
+  const counts = [renderCount(findings.length, 'finding'), renderCount(warnings.length, 'warning')];
+  if (accepted.length > 0) counts.push(`${accepted.length} accepted (status.accept)`);
+  return counts.join(', ');
+}
+
+/** Renders for example `412,000 of about 1,000,000 records handled`. */
+function renderShare(handled: number, left: number | undefined): string {
+  const all = left === undefined ? '' : ` of about ${GROUPED.format(handled + left)}`;
+  return `${GROUPED.format(handled)}${all} records handled`;
+}
