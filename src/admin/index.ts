@@ -62,4 +62,5 @@ export {
   resetPassword,
 } from './user/passwords.ts';
 export * from './user/sessions.ts';
+export { showProfile } from './user/profile.ts';
 export { countUsers, createUser, deleteUser, listUsers, showUser, updateUser } from './user/users.ts';

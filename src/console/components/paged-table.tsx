@@ -1,4 +1,5 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
+import { Checkbox } from '@patternfly/react-core/dist/dynamic/components/Checkbox';
 import { EmptyState, EmptyStateBody } from '@patternfly/react-core/dist/dynamic/components/EmptyState';
 import { SearchInput } from '@patternfly/react-core/dist/dynamic/components/SearchInput';
 import { Toolbar, ToolbarContent, ToolbarItem } from '@patternfly/react-core/dist/dynamic/components/Toolbar';
@@ -11,6 +12,14 @@ export interface Column<Row> {
   /** The heading. Empty for the column of buttons. */
   title: string;
   cell: (row: Row) => ReactNode;
+}
+
+/** The chosen rows by their keys. */
+export interface Selection<Row> {
+  chosen: ReadonlyMap<string, Row>;
+  onChoose: (chosen: ReadonlyMap<string, Row>) => void;
+  /** The name of a row for screen readers. */
+  nameOf: (row: Row) => string;
 }
 
 /** Rows per page. */
@@ -32,6 +41,8 @@ export function PagedTable<Row>(props: {
   searchLabel?: string;
   empty: string;
   actions?: ReactNode;
+  /** Adds a column of check boxes. Rows of other pages stay chosen. */
+  selection?: Selection<Row>;
 }) {
   const [typed, setTyped] = useState('');
   const [query, setQuery] = useState({ search: '', first: 0 });
@@ -85,6 +96,17 @@ export function PagedTable<Row>(props: {
             <Table aria-label={props.label} variant="compact">
               <Thead>
                 <Tr>
+                  {props.selection === undefined ? null : (
+                    <Th>
+                      <ChooseRows
+                        id={`${props.label}-all`}
+                        label="Choose all rows of this page"
+                        rows={loaded.slice(0, PAGE)}
+                        rowKey={props.rowKey}
+                        selection={props.selection}
+                      />
+                    </Th>
+                  )}
                   {props.columns.map(({ title }) =>
                     title === '' ? (
                       <Th key={title} screenReaderText="Actions" />
@@ -99,6 +121,17 @@ export function PagedTable<Row>(props: {
               <Tbody>
                 {loaded.slice(0, PAGE).map((row) => (
                   <Tr key={props.rowKey(row)}>
+                    {props.selection === undefined ? null : (
+                      <Td>
+                        <ChooseRows
+                          id={`${props.label}-${props.rowKey(row)}`}
+                          label={`Choose ${props.selection.nameOf(row)}`}
+                          rows={[row]}
+                          rowKey={props.rowKey}
+                          selection={props.selection}
+                        />
+                      </Td>
+                    )}
                     {props.columns.map((column) => (
                       <Td key={column.title} dataLabel={column.title} modifier="breakWord">
                         {column.cell(row)}
@@ -112,6 +145,32 @@ export function PagedTable<Row>(props: {
         }
       </Loaded>
     </>
+  );
+}
+
+/** A check box for one or several rows. */
+function ChooseRows<Row>(props: {
+  id: string;
+  label: string;
+  rows: readonly Row[];
+  rowKey: (row: Row) => string;
+  selection: Selection<Row>;
+}) {
+  const { chosen, onChoose } = props.selection;
+  return (
+    <Checkbox
+      id={props.id}
+      aria-label={props.label}
+      isChecked={props.rows.every((row) => chosen.has(props.rowKey(row)))}
+      onChange={(_event, checked) => {
+        const next = new Map(chosen);
+        for (const row of props.rows) {
+          if (checked) next.set(props.rowKey(row), row);
+          else next.delete(props.rowKey(row));
+        }
+        onChoose(next);
+      }}
+    />
   );
 }
 

@@ -2,12 +2,14 @@ import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { Label } from '@patternfly/react-core/dist/dynamic/components/Label';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { path } from '../api/admin-api.ts';
-import type { Client } from '../api/representations.ts';
-import { Screen } from '../components/frame.tsx';
-import { PagedTable } from '../components/paged-table.tsx';
-import { useApi } from '../components/session.tsx';
+import { path } from '../../api/admin-api.ts';
+import type { Client } from '../../api/representations.ts';
+import { Screen } from '../../components/frame.tsx';
+import { screenPath } from '../../components/links.ts';
+import { PagedTable } from '../../components/paged-table.tsx';
+import { useApi } from '../../components/session.tsx';
 import { CreateClient } from './create-client.tsx';
+import { kindOf } from './kinds.ts';
 
 /** The clients of a realm. */
 export function ClientsScreen({ realm }: { realm: string }) {
@@ -29,12 +31,11 @@ export function ClientsScreen({ realm }: { realm: string }) {
           {
             title: 'Client id',
             cell: (client) => (
-              <Link href={`/${encodeURIComponent(realm)}/clients/${encodeURIComponent(client.id)}`}>
-                {client.clientId}
-              </Link>
+              <Link href={screenPath(realm, 'clients', client.id)}>{client.clientId}</Link>
             ),
           },
           { title: 'Kind', cell: kindOf },
+          { title: 'Name', cell: ({ name = '' }) => (name.startsWith('${') ? '' : name) },
           { title: 'Description', cell: (client) => client.description ?? '' },
           {
             title: 'State',
@@ -46,11 +47,4 @@ export function ClientsScreen({ realm }: { realm: string }) {
       {creating ? <CreateClient realm={realm} onClose={() => setCreating(false)} /> : null}
     </Screen>
   );
-}
-
-function kindOf(client: Client): string {
-  if (client.bearerOnly === true) return 'Protected API';
-  if (client.publicClient === true) return 'Interactive, public';
-  if (client.standardFlowEnabled === true) return 'Interactive, confidential';
-  return 'Machine to machine';
 }

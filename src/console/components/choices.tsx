@@ -1,0 +1,158 @@
+import { Checkbox } from '@patternfly/react-core/dist/dynamic/components/Checkbox';
+import { FormGroup, FormHelperText } from '@patternfly/react-core/dist/dynamic/components/Form';
+import { FormSelect, FormSelectOption } from '@patternfly/react-core/dist/dynamic/components/FormSelect';
+import { HelperText, HelperTextItem } from '@patternfly/react-core/dist/dynamic/components/HelperText';
+import { InputGroup, InputGroupItem } from '@patternfly/react-core/dist/dynamic/components/InputGroup';
+import { TextArea } from '@patternfly/react-core/dist/dynamic/components/TextArea';
+import { TextInput } from '@patternfly/react-core/dist/dynamic/components/TextInput';
+import { useId, useState } from 'react';
+
+/** The text below a field: its error, or else its help. */
+function Below(props: { id: string; help?: string | undefined; error?: string | undefined }) {
+  const text = props.error ?? props.help;
+  if (text === undefined) return null;
+  return (
+    <FormHelperText>
+      <HelperText>
+        <HelperTextItem id={props.id} variant={props.error === undefined ? 'default' : 'error'}>
+          {text}
+        </HelperTextItem>
+      </HelperText>
+    </FormHelperText>
+  );
+}
+
+/** A labelled choice of one value. */
+export function SelectField(props: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  /** Each value with its title. */
+  options: readonly (readonly [value: string, title: string])[];
+  help?: string;
+}) {
+  const id = useId();
+  return (
+    <FormGroup label={props.label} fieldId={id}>
+      <FormSelect
+        id={id}
+        value={props.value}
+        onChange={(_event, value) => props.onChange(value)}
+        aria-describedby={props.help === undefined ? undefined : `${id}-help`}
+      >
+        {props.options.map(([value, title]) => (
+          <FormSelectOption key={value} value={value} label={title} />
+        ))}
+      </FormSelect>
+      <Below id={`${id}-help`} help={props.help} />
+    </FormGroup>
+  );
+}
+
+/** A check box with its explanation. */
+export function CheckField(props: {
+  label: string;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  help?: string;
+  disabled?: boolean;
+}) {
+  const id = useId();
+  return (
+    <Checkbox
+      id={id}
+      label={props.label}
+      description={props.help}
+      isChecked={props.checked}
+      isDisabled={props.disabled === true}
+      onChange={(_event, checked) => props.onChange(checked)}
+    />
+  );
+}
+
+/** A list of texts, one per line. */
+export function LinesField(props: {
+  label: string;
+  value: readonly string[];
+  onChange: (value: readonly string[]) => void;
+  help?: string;
+  error?: string | undefined;
+}) {
+  const id = useId();
+  return (
+    <FormGroup label={props.label} fieldId={id}>
+      <TextArea
+        id={id}
+        value={props.value.join('\n')}
+        onChange={(_event, value) => props.onChange(value === '' ? [] : value.split('\n'))}
+        resizeOrientation="vertical"
+        autoResize
+        validated={props.error === undefined ? 'default' : 'error'}
+        aria-describedby={`${id}-help`}
+      />
+      <Below id={`${id}-help`} help={props.help} error={props.error} />
+    </FormGroup>
+  );
+}
+
+/** Returns the lines of a `LinesField` without blank ones. */
+export const filledLines = (lines: readonly string[]): readonly string[] =>
+  lines.map((line) => line.trim()).filter((line) => line !== '');
+
+/** The units of a duration with their lengths in seconds, the longest first. */
+const UNITS = [
+  [86_400, 'days'],
+  [3600, 'hours'],
+  [60, 'minutes'],
+  [1, 'seconds'],
+] as const;
+
+/** A duration. `value` is the number of seconds, or empty for the default that `help` names. */
+export function DurationField(props: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  help?: string;
+}) {
+  const id = useId();
+  const seconds = Number(props.value);
+  const [unit, setUnit] = useState<number>(
+    UNITS.find(([length]) => seconds > 0 && seconds % length === 0)?.[0] ?? 60,
+  );
+  const shown = props.value === '' ? '' : String(seconds / unit);
+  return (
+    <FormGroup label={props.label} fieldId={id}>
+      <InputGroup>
+        <InputGroupItem isFill>
+          <TextInput
+            id={id}
+            type="number"
+            min={0}
+            step="any"
+            value={shown}
+            aria-describedby={`${id}-help`}
+            onChange={(_event, value) =>
+              props.onChange(value === '' ? '' : String(Math.round(Number(value) * unit)))
+            }
+          />
+        </InputGroupItem>
+        <InputGroupItem>
+          <FormSelect
+            aria-label={`${props.label}, unit`}
+            value={String(unit)}
+            onChange={(_event, value) => {
+              // The number stays as it is shown, in the new unit.
+              if (shown !== '') props.onChange(String(Math.round(Number(shown) * Number(value))));
+              setUnit(Number(value));
+            }}
+          >
+            {UNITS.map(([length, name]) => (
+              <FormSelectOption key={length} value={String(length)} label={name} />
+            ))}
+          </FormSelect>
+        </InputGroupItem>
+      </InputGroup>
+      <Below id={`${id}-help`} help={props.help} />
+    </FormGroup>
+  );
+}
