@@ -6,6 +6,7 @@ import { TextArea } from '@patternfly/react-core/dist/dynamic/components/TextAre
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
+import { address } from '../address/address.ts';
 import { path } from '../api/admin-api.ts';
 import type { Client, User } from '../api/representations.ts';
 import { ClientRoles } from '../components/client-roles.tsx';
@@ -16,7 +17,7 @@ import { Loaded, useChange } from '../components/service-calls.tsx';
 import { useApi } from '../components/session.tsx';
 
 /** A client with its settings, secret, roles and service account. */
-export function ClientScreen({ realm, id }: { realm: string; id: string }) {
+export function ClientScreen({ realm, id, tab }: { realm: string; id: string; tab?: string }) {
   const api = useApi();
   const client = useQuery({
     queryKey: ['clients', realm, id],
@@ -28,6 +29,8 @@ export function ClientScreen({ realm, id }: { realm: string; id: string }) {
       of={client}
       title={({ clientId }) => clientId}
       label="Parts of this client"
+      base={address`/${realm}/clients/${id}`}
+      tab={tab}
       tabs={(found) => [
         {
           name: 'settings',

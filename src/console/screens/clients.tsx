@@ -18,6 +18,7 @@ export function ClientsScreen({ realm }: { realm: string }) {
       <PagedTable<Client>
         label="Clients"
         name={['clients', realm]}
+        inAddress
         rowKey={(client) => client.id}
         list={({ search, first, max }) =>
           api.get(path`/${realm}/clients`, { clientId: search, search: true, first, max })

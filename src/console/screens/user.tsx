@@ -5,6 +5,7 @@ import { Switch } from '@patternfly/react-core/dist/dynamic/components/Switch';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
+import { address } from '../address/address.ts';
 import { path } from '../api/admin-api.ts';
 import type { User } from '../api/representations.ts';
 import { ConfirmButton, TextField } from '../components/forms.tsx';
@@ -15,7 +16,7 @@ import { useApi } from '../components/session.tsx';
 import { SessionTable } from '../components/session-table.tsx';
 
 /** A user with details, password, roles and sessions. */
-export function UserScreen({ realm, id }: { realm: string; id: string }) {
+export function UserScreen({ realm, id, tab }: { realm: string; id: string; tab?: string }) {
   const api = useApi();
   const user = useQuery({
     queryKey: ['users', realm, id],
@@ -27,6 +28,8 @@ export function UserScreen({ realm, id }: { realm: string; id: string }) {
       of={user}
       title={({ username }) => username}
       label="Parts of this user"
+      base={address`/${realm}/users/${id}`}
+      tab={tab}
       tabs={(found) => [
         { name: 'details', title: 'Details', content: <Details key={found.id} realm={realm} user={found} /> },
         { name: 'password', title: 'Password', content: <Password realm={realm} user={found} /> },

@@ -25,6 +25,7 @@ export function UsersScreen({ realm }: { realm: string }) {
       <PagedTable<User>
         label="Users"
         name={['users', realm]}
+        inAddress
         rowKey={(user) => user.id}
         list={(query) => api.get(path`/${realm}/users`, { ...query, briefRepresentation: true })}
         searchLabel="Search by name or e-mail"
