@@ -61,6 +61,6 @@ export {
   listCredentials,
   resetPassword,
 } from './user/passwords.ts';
-export * from './user/sessions.ts';
 export { showProfile } from './user/profile.ts';
+export * from './user/sessions.ts';
 export { countUsers, createUser, deleteUser, listUsers, showUser, updateUser } from './user/users.ts';

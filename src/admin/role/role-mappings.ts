@@ -19,7 +19,11 @@ import { namedRoles, type RoleOwner, roleRepresentation, rolesOf } from './roles
  * The user or group that has the roles; or the client or client scope whose tokens may contain them (Keycloak: scope
  * mappings).
  */
-export type RoleHolder = { user: User } | { group: Group } | { client: Client } | { clientScope: ClientScope };
+export type RoleHolder =
+  | { user: User }
+  | { group: Group }
+  | { client: Client }
+  | { clientScope: ClientScope };
 
 function directIds(holder: RoleHolder): readonly string[] {
   if ('user' in holder) return holder.user.roleIds;
@@ -100,8 +104,7 @@ function placeOf(holder: RoleHolder) {
     return { path: `users/${holder.user.id}/role-mappings`, mapping: 'ROLE_MAPPING' } as const;
   if ('group' in holder)
     return { path: `groups/${holder.group.id}/role-mappings`, mapping: 'ROLE_MAPPING' } as const;
-  const path =
-    'client' in holder ? `clients/${holder.client.id}` : `client-scopes/${holder.clientScope.id}`;
+  const path = 'client' in holder ? `clients/${holder.client.id}` : `client-scopes/${holder.clientScope.id}`;
   return { path: `${path}/scope-mappings`, mapping: 'SCOPE_MAPPING' } as const;
 }
 

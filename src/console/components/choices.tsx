@@ -1,26 +1,11 @@
 import { Checkbox } from '@patternfly/react-core/dist/dynamic/components/Checkbox';
-import { FormGroup, FormHelperText } from '@patternfly/react-core/dist/dynamic/components/Form';
+import { FormGroup } from '@patternfly/react-core/dist/dynamic/components/Form';
 import { FormSelect, FormSelectOption } from '@patternfly/react-core/dist/dynamic/components/FormSelect';
-import { HelperText, HelperTextItem } from '@patternfly/react-core/dist/dynamic/components/HelperText';
 import { InputGroup, InputGroupItem } from '@patternfly/react-core/dist/dynamic/components/InputGroup';
 import { TextArea } from '@patternfly/react-core/dist/dynamic/components/TextArea';
 import { TextInput } from '@patternfly/react-core/dist/dynamic/components/TextInput';
 import { useId, useState } from 'react';
-
-/** The text below a field: its error, or else its help. */
-function Below(props: { id: string; help?: string | undefined; error?: string | undefined }) {
-  const text = props.error ?? props.help;
-  if (text === undefined) return null;
-  return (
-    <FormHelperText>
-      <HelperText>
-        <HelperTextItem id={props.id} variant={props.error === undefined ? 'default' : 'error'}>
-          {text}
-        </HelperTextItem>
-      </HelperText>
-    </FormHelperText>
-  );
-}
+import { FieldHelp } from './forms.tsx';
 
 /** A labelled choice of one value. */
 export function SelectField(props: {
@@ -44,7 +29,7 @@ export function SelectField(props: {
           <FormSelectOption key={value} value={value} label={title} />
         ))}
       </FormSelect>
-      <Below id={`${id}-help`} help={props.help} />
+      <FieldHelp id={`${id}-help`} help={props.help} />
     </FormGroup>
   );
 }
@@ -90,7 +75,7 @@ export function LinesField(props: {
         validated={props.error === undefined ? 'default' : 'error'}
         aria-describedby={`${id}-help`}
       />
-      <Below id={`${id}-help`} help={props.help} error={props.error} />
+      <FieldHelp id={`${id}-help`} help={props.help} error={props.error} />
     </FormGroup>
   );
 }
@@ -152,7 +137,7 @@ export function DurationField(props: {
           </FormSelect>
         </InputGroupItem>
       </InputGroup>
-      <Below id={`${id}-help`} help={props.help} />
+      <FieldHelp id={`${id}-help`} help={props.help} />
     </FormGroup>
   );
 }

@@ -7,7 +7,5 @@ export function LoadedPages<Page>(props: {
   of: UseInfiniteQueryResult<InfiniteData<Page>>;
   children: (pages: readonly Page[]) => ReactNode;
 }): ReactNode {
-  const { data, error, refetch } = props.of;
-  const of = { data: data?.pages, error, refetch };
-  return <Loaded of={of}>{props.children}</Loaded>;
+  return <Loaded of={props.of}>{(data) => props.children(data.pages)}</Loaded>;
 }

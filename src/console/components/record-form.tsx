@@ -1,6 +1,5 @@
-import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
-import { ActionGroup, Form } from '@patternfly/react-core/dist/dynamic/components/Form';
 import { type ReactNode, useState } from 'react';
+import { SaveForm } from './forms.tsx';
 import type { Change } from './service-calls.tsx';
 
 /** What the user has entered into the form of a record, and not saved yet. */
@@ -30,37 +29,32 @@ export function useDraft<T extends object>(stored: T): Draft<T> {
 }
 
 /**
- * The form of a record, with a button that saves the changes and one that discards them.
+ * The form of a record: a `SaveForm` that saves a draft.
  *
  * @param props `actions` are further buttons
  */
 export function RecordForm<T>(props: {
   change: Change;
   draft: Draft<T>;
+  disabled?: boolean;
   actions?: ReactNode;
   children: ReactNode;
 }) {
   const { change, draft } = props;
+  const run = async () => {
+    const end = await change.run();
+    if (end === 'done') draft.clear();
+    return end;
+  };
   return (
-    <Form
-      isWidthLimited
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (draft.dirty) void change.run().then((end) => end === 'done' && draft.clear());
-      }}
+    <SaveForm
+      change={{ ...change, run }}
+      dirty={draft.dirty}
+      disabled={props.disabled === true}
+      onRevert={draft.clear}
+      actions={props.actions}
     >
       {props.children}
-      <ActionGroup>
-        <Button type="submit" isDisabled={!draft.dirty || change.running} isLoading={change.running}>
-          Save
-        </Button>
-        {draft.dirty ? (
-          <Button variant="link" onClick={draft.clear}>
-            Discard changes
-          </Button>
-        ) : null}
-        {props.actions}
-      </ActionGroup>
-    </Form>
+    </SaveForm>
   );
 }

@@ -213,8 +213,7 @@ interface MappingPath {
 /** Creates the routes that read and change the roles of a holder. */
 function mappingRows({ path, holder, holds, view, manage, owner: name = 'client' }: MappingPath): AdminRow[] {
   // Like Keycloak, look for the group or scope only if the caller may view it.
-  const of =
-    holds === theGroup || holds === theScope ? (call: AdminCall) => call.rights.check(view) : holder;
+  const of = holds === theGroup || holds === theScope ? (call: AdminCall) => call.rights.check(view) : holder;
   const owners: readonly [string, (call: AdminCall) => Promise<RoleOwner>][] = [
     [`${path}/realm`, async () => 'realm'],
     [`${path}/clients/:${name}`, (call) => mappingClient(call, call.param(name))],

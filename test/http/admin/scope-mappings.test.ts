@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type AdminApi, administrator, adminApi, helper, loginAs } from '../administrator.ts';
+import { type AdminApi, adminApi, administrator, helper, loginAs } from '../administrator.ts';
 import { startTestService, type TestService } from '../service.ts';
 
 let service: TestService;

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { useLocation } from 'wouter';
+import { address, leaveTo } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { ClientScope } from '../../api/representations.ts';
 import { CheckField } from '../../components/choices.tsx';
+import { errorAt } from '../../components/field-errors.ts';
 import { ConfirmButton, TextField } from '../../components/forms.tsx';
-import { screenPath } from '../../components/links.ts';
 import { RecordForm, useDraft } from '../../components/record-form.tsx';
 import { RecordScreen } from '../../components/record-screen.tsx';
 import { useChange } from '../../components/service-calls.tsx';
@@ -13,7 +13,7 @@ import { RoleMappings } from '../roles/role-mappings.tsx';
 import { Mappers } from './mappers.tsx';
 
 /** A client scope with its mappers and the roles that it adds to tokens. */
-export function ClientScopeScreen({ realm, id }: { realm: string; id: string }) {
+export function ClientScopeScreen({ realm, id, tab }: { realm: string; id: string; tab?: string }) {
   const api = useApi();
   const place = path`/${realm}/client-scopes/${id}`;
   const scope = useQuery({
@@ -26,6 +26,8 @@ export function ClientScopeScreen({ realm, id }: { realm: string; id: string }) 
       of={scope}
       title={({ name }) => name}
       label="Parts of this client scope"
+      base={address`/${realm}/client-scopes/${id}`}
+      tab={tab}
       tabs={(found) => [
         { name: 'settings', title: 'Settings', content: <Settings key={id} realm={realm} scope={found} /> },
         { name: 'mappers', title: 'Mappers', content: <Mappers key={id} place={place} /> },
@@ -45,7 +47,6 @@ const IN_TOKEN = 'include.in.token.scope';
 
 function Settings({ realm, scope }: { realm: string; scope: ClientScope }) {
   const api = useApi();
-  const [, navigate] = useLocation();
   const attributes = scope.attributes ?? {};
   const place = path`/${realm}/client-scopes/${scope.id}`;
   const draft = useDraft({
@@ -75,7 +76,7 @@ function Settings({ realm, scope }: { realm: string; scope: ClientScope }) {
     { done: `Client scope ${scope.name} was deleted`, failed: 'The client scope was not deleted' },
     async () => {
       await api.send('DELETE', place);
-      navigate(screenPath(realm, 'client-scopes'));
+      leaveTo(address`/${realm}/client-scopes`);
     },
   );
   return (
@@ -96,6 +97,7 @@ function Settings({ realm, scope }: { realm: string; scope: ClientScope }) {
         label="Name"
         required
         value={name}
+        error={errorAt(save, 'name')}
         onChange={(text) => draft.change({ name: text })}
         help="Applications name the scope in their requests"
       />

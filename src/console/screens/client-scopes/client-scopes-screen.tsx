@@ -1,12 +1,13 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { FormSelect, FormSelectOption } from '@patternfly/react-core/dist/dynamic/components/FormSelect';
-import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { address, leaveTo } from '../../address/address.ts';
 import { type AdminApi, path } from '../../api/admin-api.ts';
 import type { ClientScope } from '../../api/representations.ts';
+import { errorAt } from '../../components/field-errors.ts';
 import { FormDialog, TextField } from '../../components/forms.tsx';
 import { Screen } from '../../components/frame.tsx';
-import { screenPath } from '../../components/links.ts';
 import { PagedTable } from '../../components/paged-table.tsx';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
@@ -52,6 +53,7 @@ export function ClientScopesScreen({ realm }: { realm: string }) {
       <PagedTable<ListedScope>
         label="Client scopes"
         name={['client-scopes', realm]}
+        inAddress
         rowKey={(scope) => scope.id}
         list={async ({ search, first, max }) => {
           const text = search.toLowerCase();
@@ -65,7 +67,7 @@ export function ClientScopesScreen({ realm }: { realm: string }) {
         columns={[
           {
             title: 'Scope',
-            cell: (scope) => <Link href={screenPath(realm, 'client-scopes', scope.id)}>{scope.name}</Link>,
+            cell: (scope) => <Link href={address`/${realm}/client-scopes/${scope.id}`}>{scope.name}</Link>,
           },
           { title: 'Description', cell: ({ description }) => description ?? '' },
           { title: 'New clients get it', cell: (scope) => <GivenChoice realm={realm} scope={scope} /> },
@@ -78,7 +80,8 @@ export function ClientScopesScreen({ realm }: { realm: string }) {
 
 function GivenChoice({ realm, scope }: { realm: string; scope: ListedScope }) {
   const api = useApi();
-  const [next, setNext] = useState<Given>(scope.given);
+  // A ref, because the change starts in the event that chooses.
+  const next = useRef<Given>(scope.given);
   const place = (list: string) => `${path`/${realm}`}/default-${list}-client-scopes${path`/${scope.id}`}`;
   const save = async (given: Given) => {
     if (given !== 'none') await api.send('PUT', place(given));
@@ -86,7 +89,7 @@ function GivenChoice({ realm, scope }: { realm: string; scope: ListedScope }) {
   };
   const change = useChange(
     { done: `Scope ${scope.name} was changed`, failed: 'The scope was not changed' },
-    () => save(next),
+    () => save(next.current),
   );
   return (
     <FormSelect
@@ -95,7 +98,7 @@ function GivenChoice({ realm, scope }: { realm: string; scope: ListedScope }) {
       value={scope.given}
       isDisabled={change.running}
       onChange={(_event, value) => {
-        setNext(value as Given);
+        next.current = value as Given;
         void change.run();
       }}
     >
@@ -108,7 +111,6 @@ function GivenChoice({ realm, scope }: { realm: string; scope: ListedScope }) {
 
 function CreateScope(props: { realm: string; onClose: () => void }) {
   const api = useApi();
-  const [, navigate] = useLocation();
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
   const change = useChange(
@@ -120,7 +122,7 @@ function CreateScope(props: { realm: string; onClose: () => void }) {
         protocol: 'openid-connect',
         attributes: { 'include.in.token.scope': 'true', 'display.on.consent.screen': 'true' },
       });
-      if (id !== undefined) navigate(screenPath(props.realm, 'client-scopes', id));
+      if (id !== undefined) leaveTo(address`/${props.realm}/client-scopes/${id}`);
     },
   );
   return (
@@ -136,6 +138,7 @@ function CreateScope(props: { realm: string; onClose: () => void }) {
         required
         value={name}
         onChange={setName}
+        error={errorAt(change, 'name')}
         help="Applications name the scope in their requests, so it has no spaces"
       />
       <TextField label="Description" value={description} onChange={setDescription} />

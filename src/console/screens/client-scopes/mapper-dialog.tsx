@@ -4,6 +4,7 @@ import { path } from '../../api/admin-api.ts';
 import type { ProtocolMapper } from '../../api/representations.ts';
 import { AttributeFields, attributeLines, readAttributes } from '../../components/attribute-fields.tsx';
 import { CheckField, SelectField } from '../../components/choices.tsx';
+import { errorAt } from '../../components/field-errors.ts';
 import { FormDialog, TextField } from '../../components/forms.tsx';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
@@ -21,21 +22,18 @@ export function MapperDialog(props: { models: string; mapper?: ProtocolMapper; o
   const [lines, setLines] = useState(() =>
     attributeLines(Object.fromEntries(Object.entries(config).map(([key, value]) => [key, [value]]))),
   );
-  const change = useChange(
-    { done: `Mapper ${name} was saved`, failed: 'The mapper was not saved' },
-    () => {
-      const own =
-        known === undefined
-          ? Object.fromEntries(
-              Object.entries(readAttributes(lines)).map(([key, values]) => [key, values[0] ?? '']),
-            )
-          : config;
-      const body = { ...mapper, name, protocol: 'openid-connect', protocolMapper: type, config: own };
-      return mapper === undefined
-        ? api.send('POST', models, body)
-        : api.send('PUT', models + path`/${mapper.id}`, body);
-    },
-  );
+  const change = useChange({ done: `Mapper ${name} was saved`, failed: 'The mapper was not saved' }, () => {
+    const own =
+      known === undefined
+        ? Object.fromEntries(
+            Object.entries(readAttributes(lines)).map(([key, values]) => [key, values[0] ?? '']),
+          )
+        : config;
+    const body = { ...mapper, name, protocol: 'openid-connect', protocolMapper: type, config: own };
+    return mapper === undefined
+      ? api.send('POST', models, body)
+      : api.send('PUT', models + path`/${mapper.id}`, body);
+  });
   const fields = known?.fields ?? [];
   const missing = fields.some(({ key, required }) => required === true && (config[key] ?? '') === '');
   const set = (key: string) => (value: string) => setConfig({ ...config, [key]: value });
@@ -58,9 +56,14 @@ export function MapperDialog(props: { models: string; mapper?: ProtocolMapper; o
       ) : (
         <TextField label="Type" value={typeTitle(type)} onChange={() => undefined} readOnly />
       )}
-      <TextField label="Name" required value={name} onChange={setName} />
+      <TextField label="Name" required value={name} onChange={setName} error={errorAt(change, 'name')} />
       {fields.map((field) => (
-        <ConfigField key={field.key} field={field} value={config[field.key] ?? ''} onChange={set(field.key)} />
+        <ConfigField
+          key={field.key}
+          field={field}
+          value={config[field.key] ?? ''}
+          onChange={set(field.key)}
+        />
       ))}
       {known?.tokens === true ? (
         <FormGroup role="group" isStack label="Write to" fieldId="write-to">
@@ -95,7 +98,9 @@ function ConfigField(props: { field: MapperField; value: string; onChange: (valu
         />
       );
     case 'type':
-      return <SelectField label={field.label} value={value} onChange={onChange} options={JSON_TYPES} {...help} />;
+      return (
+        <SelectField label={field.label} value={value} onChange={onChange} options={JSON_TYPES} {...help} />
+      );
     case 'text':
       return (
         <TextField

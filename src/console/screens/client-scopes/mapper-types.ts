@@ -81,7 +81,10 @@ export const MAPPER_TYPES: Readonly<Record<string, MapperType>> = {
   'oidc-group-membership-mapper': {
     title: 'Groups',
     help: 'Writes the groups of the user into a claim.',
-    fields: [CLAIM, { key: 'full.path', label: 'With the groups above, such as /staff/finance', kind: 'check' }],
+    fields: [
+      CLAIM,
+      { key: 'full.path', label: 'With the groups above, such as /staff/finance', kind: 'check' },
+    ],
     tokens: true,
   },
   'oidc-usermodel-realm-role-mapper': {

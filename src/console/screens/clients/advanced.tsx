@@ -8,7 +8,11 @@ import { useSaveClient } from './save-client.ts';
 /** The lifetimes of a client, by attribute. An empty one follows the realm. */
 const LIFETIMES = [
   ['access.token.lifespan', 'Access token', 'How long an access token works'],
-  ['client.session.idle.timeout', 'Refresh token, unused', 'How long a refresh token works if it is not used'],
+  [
+    'client.session.idle.timeout',
+    'Refresh token, unused',
+    'How long a refresh token works if it is not used',
+  ],
   ['client.session.max.lifespan', 'Session, at most', 'How long a person stays signed in to this client'],
   [
     'client.offline.session.idle.timeout',
@@ -39,12 +43,6 @@ const FLAGS = [
     'client_credentials.use_refresh_token',
     'Refresh tokens for the service account',
     'Rarely useful: the service can get a new token with its secret',
-    false,
-  ],
-  [
-    'require.pushed.authorization.requests',
-    'Pushed authorization requests only',
-    'The application sends its sign-in request to the service first',
     false,
   ],
   [

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { address } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Client, User } from '../../api/representations.ts';
 import { RecordScreen } from '../../components/record-screen.tsx';
@@ -9,12 +10,12 @@ import { RoleMappings } from '../roles/role-mappings.tsx';
 import { RoleTable } from '../roles/role-table.tsx';
 import { Advanced } from './advanced.tsx';
 import { ClientSessions } from './client-sessions.tsx';
+import { ScopeLists } from './scope-lists.tsx';
 import { Secret } from './secret.tsx';
 import { Settings } from './settings.tsx';
-import { ScopeLists } from './scope-lists.tsx';
 
 /** A client with its settings, secret, scopes, mappers, roles, service account and sessions. */
-export function ClientScreen({ realm, id }: { realm: string; id: string }) {
+export function ClientScreen({ realm, id, tab }: { realm: string; id: string; tab?: string }) {
   const api = useApi();
   const client = useQuery({
     queryKey: ['clients', realm, id],
@@ -26,6 +27,8 @@ export function ClientScreen({ realm, id }: { realm: string; id: string }) {
       of={client}
       title={({ clientId }) => clientId}
       label="Parts of this client"
+      base={address`/${realm}/clients/${id}`}
+      tab={tab}
       tabs={(found) => [
         {
           name: 'settings',

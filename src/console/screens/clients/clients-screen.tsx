@@ -2,10 +2,10 @@ import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { Label } from '@patternfly/react-core/dist/dynamic/components/Label';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { address } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Client } from '../../api/representations.ts';
 import { Screen } from '../../components/frame.tsx';
-import { screenPath } from '../../components/links.ts';
 import { PagedTable } from '../../components/paged-table.tsx';
 import { useApi } from '../../components/session.tsx';
 import { CreateClient } from './create-client.tsx';
@@ -20,6 +20,7 @@ export function ClientsScreen({ realm }: { realm: string }) {
       <PagedTable<Client>
         label="Clients"
         name={['clients', realm]}
+        inAddress
         rowKey={(client) => client.id}
         list={({ search, first, max }) =>
           api.get(path`/${realm}/clients`, { clientId: search, search: true, first, max })
@@ -30,9 +31,7 @@ export function ClientsScreen({ realm }: { realm: string }) {
         columns={[
           {
             title: 'Client id',
-            cell: (client) => (
-              <Link href={screenPath(realm, 'clients', client.id)}>{client.clientId}</Link>
-            ),
+            cell: (client) => <Link href={address`/${realm}/clients/${client.id}`}>{client.clientId}</Link>,
           },
           { title: 'Kind', cell: kindOf },
           { title: 'Name', cell: ({ name = '' }) => (name.startsWith('${') ? '' : name) },

@@ -1,11 +1,11 @@
 import { FormGroup } from '@patternfly/react-core/dist/dynamic/components/Form';
 import { Radio } from '@patternfly/react-core/dist/dynamic/components/Radio';
 import { useState } from 'react';
-import { useLocation } from 'wouter';
+import { address, leaveTo } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import { filledLines, LinesField } from '../../components/choices.tsx';
+import { errorAt } from '../../components/field-errors.ts';
 import { FormDialog, TextField } from '../../components/forms.tsx';
-import { screenPath } from '../../components/links.ts';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
 import { KINDS, type Kind, PRESETS } from './kinds.ts';
@@ -13,7 +13,6 @@ import { KINDS, type Kind, PRESETS } from './kinds.ts';
 /** A dialog that asks for a few settings of a new client and chooses safe defaults for all others. */
 export function CreateClient(props: { realm: string; onClose: () => void }) {
   const api = useApi();
-  const [, navigate] = useLocation();
   const [kind, setKind] = useState<Kind>('web');
   const [clientId, setClientId] = useState('');
   const [name, setName] = useState('');
@@ -30,7 +29,7 @@ export function CreateClient(props: { realm: string; onClose: () => void }) {
         ...(signsIn ? { redirectUris: filledLines(redirectUris) } : {}),
         ...PRESETS[kind],
       });
-      if (id !== undefined) navigate(screenPath(props.realm, 'clients', id));
+      if (id !== undefined) leaveTo(address`/${props.realm}/clients/${id}`);
     },
   );
   return (
@@ -59,6 +58,7 @@ export function CreateClient(props: { realm: string; onClose: () => void }) {
         required
         value={clientId}
         onChange={setClientId}
+        error={errorAt(change, 'clientId')}
         help="The application sends it, so it is best short and without spaces"
       />
       <TextField
@@ -72,6 +72,7 @@ export function CreateClient(props: { realm: string; onClose: () => void }) {
           label="Redirect URIs, one per line"
           value={redirectUris}
           onChange={setRedirectUris}
+          error={errorAt(change, 'redirectUris')}
           help="The exact addresses to which the browser returns after the sign-in, such as https://app.example.org/callback"
         />
       ) : null}

@@ -3,11 +3,11 @@ import { FormSelect, FormSelectOption } from '@patternfly/react-core/dist/dynami
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { address } from '../../address/address.ts';
 import { type AdminApi, path } from '../../api/admin-api.ts';
 import type { ClientScope } from '../../api/representations.ts';
 import { CheckField, SelectField } from '../../components/choices.tsx';
 import { FormDialog } from '../../components/forms.tsx';
-import { screenPath } from '../../components/links.ts';
 import { PagedTable } from '../../components/paged-table.tsx';
 import { Loaded, useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
@@ -58,7 +58,7 @@ export function ScopeLists({ realm, id }: { realm: string; id: string }) {
         columns={[
           {
             title: 'Scope',
-            cell: (scope) => <Link href={screenPath(realm, 'client-scopes', scope.id)}>{scope.name}</Link>,
+            cell: (scope) => <Link href={address`/${realm}/client-scopes/${scope.id}`}>{scope.name}</Link>,
           },
           { title: 'Given', cell: (scope) => <ListChoice place={place} scope={scope} /> },
           { title: '', cell: (scope) => <RemoveScope place={place} scope={scope} /> },
@@ -130,9 +130,12 @@ function AddScopes(props: { realm: string; place: string; onClose: () => void })
         .toSorted((one, other) => one.name.localeCompare(other.name));
     },
   });
-  const change = useChange({ done: 'The scopes were added', failed: 'Not all scopes were added' }, async () => {
-    for (const id of chosen) await api.send('PUT', scopePath(props.place, list, id));
-  });
+  const change = useChange(
+    { done: 'The scopes were added', failed: 'Not all scopes were added' },
+    async () => {
+      for (const id of chosen) await api.send('PUT', scopePath(props.place, list, id));
+    },
+  );
   return (
     <FormDialog
       title="Add scopes"

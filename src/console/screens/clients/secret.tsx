@@ -16,7 +16,6 @@ import { useSaveClient } from './save-client.ts';
 const METHODS = [
   ['client-secret', 'Secret'],
   ['client-secret-jwt', 'Token signed with the secret'],
-  ['client-jwt', 'Token signed with a key of the application'],
 ] as const;
 
 /** The secret of a client. It is loaded when the user asks for it, and forgotten when the user leaves. */

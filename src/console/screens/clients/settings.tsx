@@ -1,16 +1,15 @@
 import { FormFieldGroup, FormFieldGroupHeader } from '@patternfly/react-core/dist/dynamic/components/Form';
 import { Switch } from '@patternfly/react-core/dist/dynamic/components/Switch';
 import type { ReactNode } from 'react';
-import { useLocation } from 'wouter';
+import { address, leaveTo } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Client } from '../../api/representations.ts';
 import { CheckField, filledLines, LinesField, SelectField } from '../../components/choices.tsx';
-import { TextField } from '../../components/forms.tsx';
-import { screenPath } from '../../components/links.ts';
+import { errorAt } from '../../components/field-errors.ts';
+import { ConfirmButton, TextField } from '../../components/forms.tsx';
 import { RecordForm, useDraft } from '../../components/record-form.tsx';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
-import { DeleteButton } from '../../components/delete-button.tsx';
 import { useSaveClient } from './save-client.ts';
 
 /** The attribute that lists where the browser may go after a sign-out, separated by `##`. */
@@ -20,7 +19,6 @@ const PKCE = 'pkce.code.challenge.method';
 /** The fields of a client that every application needs. */
 export function Settings({ realm, client }: { realm: string; client: Client }) {
   const api = useApi();
-  const [, navigate] = useLocation();
   const attributes = client.attributes ?? {};
   const draft = useDraft({
     clientId: client.clientId,
@@ -36,9 +34,9 @@ export function Settings({ realm, client }: { realm: string; client: Client }) {
     frontchannelLogout: client.frontchannelLogout === true,
     rootUrl: client.rootUrl ?? '',
     baseUrl: client.baseUrl ?? '',
-    redirectUris: client.redirectUris ?? [],
-    webOrigins: client.webOrigins ?? [],
-    logoutUris: (attributes[LOGOUT_URIS] ?? '').split('##').filter((uri) => uri !== ''),
+    redirectUris: client.redirectUris ?? ([] as readonly string[]),
+    webOrigins: client.webOrigins ?? ([] as readonly string[]),
+    logoutUris: filledLines((attributes[LOGOUT_URIS] ?? '').split('##')),
     pkce: attributes[PKCE] ?? '',
     backChannelUrl: attributes['backchannel.logout.url'] ?? '',
     frontChannelUrl: attributes['frontchannel.logout.url'] ?? '',
@@ -61,7 +59,7 @@ export function Settings({ realm, client }: { realm: string; client: Client }) {
     { done: `Client ${client.clientId} was deleted`, failed: 'The client was not deleted' },
     async () => {
       await api.send('DELETE', path`/${realm}/clients/${client.id}`);
-      navigate(screenPath(realm, 'clients'));
+      leaveTo(address`/${realm}/clients`);
     },
   );
   const { change } = draft;
@@ -70,9 +68,11 @@ export function Settings({ realm, client }: { realm: string; client: Client }) {
       change={save}
       draft={draft}
       actions={
-        <DeleteButton
+        <ConfirmButton
           label="Delete client"
-          name={client.clientId}
+          title={`Delete ${client.clientId}?`}
+          typed={client.clientId}
+          submit="Delete"
           description="This deletes the client, its roles and its part of every session. Its application stops working. It cannot be undone."
           change={remove}
         />
@@ -89,6 +89,7 @@ export function Settings({ realm, client }: { realm: string; client: Client }) {
         required
         value={fields.clientId}
         onChange={(clientId) => change({ clientId })}
+        error={errorAt(save, 'clientId')}
         help="A new id must be entered in the application too"
       />
       <TextField
@@ -152,6 +153,7 @@ export function Settings({ realm, client }: { realm: string; client: Client }) {
             label="Redirect URIs, one per line"
             value={fields.redirectUris}
             onChange={(redirectUris) => change({ redirectUris })}
+            error={errorAt(save, 'redirectUris')}
             help="Where the browser may return after a sign-in. Exact addresses are safest."
           />
           <LinesField
@@ -164,6 +166,7 @@ export function Settings({ realm, client }: { realm: string; client: Client }) {
             label="Web origins, one per line"
             value={fields.webOrigins}
             onChange={(webOrigins) => change({ webOrigins })}
+            error={errorAt(save, 'webOrigins')}
             help="Whose scripts may call the service, such as https://app.example.org. + means the origins of the redirect URIs."
           />
           <TextField
@@ -171,6 +174,7 @@ export function Settings({ realm, client }: { realm: string; client: Client }) {
             type="text"
             value={fields.baseUrl}
             onChange={(baseUrl) => change({ baseUrl })}
+            error={errorAt(save, 'baseUrl')}
             help="Where links to the application lead"
           />
           <TextField
@@ -178,6 +182,7 @@ export function Settings({ realm, client }: { realm: string; client: Client }) {
             type="text"
             value={fields.rootUrl}
             onChange={(rootUrl) => change({ rootUrl })}
+            error={errorAt(save, 'rootUrl')}
             help="Put before addresses that start with /"
           />
         </Group>

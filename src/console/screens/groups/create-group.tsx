@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { useLocation } from 'wouter';
+import { address, leaveTo } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Group } from '../../api/representations.ts';
+import { errorAt } from '../../components/field-errors.ts';
 import { FormDialog, TextField } from '../../components/forms.tsx';
-import { screenPath } from '../../components/links.ts';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
 
@@ -11,7 +11,6 @@ import { useApi } from '../../components/session.tsx';
 export function CreateGroup(props: { realm: string; parent?: Group; onClose: () => void }) {
   const { realm, parent } = props;
   const api = useApi();
-  const [, navigate] = useLocation();
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
   const change = useChange(
@@ -20,7 +19,7 @@ export function CreateGroup(props: { realm: string; parent?: Group; onClose: () 
       const place =
         parent === undefined ? path`/${realm}/groups` : path`/${realm}/groups/${parent.id}/children`;
       const id = await api.send('POST', place, { name, description });
-      if (id !== undefined) navigate(screenPath(realm, 'groups', id));
+      if (id !== undefined) leaveTo(address`/${realm}/groups/${id}`);
     },
   );
   return (
@@ -31,7 +30,7 @@ export function CreateGroup(props: { realm: string; parent?: Group; onClose: () 
       change={change}
       onClose={props.onClose}
     >
-      <TextField label="Name" required value={name} onChange={setName} />
+      <TextField label="Name" required value={name} onChange={setName} error={errorAt(change, 'name')} />
       <TextField label="Description" value={description} onChange={setDescription} />
     </FormDialog>
   );

@@ -6,6 +6,7 @@ import { path } from '../../api/admin-api.ts';
 import type { Group } from '../../api/representations.ts';
 import { Loaded } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
+import { useTypingPause } from '../../components/typing-pause.ts';
 
 /** Maximum number of groups that the list shows. */
 const SHOWN = 20;
@@ -24,7 +25,8 @@ export function GroupChoice(props: {
   isUnfit?: (group: Group) => boolean;
 }) {
   const api = useApi();
-  const [search, setSearch] = useState('');
+  const [typed, setTyped] = useState('');
+  const search = useTypingPause(typed.trim());
   const found = useQuery({
     queryKey: ['groups', props.realm, 'choice', search],
     queryFn: async () =>
@@ -38,9 +40,9 @@ export function GroupChoice(props: {
       <SearchInput
         aria-label="Search groups"
         placeholder="Search groups"
-        value={search}
-        onChange={(_event, value) => setSearch(value)}
-        onClear={() => setSearch('')}
+        value={typed}
+        onChange={(_event, value) => setTyped(value)}
+        onClear={() => setTyped('')}
       />
       <Loaded of={found}>
         {(groups) => {

@@ -1,12 +1,12 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useLocation } from 'wouter';
+import { address, leaveTo } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Group } from '../../api/representations.ts';
 import { AttributeFields, attributeLines, readAttributes } from '../../components/attribute-fields.tsx';
+import { errorAt } from '../../components/field-errors.ts';
 import { ConfirmButton, TextField } from '../../components/forms.tsx';
-import { screenPath } from '../../components/links.ts';
 import { RecordForm, useDraft } from '../../components/record-form.tsx';
 import { RecordScreen } from '../../components/record-screen.tsx';
 import { useChange } from '../../components/service-calls.tsx';
@@ -18,7 +18,7 @@ import { Members } from './members.tsx';
 import { MoveGroup } from './move-group.tsx';
 
 /** A group with its attributes, members, subgroups and roles. */
-export function GroupScreen({ realm, id }: { realm: string; id: string }) {
+export function GroupScreen({ realm, id, tab }: { realm: string; id: string; tab?: string }) {
   const api = useApi();
   const group = useQuery({
     queryKey: ['groups', realm, id],
@@ -30,6 +30,8 @@ export function GroupScreen({ realm, id }: { realm: string; id: string }) {
       of={group}
       title={({ name }) => name}
       label="Parts of this group"
+      base={address`/${realm}/groups/${id}`}
+      tab={tab}
       tabs={(found) => [
         { name: 'members', title: 'Members', content: <Members key={id} realm={realm} group={found} /> },
         {
@@ -61,7 +63,6 @@ function Subgroups({ realm, group }: { realm: string; group: Group }) {
 
 function Details({ realm, group }: { realm: string; group: Group }) {
   const api = useApi();
-  const [, navigate] = useLocation();
   const draft = useDraft({
     name: group.name,
     description: group.description ?? '',
@@ -77,7 +78,11 @@ function Details({ realm, group }: { realm: string; group: Group }) {
     { done: `Group ${group.name} was deleted`, failed: 'The group was not deleted' },
     async () => {
       await api.send('DELETE', place);
-      navigate(screenPath(realm, 'groups', group.parentId));
+      leaveTo(
+        group.parentId === undefined
+          ? address`/${realm}/groups`
+          : address`/${realm}/groups/${group.parentId}`,
+      );
     },
   );
   const below = group.subGroupCount ?? 0;
@@ -110,6 +115,7 @@ function Details({ realm, group }: { realm: string; group: Group }) {
           label="Name"
           required
           value={name}
+          error={errorAt(save, 'name')}
           onChange={(text) => draft.change({ name: text })}
         />
         <TextField
@@ -117,7 +123,11 @@ function Details({ realm, group }: { realm: string; group: Group }) {
           value={description}
           onChange={(text) => draft.change({ description: text })}
         />
-        <AttributeFields label="Attributes" lines={lines} onChange={(next) => draft.change({ lines: next })} />
+        <AttributeFields
+          label="Attributes"
+          lines={lines}
+          onChange={(next) => draft.change({ lines: next })}
+        />
       </RecordForm>
       {moving ? <MoveGroup realm={realm} group={group} onClose={() => setMoving(false)} /> : null}
     </>

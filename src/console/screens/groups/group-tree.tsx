@@ -2,9 +2,9 @@ import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { address } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Group } from '../../api/representations.ts';
-import { screenPath } from '../../components/links.ts';
 import { LoadedPages } from '../../components/loaded-pages.tsx';
 import { useApi } from '../../components/session.tsx';
 
@@ -14,8 +14,7 @@ const LEVEL = 50;
 /** The groups below `parent`, or the top-level groups. Each level is loaded in pages, when it is opened. */
 export function GroupTree({ realm, parent }: { realm: string; parent?: Group }) {
   const api = useApi();
-  const place =
-    parent === undefined ? path`/${realm}/groups` : path`/${realm}/groups/${parent.id}/children`;
+  const place = parent === undefined ? path`/${realm}/groups` : path`/${realm}/groups/${parent.id}/children`;
   const level = useInfiniteQuery({
     queryKey: ['groups', place, 'tree'],
     queryFn: ({ pageParam: first }) =>
@@ -70,7 +69,7 @@ function Branch({ realm, group }: { realm: string; group: Group }) {
             <span aria-hidden className={open ? 'arrow open' : 'arrow'} />
           </Button>
         )}
-        <Link href={screenPath(realm, 'groups', group.id)}>{group.name}</Link>
+        <Link href={address`/${realm}/groups/${group.id}`}>{group.name}</Link>
         {count === 0 ? null : <span className="quiet">{count}</span>}
       </span>
       {open ? <GroupTree realm={realm} parent={group} /> : null}

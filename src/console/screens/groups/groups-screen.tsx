@@ -1,16 +1,17 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
-import { EmptyState } from '@patternfly/react-core/dist/dynamic/components/EmptyState';
+import { EmptyState, EmptyStateBody } from '@patternfly/react-core/dist/dynamic/components/EmptyState';
 import { SearchInput } from '@patternfly/react-core/dist/dynamic/components/SearchInput';
 import { Toolbar, ToolbarContent, ToolbarItem } from '@patternfly/react-core/dist/dynamic/components/Toolbar';
-import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useState } from 'react';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Link } from 'wouter';
+import { address } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Group } from '../../api/representations.ts';
 import { Screen } from '../../components/frame.tsx';
-import { screenPath } from '../../components/links.ts';
-import { PagedTable } from '../../components/paged-table.tsx';
+import { LoadedPages } from '../../components/loaded-pages.tsx';
 import { useApi } from '../../components/session.tsx';
+import { useTypingPause } from '../../components/typing-pause.ts';
 import { CreateGroup } from './create-group.tsx';
 import { flattenGroups } from './group-choice.tsx';
 import { GroupTree } from './group-tree.tsx';
@@ -19,7 +20,7 @@ import { GroupTree } from './group-tree.tsx';
 export function GroupsScreen({ realm }: { realm: string }) {
   const api = useApi();
   const [typed, setTyped] = useState('');
-  const search = useDeferredValue(typed.trim());
+  const search = useTypingPause(typed.trim());
   const [creating, setCreating] = useState(false);
   const count = useQuery({
     queryKey: ['groups', realm, 'count'],
@@ -59,29 +60,55 @@ export function GroupsScreen({ realm }: { realm: string }) {
   );
 }
 
+/** Top-level groups with matches that are loaded together. */
+const LEVEL = 50;
+
+/** The groups of all levels whose names contain the text. */
 function FoundGroups({ realm, search }: { realm: string; search: string }) {
   const api = useApi();
   const wanted = search.toLowerCase();
+  const found = useInfiniteQuery({
+    queryKey: ['groups', realm, 'found', search],
+    // The service returns a tree of the matches and their parents. Its pages are those of the top level.
+    queryFn: ({ pageParam: first }) =>
+      api.get<readonly Group[]>(path`/${realm}/groups`, { search, first, max: LEVEL + 1 }),
+    initialPageParam: 0,
+    getNextPageParam: (page, _pages, first) => (page.length > LEVEL ? first + LEVEL : undefined),
+  });
   return (
-    <PagedTable<Group>
-      label="Found groups"
-      name={['groups', realm, 'found', search]}
-      rowKey={(group) => group.id}
-      list={async ({ first, max }) => {
-        // The service returns a tree, whose pages are those of its top level. A page of matches is cut from it here.
-        const tree = await api.get<readonly Group[]>(path`/${realm}/groups`, { search });
-        return flattenGroups(tree)
-          .filter(({ name }) => name.toLowerCase().includes(wanted))
-          .slice(first, first + max);
+    <LoadedPages of={found}>
+      {(pages) => {
+        const groups = pages
+          .flatMap((page) => flattenGroups(page.slice(0, LEVEL)))
+          .filter(({ name }) => name.toLowerCase().includes(wanted));
+        if (groups.length === 0)
+          return (
+            <EmptyState titleText="No groups" headingLevel="h2">
+              <EmptyStateBody>Nothing matches “{search}”.</EmptyStateBody>
+            </EmptyState>
+          );
+        return (
+          <>
+            <ul className="tree" aria-label="Found groups">
+              {groups.map((group) => (
+                <li key={group.id} className="branch">
+                  <Link href={address`/${realm}/groups/${group.id}`}>{group.path}</Link>
+                </li>
+              ))}
+            </ul>
+            {found.hasNextPage ? (
+              <Button
+                variant="link"
+                isInline
+                isLoading={found.isFetchingNextPage}
+                onClick={() => void found.fetchNextPage()}
+              >
+                Show more groups
+              </Button>
+            ) : null}
+          </>
+        );
       }}
-      empty="No group has this name"
-      columns={[
-        {
-          title: 'Group',
-          cell: (group) => <Link href={screenPath(realm, 'groups', group.id)}>{group.name}</Link>,
-        },
-        { title: 'Path', cell: (group) => group.path },
-      ]}
-    />
+    </LoadedPages>
   );
 }

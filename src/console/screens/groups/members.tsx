@@ -4,13 +4,14 @@ import { SearchInput } from '@patternfly/react-core/dist/dynamic/components/Sear
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { address } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Group, User } from '../../api/representations.ts';
 import { FormDialog } from '../../components/forms.tsx';
-import { screenPath } from '../../components/links.ts';
 import { PagedTable } from '../../components/paged-table.tsx';
 import { Loaded, useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
+import { useTypingPause } from '../../components/typing-pause.ts';
 
 /** The members of a group, without those of its subgroups. */
 export function Members({ realm, group }: { realm: string; group: Group }) {
@@ -28,7 +29,7 @@ export function Members({ realm, group }: { realm: string; group: Group }) {
         columns={[
           {
             title: 'Username',
-            cell: (user) => <Link href={screenPath(realm, 'users', user.id)}>{user.username}</Link>,
+            cell: (user) => <Link href={address`/${realm}/users/${user.id}`}>{user.username}</Link>,
           },
           { title: 'Name', cell: (user) => [user.firstName, user.lastName].filter(Boolean).join(' ') },
           { title: 'E-mail', cell: (user) => user.email ?? '' },
@@ -65,7 +66,8 @@ const SHOWN = 20;
 function AddMembers(props: { realm: string; group: Group; onClose: () => void }) {
   const { realm, group } = props;
   const api = useApi();
-  const [search, setSearch] = useState('');
+  const [typed, setTyped] = useState('');
+  const search = useTypingPause(typed.trim());
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const found = useQuery({
     queryKey: ['users', realm, 'choice', search],
@@ -95,9 +97,9 @@ function AddMembers(props: { realm: string; group: Group; onClose: () => void })
       <SearchInput
         aria-label="Search users"
         placeholder="Search users by name or e-mail"
-        value={search}
-        onChange={(_event, value) => setSearch(value)}
-        onClear={() => setSearch('')}
+        value={typed}
+        onChange={(_event, value) => setTyped(value)}
+        onClear={() => setTyped('')}
       />
       <Loaded of={found}>
         {(users) => (

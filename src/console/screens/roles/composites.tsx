@@ -1,15 +1,23 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { address } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Role } from '../../api/representations.ts';
 import { FormDialog } from '../../components/forms.tsx';
-import { screenPath } from '../../components/links.ts';
 import { PagedTable } from '../../components/paged-table.tsx';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
-import { byTitle, descriptionOf, keyOf, matches, type OwnedRole, titleOf, withClients } from './owned-role.ts';
+import {
+  byTitle,
+  descriptionOf,
+  keyOf,
+  matches,
+  type OwnedRole,
+  titleOf,
+  withClients,
+} from './owned-role.ts';
 import { type ChosenRoles, RoleChoice } from './role-choice.tsx';
 
 /** The roles that a role includes directly. A user with the role has all of them. */
@@ -17,15 +25,14 @@ export function Composites({ realm, role }: { realm: string; role: Role }) {
   const api = useApi();
   const queries = useQueryClient();
   const [adding, setAdding] = useState(false);
-  const [held, setHeld] = useState<ReadonlySet<string>>(new Set());
   const place = path`/${realm}/roles-by-id/${role.id}/composites`;
-  const loadAll = () =>
-    queries.fetchQuery({
-      queryKey: ['composites', place],
-      queryFn: async () =>
-        (await withClients(api, realm, await api.get<readonly Role[]>(place))).toSorted(byTitle),
-      staleTime: 5000,
-    });
+  const query = {
+    queryKey: ['composites', place],
+    queryFn: async () =>
+      (await withClients(api, realm, await api.get<readonly Role[]>(place))).toSorted(byTitle),
+    staleTime: 5000,
+  };
+  const all = useQuery(query);
   return (
     <>
       <PagedTable<OwnedRole>
@@ -33,9 +40,8 @@ export function Composites({ realm, role }: { realm: string; role: Role }) {
         name={['composites', place, 'page']}
         rowKey={keyOf}
         list={async ({ search, first, max }) => {
-          const all = await loadAll();
-          setHeld(new Set(all.map(keyOf)));
-          return all.filter((owned) => matches(owned, search)).slice(first, first + max);
+          const roles = await queries.fetchQuery(query);
+          return roles.filter((owned) => matches(owned, search)).slice(first, first + max);
         }}
         searchLabel="Search roles"
         empty="This role includes no other roles"
@@ -43,9 +49,7 @@ export function Composites({ realm, role }: { realm: string; role: Role }) {
         columns={[
           {
             title: 'Role',
-            cell: (owned) => (
-              <Link href={screenPath(realm, 'roles', owned.role.id)}>{titleOf(owned)}</Link>
-            ),
+            cell: (owned) => <Link href={address`/${realm}/roles/${owned.role.id}`}>{titleOf(owned)}</Link>,
           },
           { title: 'Description', cell: (owned) => descriptionOf(owned.role) },
           { title: '', cell: (owned) => <Remove place={place} owned={owned} /> },
@@ -55,7 +59,7 @@ export function Composites({ realm, role }: { realm: string; role: Role }) {
         <Include
           realm={realm}
           place={place}
-          held={new Set([...held, role.id])}
+          held={new Set([role.id, ...(all.data ?? []).map(keyOf)])}
           onClose={() => setAdding(false)}
         />
       ) : null}
@@ -82,12 +86,7 @@ function Remove({ place, owned }: { place: string; owned: OwnedRole }) {
   );
 }
 
-function Include(props: {
-  realm: string;
-  place: string;
-  held: ReadonlySet<string>;
-  onClose: () => void;
-}) {
+function Include(props: { realm: string; place: string; held: ReadonlySet<string>; onClose: () => void }) {
   const api = useApi();
   const [chosen, setChosen] = useState<ChosenRoles>(new Map());
   const change = useChange({ done: 'The roles were included', failed: 'The roles were not included' }, () =>

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Loaded } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
+import { useTypingPause } from '../../components/typing-pause.ts';
 import { descriptionOf, findRoles, keyOf, type OwnedRole, titleOf } from './owned-role.ts';
 
 /** Maximum number of roles that the list shows. */
@@ -21,7 +22,8 @@ export function RoleChoice(props: {
   held?: ReadonlySet<string>;
 }) {
   const api = useApi();
-  const [search, setSearch] = useState('');
+  const [typed, setTyped] = useState('');
+  const search = useTypingPause(typed.trim());
   const found = useQuery({
     queryKey: ['assignable', props.realm, search],
     queryFn: () => findRoles(api, props.realm, search, SHOWN),
@@ -32,9 +34,9 @@ export function RoleChoice(props: {
       <SearchInput
         aria-label="Search roles; client:role finds a role of a client"
         placeholder="role, or client:role"
-        value={search}
-        onChange={(_event, value) => setSearch(value)}
-        onClear={() => setSearch('')}
+        value={typed}
+        onChange={(_event, value) => setTyped(value)}
+        onClear={() => setTyped('')}
       />
       <Loaded of={found}>
         {(roles) => {

@@ -1,12 +1,12 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { address } from '../../address/address.ts';
 import { type AdminApi, path } from '../../api/admin-api.ts';
-import type { Group, Role, RoleMappings as Mappings } from '../../api/representations.ts';
+import type { Group, RoleMappings as Mappings, Role } from '../../api/representations.ts';
 import { CheckField } from '../../components/choices.tsx';
 import { FormDialog } from '../../components/forms.tsx';
-import { screenPath } from '../../components/links.ts';
 import { PagedTable } from '../../components/paged-table.tsx';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
@@ -66,26 +66,20 @@ export function RoleMappings({ realm, holder }: { realm: string; holder: Holder 
   const queries = useQueryClient();
   const [adding, setAdding] = useState(false);
   const [onlyDirect, setOnlyDirect] = useState(false);
-  const [held, setHeld] = useState<ReadonlySet<string>>(new Set());
   const base = basePath(realm, holder);
   const texts = TEXTS[holder.kind];
-  const loadAll = () =>
-    queries.fetchQuery({
-      queryKey: ['roles', base],
-      queryFn: () => listRoles(api, realm, holder),
-      staleTime: 5000,
-    });
+  const query = { queryKey: ['roles', base], queryFn: () => listRoles(api, realm, holder), staleTime: 5000 };
+  const all = useQuery(query);
   return (
     <>
       <PagedTable<ListedRole>
         key={String(onlyDirect)}
         label={texts.label}
-        name={['roles', base, 'page', onlyDirect]}
+        name={['roles', base, 'page', String(onlyDirect)]}
         rowKey={keyOf}
         list={async ({ search, first, max }) => {
-          const all = await loadAll();
-          setHeld(new Set(all.filter(isDirect).map(keyOf)));
-          return all
+          const roles = await queries.fetchQuery(query);
+          return roles
             .filter((owned) => (!onlyDirect || isDirect(owned)) && matches(owned, search))
             .slice(first, first + max);
         }}
@@ -100,9 +94,7 @@ export function RoleMappings({ realm, holder }: { realm: string; holder: Holder 
         columns={[
           {
             title: 'Role',
-            cell: (owned) => (
-              <Link href={screenPath(realm, 'roles', owned.role.id)}>{titleOf(owned)}</Link>
-            ),
+            cell: (owned) => <Link href={address`/${realm}/roles/${owned.role.id}`}>{titleOf(owned)}</Link>,
           },
           { title: 'Description', cell: ({ role }) => descriptionOf(role) },
           {
@@ -118,7 +110,13 @@ export function RoleMappings({ realm, holder }: { realm: string; holder: Holder 
         ]}
       />
       {adding ? (
-        <Assign realm={realm} base={base} title={texts.add} held={held} onClose={() => setAdding(false)} />
+        <Assign
+          realm={realm}
+          base={base}
+          title={texts.add}
+          held={new Set((all.data ?? []).filter(isDirect).map(keyOf))}
+          onClose={() => setAdding(false)}
+        />
       ) : null}
     </>
   );
@@ -132,9 +130,9 @@ async function listRoles(api: AdminApi, realm: string, holder: Holder): Promise<
     for (const group of await groupsAbove(api, realm, holder))
       assigned.push({
         source: { how: 'group', path: group.path },
-        roles: rolesOfMappings(
-          await api.get<Mappings>(path`/${realm}/groups/${group.id}/role-mappings`),
-        ).map(({ role }) => role),
+        roles: rolesOfMappings(await api.get<Mappings>(path`/${realm}/groups/${group.id}/role-mappings`)).map(
+          ({ role }) => role,
+        ),
       });
   const effective = await explainRoles(assigned, (role) =>
     api.get<readonly Role[]>(path`/${realm}/roles-by-id/${role.id}/composites`),

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useLocation } from 'wouter';
+import { Link } from 'wouter';
+import { address, leaveTo } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Client, Role, User } from '../../api/representations.ts';
 import { AttributeFields, attributeLines, readAttributes } from '../../components/attribute-fields.tsx';
+import { errorAt } from '../../components/field-errors.ts';
 import { ConfirmButton, TextField } from '../../components/forms.tsx';
-import { screenPath } from '../../components/links.ts';
 import { PagedTable } from '../../components/paged-table.tsx';
 import { RecordForm, useDraft } from '../../components/record-form.tsx';
 import { RecordScreen } from '../../components/record-screen.tsx';
@@ -15,7 +16,7 @@ import { descriptionOf } from './owned-role.ts';
 import { rolesPath } from './role-table.tsx';
 
 /** A role of the realm or of a client, with the roles that it includes, its users and its attributes. */
-export function RoleScreen({ realm, id }: { realm: string; id: string }) {
+export function RoleScreen({ realm, id, tab }: { realm: string; id: string; tab?: string }) {
   const api = useApi();
   const role = useQuery({
     queryKey: ['roles', realm, id],
@@ -27,6 +28,8 @@ export function RoleScreen({ realm, id }: { realm: string; id: string }) {
       of={role}
       title={({ name }) => name}
       label="Parts of this role"
+      base={address`/${realm}/roles/${id}`}
+      tab={tab}
       tabs={(found) => [
         { name: 'details', title: 'Details', content: <Details key={id} realm={realm} role={found} /> },
         { name: 'includes', title: 'Included roles', content: <Composites realm={realm} role={found} /> },
@@ -38,7 +41,6 @@ export function RoleScreen({ realm, id }: { realm: string; id: string }) {
 
 function Details({ realm, role }: { realm: string; role: Role }) {
   const api = useApi();
-  const [, navigate] = useLocation();
   const clientUuid = role.clientRole === true ? role.containerId : undefined;
   const client = useQuery({
     queryKey: ['clients', realm, clientUuid],
@@ -59,9 +61,7 @@ function Details({ realm, role }: { realm: string; role: Role }) {
     { done: `Role ${role.name} was deleted`, failed: 'The role was not deleted' },
     async () => {
       await api.send('DELETE', place);
-      navigate(
-        clientUuid === undefined ? screenPath(realm, 'roles') : screenPath(realm, 'clients', clientUuid),
-      );
+      leaveTo(clientUuid === undefined ? address`/${realm}/roles` : address`/${realm}/clients/${clientUuid}`);
     },
   );
   return (
@@ -69,7 +69,7 @@ function Details({ realm, role }: { realm: string; role: Role }) {
       {client.data === undefined ? null : (
         <p>
           A role of the client{' '}
-          <Link href={screenPath(realm, 'clients', client.data.id)}>{client.data.clientId}</Link>
+          <Link href={address`/${realm}/clients/${client.data.id}`}>{client.data.clientId}</Link>
         </p>
       )}
       <RecordForm
@@ -89,6 +89,7 @@ function Details({ realm, role }: { realm: string; role: Role }) {
           label="Name"
           required
           value={name}
+          error={errorAt(save, 'name')}
           onChange={(text) => draft.change({ name: text })}
           help="Applications see the name in their tokens"
         />
@@ -97,7 +98,11 @@ function Details({ realm, role }: { realm: string; role: Role }) {
           value={descriptionOf({ ...role, description })}
           onChange={(text) => draft.change({ description: text })}
         />
-        <AttributeFields label="Attributes" lines={lines} onChange={(next) => draft.change({ lines: next })} />
+        <AttributeFields
+          label="Attributes"
+          lines={lines}
+          onChange={(next) => draft.change({ lines: next })}
+        />
       </RecordForm>
     </>
   );
@@ -119,7 +124,7 @@ function RoleUsers({ realm, role }: { realm: string; role: Role }) {
         columns={[
           {
             title: 'Username',
-            cell: (user) => <Link href={screenPath(realm, 'users', user.id)}>{user.username}</Link>,
+            cell: (user) => <Link href={address`/${realm}/users/${user.id}`}>{user.username}</Link>,
           },
           { title: 'Name', cell: (user) => [user.firstName, user.lastName].filter(Boolean).join(' ') },
           { title: 'E-mail', cell: (user) => user.email ?? '' },

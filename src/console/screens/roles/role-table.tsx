@@ -1,10 +1,11 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link } from 'wouter';
+import { address, leaveTo } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Role } from '../../api/representations.ts';
+import { errorAt } from '../../components/field-errors.ts';
 import { FormDialog, TextField } from '../../components/forms.tsx';
-import { screenPath } from '../../components/links.ts';
 import { PagedTable } from '../../components/paged-table.tsx';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
@@ -16,7 +17,7 @@ export function rolesPath(realm: string, clientUuid?: string): string {
 }
 
 /** The roles that the realm or a client defines. */
-export function RoleTable(props: { realm: string; clientUuid?: string; label: string }) {
+export function RoleTable(props: { realm: string; clientUuid?: string; label: string; inAddress?: boolean }) {
   const api = useApi();
   const [creating, setCreating] = useState(false);
   const all = rolesPath(props.realm, props.clientUuid);
@@ -25,6 +26,7 @@ export function RoleTable(props: { realm: string; clientUuid?: string; label: st
       <PagedTable<Role>
         label={props.label}
         name={['roles', all]}
+        inAddress={props.inAddress === true}
         rowKey={(role) => role.id}
         list={(query) => api.get(all, query)}
         searchLabel="Search roles"
@@ -33,7 +35,7 @@ export function RoleTable(props: { realm: string; clientUuid?: string; label: st
         columns={[
           {
             title: 'Role',
-            cell: (role) => <Link href={screenPath(props.realm, 'roles', role.id)}>{role.name}</Link>,
+            cell: (role) => <Link href={address`/${props.realm}/roles/${role.id}`}>{role.name}</Link>,
           },
           { title: 'Description', cell: descriptionOf },
           { title: 'Includes roles', cell: (role) => (role.composite === true ? 'Yes' : 'No') },
@@ -46,7 +48,6 @@ export function RoleTable(props: { realm: string; clientUuid?: string; label: st
 
 function CreateRole(props: { realm: string; all: string; onClose: () => void }) {
   const api = useApi();
-  const [, navigate] = useLocation();
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
   const change = useChange(
@@ -54,7 +55,7 @@ function CreateRole(props: { realm: string; all: string; onClose: () => void }) 
     async () => {
       await api.send('POST', props.all, { name, description });
       const { id } = await api.get<Role>(props.all + path`/${name}`);
-      navigate(screenPath(props.realm, 'roles', id));
+      leaveTo(address`/${props.realm}/roles/${id}`);
     },
   );
   return (
@@ -65,7 +66,7 @@ function CreateRole(props: { realm: string; all: string; onClose: () => void }) 
       change={change}
       onClose={props.onClose}
     >
-      <TextField label="Name" required value={name} onChange={setName} />
+      <TextField label="Name" required value={name} onChange={setName} error={errorAt(change, 'name')} />
       <TextField label="Description" value={description} onChange={setDescription} />
     </FormDialog>
   );

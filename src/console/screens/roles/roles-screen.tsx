@@ -5,7 +5,7 @@ import { RoleTable } from './role-table.tsx';
 export function RolesScreen({ realm }: { realm: string }) {
   return (
     <Screen title="Realm roles" realm={realm}>
-      <RoleTable realm={realm} label="Realm roles" />
+      <RoleTable realm={realm} label="Realm roles" inAddress />
     </Screen>
   );
 }

@@ -1,9 +1,9 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { address } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Session } from '../../api/representations.ts';
-import { screenPath } from '../../components/links.ts';
 import { formatTime, PagedTable } from '../../components/paged-table.tsx';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
@@ -37,7 +37,7 @@ export function SessionTable(props: {
               {
                 title: 'User',
                 cell: (session: Session) => (
-                  <Link href={screenPath(realm, 'users', session.userId)}>{session.username}</Link>
+                  <Link href={address`/${realm}/users/${session.userId}`}>{session.username}</Link>
                 ),
               },
             ]
@@ -50,7 +50,7 @@ export function SessionTable(props: {
           cell: (session) => (
             <span className="names">
               {Object.entries(session.clients).map(([uuid, clientId]) => (
-                <Link key={uuid} href={screenPath(realm, 'clients', uuid)}>
+                <Link key={uuid} href={address`/${realm}/clients/${uuid}`}>
                   {clientId}
                 </Link>
               ))}
@@ -59,9 +59,7 @@ export function SessionTable(props: {
         },
         {
           title: '',
-          cell: (session) => (
-            <SignOut realm={realm} session={session} offline={props.offline === true} />
-          ),
+          cell: (session) => <SignOut realm={realm} session={session} offline={props.offline === true} />,
         },
       ]}
     />

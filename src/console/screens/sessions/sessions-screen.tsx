@@ -28,7 +28,8 @@ export function SessionsScreen({ realm }: { realm: string }) {
       <Loaded of={stats}>
         {(clients) => {
           const sorted = clients.toSorted(
-            (one, other) => Number(other.active) + Number(other.offline) - Number(one.active) - Number(one.offline),
+            (one, other) =>
+              Number(other.active) + Number(other.offline) - Number(one.active) - Number(one.offline),
           );
           const [most] = sorted;
           if (most === undefined) return <EmptyState titleText="No sessions" headingLevel="h2" />;

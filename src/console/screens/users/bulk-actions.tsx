@@ -1,5 +1,9 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
-import { Dropdown, DropdownItem, DropdownList } from '@patternfly/react-core/dist/dynamic/components/Dropdown';
+import {
+  Dropdown,
+  DropdownItem,
+  DropdownList,
+} from '@patternfly/react-core/dist/dynamic/components/Dropdown';
 import { MenuToggle } from '@patternfly/react-core/dist/dynamic/components/MenuToggle';
 import { useState } from 'react';
 import type { User } from '../../api/representations.ts';

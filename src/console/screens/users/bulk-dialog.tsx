@@ -77,10 +77,11 @@ export function BulkDialog(props: {
     stopping.current = new AbortController();
     return () => stopping.current.abort();
   }, []);
-  const ended = [...outcomes.values()].filter(({ state }) => state !== 'waiting').length;
+  const ended = outcomes.size;
   const failed = users.filter(({ id }) => outcomes.get(id)?.state === 'failed');
   const run = async (rows: readonly User[]) => {
     setStep('run');
+    setOutcomes((all) => new Map([...all].filter(([, { state }]) => state === 'done')));
     await runForEach(
       rows,
       actionOf(api, realm, action, choice),
@@ -167,7 +168,7 @@ export function BulkDialog(props: {
 }
 
 function Result({ outcome }: { outcome: Outcome | undefined }) {
-  if (outcome === undefined || outcome.state === 'waiting') return null;
+  if (outcome === undefined) return null;
   if (outcome.state === 'done') return <Label color="green">Done</Label>;
   return (
     <>

@@ -1,5 +1,5 @@
 /** The outcome of an action for one row. */
-export type Outcome = { state: 'waiting' | 'done' } | { state: 'failed'; reason: string };
+export type Outcome = { state: 'done' } | { state: 'failed'; reason: string };
 
 /** Calls of the service that run in parallel. */
 const PARALLEL = 4;

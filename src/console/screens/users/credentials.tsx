@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { path } from '../../api/admin-api.ts';
 import type { Credential, User } from '../../api/representations.ts';
 import { CheckField } from '../../components/choices.tsx';
+import { errorAt } from '../../components/field-errors.ts';
 import { ConfirmButton, FormDialog, TextField } from '../../components/forms.tsx';
 import { formatTime, PagedTable } from '../../components/paged-table.tsx';
 import { useChange } from '../../components/service-calls.tsx';
@@ -102,6 +103,7 @@ function SetPassword(props: { realm: string; user: User; onClose: () => void }) 
         autoComplete="new-password"
         value={value}
         onChange={setValue}
+        error={errorAt(change, 'password')}
       />
       <CheckField label="Show the password" checked={shown} onChange={setShown} />
       <CheckField

@@ -1,13 +1,13 @@
 import { FormFieldGroup, FormFieldGroupHeader } from '@patternfly/react-core/dist/dynamic/components/Form';
 import { Switch } from '@patternfly/react-core/dist/dynamic/components/Switch';
 import { useQuery } from '@tanstack/react-query';
-import { useLocation } from 'wouter';
+import { address, leaveTo } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Attributes, Realm, User, UserProfile } from '../../api/representations.ts';
 import { AttributeFields, attributeLines, readAttributes } from '../../components/attribute-fields.tsx';
 import { CheckField, filledLines } from '../../components/choices.tsx';
+import { errorAt } from '../../components/field-errors.ts';
 import { ConfirmButton, TextField } from '../../components/forms.tsx';
-import { screenPath } from '../../components/links.ts';
 import { formatTime } from '../../components/paged-table.tsx';
 import { RecordForm, useDraft } from '../../components/record-form.tsx';
 import { Loaded, useChange } from '../../components/service-calls.tsx';
@@ -41,7 +41,6 @@ export function UserDetails({ realm, user }: { realm: string; user: User }) {
 
 function DetailsForm({ realm, user, profile }: { realm: string; user: User; profile: UserProfile }) {
   const api = useApi();
-  const [, navigate] = useLocation();
   // Without the right to view the realm, the username stays fixed.
   const settings = useQuery({
     queryKey: ['realm', realm],
@@ -75,13 +74,14 @@ function DetailsForm({ realm, user, profile }: { realm: string; user: User; prof
     { done: `User ${user.username} was deleted`, failed: 'The user was not deleted' },
     async () => {
       await api.send('DELETE', place);
-      navigate(screenPath(realm, 'users'));
+      leaveTo(address`/${realm}/users`);
     },
   );
   const text = (name: 'username' | 'email' | 'firstName' | 'lastName') => ({
     label: BASE_FIELDS[name]!,
     value: fields[name],
     onChange: (value: string) => draft.change({ [name]: value }),
+    error: errorAt(save, name),
   });
   const others = fields.requiredActions.filter((action) => REQUIRED_ACTIONS[action] === undefined);
   return (

@@ -27,7 +27,9 @@ export function Lockout({ realm, user }: { realm: string; user: User }) {
   if (found === undefined || (found.numFailures === 0 && !found.disabled)) return null;
   const times = found.numFailures === 1 ? '1 failed sign-in' : `${found.numFailures} failed sign-ins`;
   const until =
-    found.failedLoginNotBefore * 1000 > Date.now() ? ` until ${formatTime(found.failedLoginNotBefore * 1000)}` : '';
+    found.failedLoginNotBefore * 1000 > Date.now()
+      ? ` until ${formatTime(found.failedLoginNotBefore * 1000)}`
+      : '';
   return (
     <Alert
       isInline

@@ -1,10 +1,10 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { address } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Group, User } from '../../api/representations.ts';
 import { FormDialog } from '../../components/forms.tsx';
-import { screenPath } from '../../components/links.ts';
 import { PagedTable } from '../../components/paged-table.tsx';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
@@ -27,7 +27,7 @@ export function Memberships({ realm, user }: { realm: string; user: User }) {
         columns={[
           {
             title: 'Group',
-            cell: (group) => <Link href={screenPath(realm, 'groups', group.id)}>{group.name}</Link>,
+            cell: (group) => <Link href={address`/${realm}/groups/${group.id}`}>{group.name}</Link>,
           },
           { title: 'Path', cell: (group) => group.path },
           { title: '', cell: (group) => <Leave realm={realm} user={user} group={group} /> },

@@ -1,6 +1,6 @@
+import type { ProfileAttribute } from '../../api/representations.ts';
 import { LinesField, SelectField } from '../../components/choices.tsx';
 import { TextField } from '../../components/forms.tsx';
-import type { ProfileAttribute } from '../../api/representations.ts';
 
 /** The attributes that are fields of a user, with their labels. */
 export const BASE_FIELDS: Readonly<Record<string, string>> = {
@@ -49,7 +49,8 @@ export function ProfileField(props: {
   const help = demandOf(attribute);
   const helped = help === '' ? {} : { help };
   const readOnly = attribute.permissions?.edit?.includes('admin') === false;
-  if (readOnly) return <TextField label={label} value={values.join(', ')} onChange={() => undefined} readOnly />;
+  if (readOnly)
+    return <TextField label={label} value={values.join(', ')} onChange={() => undefined} readOnly />;
   if (attribute.multivalued === true)
     return <LinesField label={`${label}, one per line`} value={values} onChange={onChange} {...helped} />;
   const [value = ''] = values;
@@ -67,7 +68,5 @@ export function ProfileField(props: {
     );
   }
   const required = attribute.required?.roles?.length === 0 || attribute.required?.roles?.includes('admin');
-  return (
-    <TextField label={label} value={value} onChange={change} required={required === true} {...helped} />
-  );
+  return <TextField label={label} value={value} onChange={change} required={required === true} {...helped} />;
 }

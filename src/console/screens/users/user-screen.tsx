@@ -1,5 +1,6 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { useQuery } from '@tanstack/react-query';
+import { address } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { User } from '../../api/representations.ts';
 import { RecordScreen } from '../../components/record-screen.tsx';
@@ -13,7 +14,7 @@ import { UserDetails } from './details.tsx';
 import { Memberships } from './memberships.tsx';
 
 /** A user with details, credentials, groups, roles, consents and sessions. */
-export function UserScreen({ realm, id }: { realm: string; id: string }) {
+export function UserScreen({ realm, id, tab }: { realm: string; id: string; tab?: string }) {
   const api = useApi();
   const user = useQuery({
     queryKey: ['users', realm, id],
@@ -25,6 +26,8 @@ export function UserScreen({ realm, id }: { realm: string; id: string }) {
       of={user}
       title={({ username }) => username}
       label="Parts of this user"
+      base={address`/${realm}/users/${id}`}
+      tab={tab}
       tabs={(found) => [
         {
           name: 'details',

@@ -4,10 +4,10 @@ import { Label } from '@patternfly/react-core/dist/dynamic/components/Label';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { address, useAddressQuery } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { User } from '../../api/representations.ts';
 import { Screen } from '../../components/frame.tsx';
-import { screenPath } from '../../components/links.ts';
 import { PagedTable } from '../../components/paged-table.tsx';
 import { useApi } from '../../components/session.tsx';
 import { BulkActions } from './bulk-actions.tsx';
@@ -17,7 +17,8 @@ import { CreateUser } from './create-user.tsx';
 export function UsersScreen({ realm }: { realm: string }) {
   const api = useApi();
   const [creating, setCreating] = useState(false);
-  const [enabled, setEnabled] = useState('');
+  const [query, changeQuery] = useAddressQuery();
+  const enabled = query.get('enabled') ?? '';
   const [chosen, setChosen] = useState<ReadonlyMap<string, User>>(new Map());
   const count = useQuery({
     queryKey: ['users', realm, 'count'],
@@ -27,38 +28,36 @@ export function UsersScreen({ realm }: { realm: string }) {
     <Screen title="Users" realm={realm}>
       <p>{count.data === undefined ? ' ' : `${count.data.toLocaleString()} in total`}</p>
       <PagedTable<User>
-        key={enabled}
         label="Users"
         name={['users', realm, enabled]}
+        inAddress
         rowKey={(user) => user.id}
-        list={(query) =>
-          api.get(path`/${realm}/users`, { ...query, enabled, briefRepresentation: true })
-        }
+        list={(page) => api.get(path`/${realm}/users`, { ...page, enabled, briefRepresentation: true })}
         searchLabel="Search by name or e-mail"
         empty="No users"
         selection={{ chosen, onChoose: setChosen, nameOf: ({ username }) => username }}
+        filters={
+          <FormSelect
+            aria-label="State of the users"
+            value={enabled}
+            onChange={(_event, value) => changeQuery({ enabled: value, page: '' })}
+          >
+            <FormSelectOption value="" label="All users" />
+            <FormSelectOption value="true" label="Enabled users" />
+            <FormSelectOption value="false" label="Disabled users" />
+          </FormSelect>
+        }
         actions={
-          <div className="actions">
+          chosen.size === 0 ? (
             <Button onClick={() => setCreating(true)}>Create user</Button>
-            <FormSelect
-              aria-label="State of the users"
-              className="narrow"
-              value={enabled}
-              onChange={(_event, value) => setEnabled(value)}
-            >
-              <FormSelectOption value="" label="All users" />
-              <FormSelectOption value="true" label="Enabled users" />
-              <FormSelectOption value="false" label="Disabled users" />
-            </FormSelect>
-            {chosen.size === 0 ? null : (
-              <BulkActions realm={realm} users={[...chosen.values()]} onClear={() => setChosen(new Map())} />
-            )}
-          </div>
+          ) : (
+            <BulkActions realm={realm} users={[...chosen.values()]} onClear={() => setChosen(new Map())} />
+          )
         }
         columns={[
           {
             title: 'Username',
-            cell: (user) => <Link href={screenPath(realm, 'users', user.id)}>{user.username}</Link>,
+            cell: (user) => <Link href={address`/${realm}/users/${user.id}`}>{user.username}</Link>,
           },
           { title: 'Name', cell: (user) => [user.firstName, user.lastName].filter(Boolean).join(' ') },
           { title: 'E-mail', cell: (user) => user.email ?? '' },

@@ -122,7 +122,9 @@ function mappings(
           params: ({ side }: Place): Record<string, string> =>
             below === '/realm' ? {} : { [owner]: `side-${side}` },
           body,
-          ...(stored || there ? {} : { prepare: (place: Place) => place.call('POST', url(place), body(place)) }),
+          ...(stored || there
+            ? {}
+            : { prepare: (place: Place) => place.call('POST', url(place), body(place)) }),
           seen: has(url, id, there),
         },
       ];

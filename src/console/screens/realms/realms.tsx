@@ -2,12 +2,12 @@ import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { Label } from '@patternfly/react-core/dist/dynamic/components/Label';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Realm } from '../api/representations.ts';
-import { FormDialog, TextField } from '../components/forms.tsx';
-import { Screen } from '../components/frame.tsx';
-import { PagedTable } from '../components/paged-table.tsx';
-import { useChange } from '../components/service-calls.tsx';
-import { useApi } from '../components/session.tsx';
+import type { Realm } from '../../api/representations.ts';
+import { FormDialog, TextField } from '../../components/forms.tsx';
+import { Screen } from '../../components/frame.tsx';
+import { PagedTable } from '../../components/paged-table.tsx';
+import { useChange } from '../../components/service-calls.tsx';
+import { useApi } from '../../components/session.tsx';
 
 /** Every realm that the user may see. There are only a few, so the administrative API returns all of them. */
 export function RealmsScreen() {

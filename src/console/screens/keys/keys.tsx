@@ -1,9 +1,9 @@
 import { Label } from '@patternfly/react-core/dist/dynamic/components/Label';
-import { path } from '../api/admin-api.ts';
-import type { Keys } from '../api/representations.ts';
-import { Screen } from '../components/frame.tsx';
-import { formatTime, PagedTable } from '../components/paged-table.tsx';
-import { useApi } from '../components/session.tsx';
+import { path } from '../../api/admin-api.ts';
+import type { Keys } from '../../api/representations.ts';
+import { Screen } from '../../components/frame.tsx';
+import { formatTime, PagedTable } from '../../components/paged-table.tsx';
+import { useApi } from '../../components/session.tsx';
 
 const COLORS: Readonly<Record<string, 'green' | 'blue' | 'grey'>> = { ACTIVE: 'green', PASSIVE: 'blue' };
 

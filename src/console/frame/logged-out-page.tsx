@@ -1,18 +1,19 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
+import { Title } from '@patternfly/react-core/dist/dynamic/components/Title';
 import type { SessionState } from 'idkit/client';
 import type { Administration } from '../components/session.tsx';
 
 /**
- * The screen without a session. It redirects to the login, or shows why the user is logged out and a button to log in.
+ * The page without a session. It redirects to the login, or shows why the user is logged out and a button to log in.
  */
-export function LoggedOutScreen(props: { administration: Administration; state: SessionState }) {
+export function LoggedOutPage(props: { administration: Administration; state: SessionState }) {
   const { administration, state } = props;
   const why = administration.fault ?? explain(state);
   if (why === undefined) return <p className="waiting">Redirecting to the login…</p>;
   return (
     <main className="waiting">
-      <h1>{why}</h1>
-      <Button onClick={() => void administration.logIn()}>Log in</Button>
+      <Title headingLevel="h1">{why}</Title>
+      <Button onClick={() => void administration.logIn()}>Sign in</Button>
     </main>
   );
 }
