@@ -2,6 +2,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { EVENT_TYPES } from '../src/admin/realm/events.ts';
+import { PAGE_LOCALES } from '../src/browser/locale.ts';
+import { SIGNATURE_ALGORITHMS } from '../src/crypto/jws.ts';
 import { writeLicences } from './licences.ts';
 
 // Builds the console into dist/console: index.html, and files whose names contain a hash of their content, so browsers
@@ -10,6 +13,13 @@ import { writeLicences } from './licences.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = (name: string): string => `${root}src/console/${name}`;
 const target = `${root}dist/console`;
+
+/** The values in src/console/api/service-choices.ts, from the tables that the service uses. */
+const SERVICE_CHOICES = {
+  locales: PAGE_LOCALES,
+  eventTypes: EVENT_TYPES.filter((type) => !type.endsWith('_ERROR')),
+  signatureAlgorithms: SIGNATURE_ALGORITHMS,
+};
 
 const common: BuildOptions & { metafile: true } = {
   absWorkingDir: root,
@@ -33,13 +43,18 @@ const scripts = await build({
   jsx: 'automatic',
   // The stylesheets are bundled below: esbuild would not load those of a screen together with its script.
   loader: { '.svg': 'copy', '.css': 'empty' },
-  define: { 'process.env.NODE_ENV': '"production"' },
+  define: { 'process.env.NODE_ENV': '"production"', SERVICE_CHOICES: JSON.stringify(SERVICE_CHOICES) },
   conditions: ['idkit-source'],
   legalComments: 'linked',
 });
 const styles = await build({
   ...common,
-  stdin: { contents: importStyles(scripts.metafile), loader: 'css', resolveDir: root, sourcefile: 'console.css' },
+  stdin: {
+    contents: importStyles(scripts.metafile),
+    loader: 'css',
+    resolveDir: root,
+    sourcefile: 'console.css',
+  },
   entryNames: 'console-[hash]',
   // Keep PatternFly's background images as files: the console's policy `img-src 'self'` allows no data URLs.
   loader: { '.svg': 'file', '.jpg': 'file', '.woff2': 'file' },

@@ -8,6 +8,7 @@ import type { AppOptions, ServiceLog, Services } from '../http/index.ts';
 import { isPasswordTooLong, MOST_PASSWORD_BYTES, type SessionEndings } from '../model/index.ts';
 import type { PostForm, ProtocolContext } from '../protocol/index.ts';
 import { openStore, type StoreOptions } from '../store/open.ts';
+import type { OperationsParts } from './operations.ts';
 import type { ServeOptions } from './start.ts';
 
 /** Functions that close resources when the service ends, in the order in which the resources were opened. */
@@ -64,6 +65,7 @@ export async function openServices(
     limits: settings.limits,
     log,
     logoDirectory: join(platformPaths(settings.dir).config, 'logos'),
+    operations: openWhenAsked({ settings, store, metrics, baseUrl: () => context.baseUrl }),
   };
   const figures = {
     health: http.openHealth(store),
@@ -71,6 +73,15 @@ export async function openServices(
     requests: metrics.requests,
   };
   return { services, figures };
+}
+
+/** Returns the reader for the console. Its modules are loaded at the first call, because few services need them. */
+function openWhenAsked(parts: OperationsParts): NonNullable<Services['operations']> {
+  let opened: NonNullable<Services['operations']> | undefined;
+  return async () => {
+    opened ??= (await import('./operations.ts')).openOperations(parts);
+    return opened();
+  };
 }
 
 /** Returns the location of the store. It contains the name of this process, which a Postgres server shows. */

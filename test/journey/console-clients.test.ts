@@ -120,6 +120,7 @@ test('an administrator manages clients, client scopes, sessions and events in th
     await press('Save');
     await checkScreen(page, 'client-mappers');
     await tab('Advanced');
+    await page.getByLabel('Access token', { exact: true }).selectOption('minutes');
     await page.getByLabel('Access token', { exact: true }).fill('2');
     await page.getByLabel('Tokens may contain every role of the user').uncheck();
     await checkScreen(page, 'client-advanced');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { launchBrowser } from '../http/pages/chromium.ts';
-import { collectComplaints } from './console-screen.ts';
+import { collectComplaints, logInToConsole } from './console-screen.ts';
 import { makePlace, post, readSecrets, runIdkit, type Service, startIdkit } from './idkit.ts';
 
 /** A service with one realm, and a browser in which an administrator uses the console. */
@@ -41,9 +41,7 @@ export async function openConsole(
   const complaints = collectComplaints(page);
   const root = `${service.address}/admin/master/console/#/${realm.realm}/`;
   await page.goto(`${root}users`);
-  await page.fill('#username', 'admin');
-  await page.fill('#password', readSecrets(cwd)['IDKIT_ADMIN_PASSWORD']!);
-  await page.click('#kc-login');
+  await logInToConsole(page, readSecrets(cwd)['IDKIT_ADMIN_PASSWORD']!);
   await page.getByRole('heading', { name: 'Users', level: 1 }).waitFor();
   const dialog = page.getByRole('dialog');
   return {

@@ -1,5 +1,5 @@
-import type { BaseLocationHook } from 'wouter';
 import { useSyncExternalStore } from 'react';
+import type { BaseLocationHook } from 'wouter';
 
 // The address of a screen is the part of the URL after `#`, such as `#/garden/users?search=rose`. Everything that a
 // screen shows follows from it, so an address can be sent to another administrator.
@@ -62,7 +62,8 @@ export function guardScreen(ask: LeaveGuard): () => void {
 
 function onPopState(event: PopStateEvent): void {
   const state: unknown = event.state;
-  const arrived = typeof state === 'object' && state !== null && 'index' in state ? Number(state.index) : undefined;
+  const arrived =
+    typeof state === 'object' && state !== null && 'index' in state ? Number(state.index) : undefined;
   if (expected) {
     expected = false;
     pinned = undefined;
@@ -118,7 +119,10 @@ export const useHashAddress: BaseLocationHook = Object.assign(
  * an empty text is removed. The changes replace the entry of the history, so that each keystroke in a search does not
  * add one.
  */
-export function useAddressQuery(): readonly [URLSearchParams, (changes: Readonly<Record<string, string>>) => void] {
+export function useAddressQuery(): readonly [
+  URLSearchParams,
+  (changes: Readonly<Record<string, string>>) => void,
+] {
   const [path = '', search = ''] = useAddress().split('?', 2);
   const change = (changes: Readonly<Record<string, string>>): void => {
     const [now = path, query = ''] = readAddress().split('?', 2);
@@ -135,7 +139,9 @@ export function useAddressQuery(): readonly [URLSearchParams, (changes: Readonly
 /** Returns the parameters of an address that fits a pattern such as `/:realm/users/:id/:tab?`. */
 export function matchAddress(pattern: string, address: string): Readonly<Record<string, string>> | undefined {
   const wanted = pattern.split('/');
-  const given = pathOf(address).replace(/(?<=.)\/$/, '').split('/');
+  const given = pathOf(address)
+    .replace(/(?<=.)\/$/, '')
+    .split('/');
   if (given.length > wanted.length) return undefined;
   const found: Record<string, string> = {};
   for (const [place, segment] of wanted.entries()) {

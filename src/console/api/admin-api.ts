@@ -29,8 +29,10 @@ export interface AdminApi {
   ask<T>(path: string, body?: unknown, query?: Query): Promise<T>;
   /** Describes the user and the user's roles in the realm `of`. `realm` is the realm of the login. @throws AdminFault */
   getWhoAmI<T>(realm: string, of: string): Promise<T>;
-  /** Gets a path that is not below a realm, relative to `{base_url}/admin`. @throws AdminFault */
+  /** Gets a path relative to `{base_url}/admin`. @throws AdminFault */
   getOutside<T>(path: string): Promise<T>;
+  /** As `ask`, for a path relative to `{base_url}/admin`. @throws AdminFault */
+  askOutside<T>(path: string, body?: unknown): Promise<T>;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -69,6 +71,8 @@ export function openAdminApi(root: string, fetch: typeof globalThis.fetch): Admi
     },
     getWhoAmI: (realm, of) => getJson(path`/${realm}/console/whoami`, { currentRealm: of }),
     getOutside: (path) => getJson(path),
+    askOutside: async <T>(path: string, body?: unknown) =>
+      (await call('POST', path, {}, body)).json() as Promise<T>,
   };
 }
 

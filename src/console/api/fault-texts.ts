@@ -25,7 +25,10 @@ export function renderFault(message: string, params: readonly unknown[]): string
   const text = TEXTS[message];
   if (text === undefined) return message;
   // Keycloak gives the bounds of a length as maximum and minimum or the other way round.
-  const bounds = params.slice(1).map(Number).toSorted((one, other) => one - other);
+  const bounds = params
+    .slice(1)
+    .map(Number)
+    .toSorted((one, other) => one - other);
   const numbers = bounds.every(Number.isFinite) ? bounds : params.slice(1);
   return text.replace(/\{(\d)\}/g, (_all, place: string) => String(numbers[Number(place) - 1] ?? ''));
 }

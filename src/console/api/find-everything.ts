@@ -39,11 +39,17 @@ interface FoundGroup {
  * @param realm the realm to search. Without it, the first realms are searched.
  * @throws AdminFault if the service is unreachable
  */
-export async function findEverything(api: AdminApi, realm: string | undefined, text: string): Promise<Everything> {
+export async function findEverything(
+  api: AdminApi,
+  realm: string | undefined,
+  text: string,
+): Promise<Everything> {
   const realms = await api.get<readonly Realm[]>('', { briefRepresentation: true });
   const wanted = text.toLowerCase();
   const named = realms
-    .filter((one) => `${one.realm} ${one.displayName ?? ''}`.toLowerCase().includes(wanted) || one.id === wanted)
+    .filter(
+      (one) => `${one.realm} ${one.displayName ?? ''}`.toLowerCase().includes(wanted) || one.id === wanted,
+    )
     .slice(0, EACH)
     .map(
       (one): Found => ({
@@ -61,7 +67,12 @@ export async function findEverything(api: AdminApi, realm: string | undefined, t
   return { results: [...named, ...lists.flat()], notes: [...notes] };
 }
 
-async function findInRealm(api: AdminApi, realm: string, text: string, notes: Set<string>): Promise<readonly Found[]> {
+async function findInRealm(
+  api: AdminApi,
+  realm: string,
+  text: string,
+  notes: Set<string>,
+): Promise<readonly Found[]> {
   const isId = UUID.test(text);
   const kinds: readonly (readonly [kinds: string, find: () => Promise<readonly Found[]>])[] = [
     ['users', () => findUsers(api, realm, isId ? `id:${text}` : text)],
@@ -158,14 +169,15 @@ async function findRole(api: AdminApi, realm: string, id: string): Promise<reado
 }
 
 function foundRole(realm: string, role: Role): Found {
-  const isClientRole = role.clientRole === true && role.containerId !== undefined;
+  const owner = role.clientRole === true ? role.containerId : undefined;
   return {
     kind: 'role',
     title: role.name,
     detail: detail(realm, role.description?.startsWith('${') === true ? '' : role.description),
-    address: isClientRole
-      ? address`/${realm}/clients/${role.containerId}/roles`
-      : address`/${realm}/roles/${role.id}`,
+    address:
+      owner === undefined
+        ? address`/${realm}/roles/${role.id}`
+        : address`/${realm}/clients/${owner}/roles`,
   };
 }
 

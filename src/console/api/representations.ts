@@ -207,3 +207,13 @@ export interface Keys {
     validTo?: number;
   }[];
 }
+
+/** A component of a realm, such as a key provider. Its secrets are masked. */
+export interface Component {
+  id: string;
+  name?: string;
+  providerId: string;
+  providerType: string;
+  parentId: string;
+  config: Readonly<Record<string, readonly string[]>>;
+}

@@ -1,10 +1,8 @@
 import { Checkbox } from '@patternfly/react-core/dist/dynamic/components/Checkbox';
 import { FormGroup } from '@patternfly/react-core/dist/dynamic/components/Form';
 import { FormSelect, FormSelectOption } from '@patternfly/react-core/dist/dynamic/components/FormSelect';
-import { InputGroup, InputGroupItem } from '@patternfly/react-core/dist/dynamic/components/InputGroup';
 import { TextArea } from '@patternfly/react-core/dist/dynamic/components/TextArea';
-import { TextInput } from '@patternfly/react-core/dist/dynamic/components/TextInput';
-import { useId, useState } from 'react';
+import { useId } from 'react';
 import { FieldHelp } from './forms.tsx';
 
 /** A labelled choice of one value. */
@@ -83,61 +81,3 @@ export function LinesField(props: {
 /** Returns the lines of a `LinesField` without blank ones. */
 export const filledLines = (lines: readonly string[]): readonly string[] =>
   lines.map((line) => line.trim()).filter((line) => line !== '');
-
-/** The units of a duration with their lengths in seconds, the longest first. */
-const UNITS = [
-  [86_400, 'days'],
-  [3600, 'hours'],
-  [60, 'minutes'],
-  [1, 'seconds'],
-] as const;
-
-/** A duration. `value` is the number of seconds, or empty for the default that `help` names. */
-export function DurationField(props: {
-  label: string;
-  value: string;
-  onChange: (value: string) => void;
-  help?: string;
-}) {
-  const id = useId();
-  const seconds = Number(props.value);
-  const [unit, setUnit] = useState<number>(
-    UNITS.find(([length]) => seconds > 0 && seconds % length === 0)?.[0] ?? 60,
-  );
-  const shown = props.value === '' ? '' : String(seconds / unit);
-  return (
-    <FormGroup label={props.label} fieldId={id}>
-      <InputGroup>
-        <InputGroupItem isFill>
-          <TextInput
-            id={id}
-            type="number"
-            min={0}
-            step="any"
-            value={shown}
-            aria-describedby={`${id}-help`}
-            onChange={(_event, value) =>
-              props.onChange(value === '' ? '' : String(Math.round(Number(value) * unit)))
-            }
-          />
-        </InputGroupItem>
-        <InputGroupItem>
-          <FormSelect
-            aria-label={`${props.label}, unit`}
-            value={String(unit)}
-            onChange={(_event, value) => {
-              // The number stays as it is shown, in the new unit.
-              if (shown !== '') props.onChange(String(Math.round(Number(shown) * Number(value))));
-              setUnit(Number(value));
-            }}
-          >
-            {UNITS.map(([length, name]) => (
-              <FormSelectOption key={length} value={String(length)} label={name} />
-            ))}
-          </FormSelect>
-        </InputGroupItem>
-      </InputGroup>
-      <FieldHelp id={`${id}-help`} help={props.help} />
-    </FormGroup>
-  );
-}

@@ -1,5 +1,10 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
-import { ActionGroup, Form, FormGroup, FormHelperText } from '@patternfly/react-core/dist/dynamic/components/Form';
+import {
+  ActionGroup,
+  Form,
+  FormGroup,
+  FormHelperText,
+} from '@patternfly/react-core/dist/dynamic/components/Form';
 import { HelperText, HelperTextItem } from '@patternfly/react-core/dist/dynamic/components/HelperText';
 import {
   Modal,

@@ -38,7 +38,11 @@ export function Frame(props: { realm?: string | undefined; row?: ScreenRow; chil
   return (
     <Page
       mainContainerId="main"
-      skipToContent={<SkipToContent href="#main" onClick={skipToMain}>Skip to content</SkipToContent>}
+      skipToContent={
+        <SkipToContent href="#main" onClick={skipToMain}>
+          Skip to content
+        </SkipToContent>
+      }
       masthead={
         <Masthead>
           <MastheadMain>

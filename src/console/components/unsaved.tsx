@@ -1,5 +1,10 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
-import { Modal, ModalBody, ModalFooter, ModalHeader } from '@patternfly/react-core/dist/dynamic/components/Modal';
+import {
+  Modal,
+  ModalBody,
+  ModalFooter,
+  ModalHeader,
+} from '@patternfly/react-core/dist/dynamic/components/Modal';
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from 'react';
 import { guardScreen } from '../address/address.ts';
 

@@ -1,5 +1,8 @@
 import { MenuSearch, MenuSearchInput } from '@patternfly/react-core/dist/dynamic/components/Menu';
-import { MenuToggle, type MenuToggleElement } from '@patternfly/react-core/dist/dynamic/components/MenuToggle';
+import {
+  MenuToggle,
+  type MenuToggleElement,
+} from '@patternfly/react-core/dist/dynamic/components/MenuToggle';
 import { SearchInput } from '@patternfly/react-core/dist/dynamic/components/SearchInput';
 import { Select, SelectList, SelectOption } from '@patternfly/react-core/dist/dynamic/components/Select';
 import { type Ref, useState } from 'react';
@@ -89,5 +92,7 @@ function listOf(row: ScreenRow | undefined): ScreenRow {
   const first = SCREENS.find(({ group }) => group === 'realm')!;
   if (row === undefined || !row.address.startsWith('/:realm/')) return first;
   const section = row.address.split('/')[2];
-  return SCREENS.find(({ group, address }) => group !== undefined && address.split('/')[2] === section) ?? first;
+  return (
+    SCREENS.find(({ group, address }) => group !== undefined && address.split('/')[2] === section) ?? first
+  );
 }

@@ -63,9 +63,10 @@ class FaultBoundary extends Component<{ children: ReactNode }, { fault: unknown 
     const { fault } = this.state;
     if (fault === undefined) return this.props.children;
     // Browsers report a module that could not be fetched as a TypeError, and differ in its text.
-    const title = fault instanceof TypeError && /import|module|fetch/i.test(fault.message)
-      ? 'This screen could not be loaded: the service is unreachable, or it was updated since you opened the console'
-      : `This screen failed: ${fault instanceof Error ? fault.message : String(fault)}`;
+    const title =
+      fault instanceof TypeError && /import|module|fetch/i.test(fault.message)
+        ? 'This screen could not be loaded: the service is unreachable, or it was updated since you opened the console'
+        : `This screen failed: ${fault instanceof Error ? fault.message : String(fault)}`;
     return (
       <div className="waiting">
         <Alert

@@ -82,10 +82,10 @@ export function SearchDialog({ realm, onClose }: { realm: string | undefined; on
               {({ notes }) => (
                 <>
                   {results.length === 0 ? <p className="nothing">Nothing matches “{text}”.</p> : null}
-                  <ul id={list} role="listbox" aria-label="Results">
+                  <div id={list} role="listbox" aria-label="Results" tabIndex={-1}>
                     {results.map((one, place) => (
                       // biome-ignore lint/a11y/useKeyWithClickEvents: the field above handles the keys
-                      <li
+                      <div
                         key={`${one.kind} ${one.address} ${one.title}`}
                         id={`${list}-${place}`}
                         role="option"
@@ -97,9 +97,9 @@ export function SearchDialog({ realm, onClose }: { realm: string | undefined; on
                         <span className="kind">{TITLES[one.kind]}</span>
                         <span className="title">{one.title}</span>
                         <span className="detail">{one.detail}</span>
-                      </li>
+                      </div>
                     ))}
-                  </ul>
+                  </div>
                   {notes.map((note) => (
                     <p key={note} className="note">
                       {note}

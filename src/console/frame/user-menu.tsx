@@ -1,6 +1,13 @@
 import { Divider } from '@patternfly/react-core/dist/dynamic/components/Divider';
-import { Dropdown, DropdownItem, DropdownList } from '@patternfly/react-core/dist/dynamic/components/Dropdown';
-import { MenuToggle, type MenuToggleElement } from '@patternfly/react-core/dist/dynamic/components/MenuToggle';
+import {
+  Dropdown,
+  DropdownItem,
+  DropdownList,
+} from '@patternfly/react-core/dist/dynamic/components/Dropdown';
+import {
+  MenuToggle,
+  type MenuToggleElement,
+} from '@patternfly/react-core/dist/dynamic/components/MenuToggle';
 import { type Ref, useState } from 'react';
 import { useAdministration } from '../components/session.tsx';
 

@@ -17,8 +17,11 @@ export interface ScreenRow {
   title: string;
   /** The list of the navigation that shows the screen. Absent: only other screens link to it. */
   group?: 'service' | 'realm' | 'configure';
-  /** The administrative roles of the realm of which the user needs one. Absent: every administrator may see it. */
-  needs?: readonly string[];
+  /**
+   * The administrative roles of the realm of which the user needs one, or `all-realms` for administrators of all realms.
+   * Absent: every administrator may see it.
+   */
+  needs?: readonly string[] | 'all-realms';
   /** Loads the code of the screen, when it is opened for the first time. Its props are the parameters of the address. */
   load(): Promise<ComponentType<Readonly<Record<string, string>>>>;
 }
@@ -43,6 +46,13 @@ export const SCREENS: readonly ScreenRow[] = [
     title: 'Realms',
     group: 'service',
     load: async () => (await import('./realms/realms.tsx')).RealmsScreen,
+  }),
+
+  screen('/operations', {
+    title: 'Operations',
+    group: 'service',
+    needs: 'all-realms',
+    load: async () => (await import('./operations/operations.tsx')).OperationsScreen,
   }),
 
   // Users

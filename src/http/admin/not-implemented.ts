@@ -15,7 +15,7 @@ const NOT_BUILT = `
   clients/*/protocol-mappers/protocol/* clients/*/registration-access-token clients/*/roles/*/groups
   clients/*/roles/*/management/** clients/*/test-nodes-available client-scopes/*/protocol-mappers/protocol/* components/*/sub-component-types
   credential-registrators default-groups default-groups/* groups/*/management/** identity-provider/**
-  ldap-server-capabilities localization localization/** organizations organizations/** partial-export
+  ldap-server-capabilities localization localization/** organizations organizations/**
   roles/*/groups roles/*/management/** roles-by-id/*/management/** testLDAPConnection
   testSMTPConnection user-storage/** users-management-permissions users/profile/**
   users/*/configured-user-storage-credential-types

@@ -1,6 +1,7 @@
 import { Title } from '@patternfly/react-core/dist/dynamic/components/Title';
 import type { Client } from '../../api/representations.ts';
-import { CheckField, DurationField, SelectField } from '../../components/choices.tsx';
+import { CheckField, SelectField } from '../../components/choices.tsx';
+import { DurationField } from '../../components/duration-field.tsx';
 import { RecordForm, useDraft } from '../../components/record-form.tsx';
 import { RoleMappings } from '../roles/role-mappings.tsx';
 import { useSaveClient } from './save-client.ts';
@@ -82,14 +83,19 @@ export function Advanced({ realm, client }: { realm: string; client: Client }) {
   );
   return (
     <>
-      <RecordForm change={save} draft={draft}>
+      <RecordForm
+        change={save}
+        draft={draft}
+        disabled={LIFETIMES.some(([name]) => Number.isNaN(Number(value(name))))}
+      >
         {LIFETIMES.map(([name, label, help]) => (
           <DurationField
             key={name}
             label={label}
-            value={value(name)}
-            onChange={set(name)}
-            help={`${help}. Empty: as in the realm.`}
+            seconds={Number(value(name))}
+            onChange={(seconds) => set(name)(seconds === 0 ? '' : String(seconds))}
+            zero="As in the realm"
+            help={help}
           />
         ))}
         {FLAGS.map(([name, label, help, usual]) => (

@@ -54,7 +54,7 @@ export function Secret({ realm, client }: { realm: string; client: Client }) {
             }
           </Loaded>
         ) : null}
-        {created === 0 ? null : <p className="quiet">Generated {formatTime(created)}</p>}
+        {created === 0 ? null : <p className="subtle">Generated {formatTime(created)}</p>}
         <Button variant="secondary" onClick={() => setShown(!shown)}>
           {shown ? 'Hide secret' : 'Show secret'}
         </Button>{' '}

@@ -70,7 +70,7 @@ function Branch({ realm, group }: { realm: string; group: Group }) {
           </Button>
         )}
         <Link href={address`/${realm}/groups/${group.id}`}>{group.name}</Link>
-        {count === 0 ? null : <span className="quiet">{count}</span>}
+        {count === 0 ? null : <span className="subtle">{count}</span>}
       </span>
       {open ? <GroupTree realm={realm} parent={group} /> : null}
     </li>

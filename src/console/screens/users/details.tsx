@@ -148,7 +148,7 @@ function DetailsForm({ realm, user, profile }: { realm: string; user: User; prof
         isChecked={fields.enabled}
         onChange={(_event, enabled) => draft.change({ enabled })}
       />
-      <p className="quiet">
+      <p className="subtle">
         Created {formatTime(user.createdTimestamp)} · Id <code>{user.id}</code>
       </p>
     </RecordForm>
