@@ -33,7 +33,7 @@ test('an administrator changes the settings and keys of a realm, exports, import
   const save = async (notice: string) => {
     await button('Save').click();
     await text(notice);
-    await page.getByText(notice).waitFor({ state: 'detached' });
+    await page.locator('button[type=submit]:disabled').waitFor();
   };
   let exported = '';
 

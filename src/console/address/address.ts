@@ -19,9 +19,19 @@ let shown = location.hash;
 /** The hash that the screens still see while the browser moves back to it. */
 let pinned: string | undefined;
 /** The position in the history, so that a guarded step back can be undone. */
-let index = 0;
+let index = indexOf(history.state) ?? 0;
 /** True while the next `popstate` is one that this module caused. */
 let expected = false;
+
+/** Returns the position that an entry of the history has recorded. */
+function indexOf(state: unknown): number | undefined {
+  return typeof state === 'object' && state !== null && 'index' in state ? Number(state.index) : undefined;
+}
+
+/** Records the position of the current entry, such as the first one, so that a step back to it is recognized. */
+function recordIndex(): void {
+  if (indexOf(history.state) === undefined) history.replaceState({ index }, '');
+}
 
 function notify(): void {
   shown = location.hash;
@@ -40,6 +50,7 @@ function pathOf(address: string): string {
 /** Navigates without asking, for example after a change was saved. */
 export function leaveTo(to: string, { replace = false }: NavigateOptions = {}): void {
   pinned = undefined;
+  recordIndex();
   if (!replace) index += 1;
   history[replace ? 'replaceState' : 'pushState']({ index }, '', `#${to}`);
   notify();
@@ -55,15 +66,14 @@ export function navigate(to: string, options?: NavigateOptions): void {
 export function guardScreen(ask: LeaveGuard): () => void {
   guard = ask;
   shown = location.hash;
+  recordIndex();
   return () => {
     if (guard === ask) guard = undefined;
   };
 }
 
 function onPopState(event: PopStateEvent): void {
-  const state: unknown = event.state;
-  const arrived =
-    typeof state === 'object' && state !== null && 'index' in state ? Number(state.index) : undefined;
+  const arrived = indexOf(event.state);
   if (expected) {
     expected = false;
     pinned = undefined;
@@ -76,7 +86,7 @@ function onPopState(event: PopStateEvent): void {
   if (guard === undefined || pathOf(next) === pathOf(shown) || step === 0) {
     // An address that was typed or followed as a plain link has no position yet.
     index = arrived ?? index + 1;
-    if (arrived === undefined) history.replaceState({ index }, '');
+    recordIndex();
     notify();
     return;
   }

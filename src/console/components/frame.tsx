@@ -30,11 +30,11 @@ const isWide = (): boolean => matchMedia('(min-width: 75rem)').matches;
 
 /** The frame of every screen: the header and the navigation. `row` is the screen that is shown. */
 export function Frame(props: { realm?: string | undefined; row?: ScreenRow; children: ReactNode }) {
-  const location = useAddress();
+  const [path] = useAddress().split('?', 1);
   const [open, setOpen] = useState(isWide);
   // On a narrow screen the open navigation would cover the new screen.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the location changes
-  useEffect(() => setOpen(isWide), [location]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the screen changes
+  useEffect(() => setOpen(isWide), [path]);
   return (
     <Page
       mainContainerId="main"

@@ -102,14 +102,25 @@ function SignOutAll({ realm }: { realm: string }) {
     { done: 'All users were signed out', failed: 'The users were not signed out' },
     () => api.send('POST', path`/${realm}/logout-all`),
   );
+  const invalidate = useChange(
+    { done: 'All tokens issued until now are invalid', failed: 'The tokens were not invalidated' },
+    () => api.send('PUT', path`/${realm}`, { notBefore: Math.floor(Date.now() / 1000) }),
+  );
   return (
-    <div className="further">
+    <div className="further buttons">
       <ConfirmButton
         label="Sign out all users"
         title={`Sign out all users of ${realm}?`}
         description="Every online session of the realm ends now. Access tokens stay valid until they expire. Offline sessions continue."
         submit="Sign out all"
         change={change}
+      />
+      <ConfirmButton
+        label="Invalidate all tokens"
+        title={`Invalidate all tokens of ${realm}?`}
+        description="Every token that was issued until now becomes invalid, offline tokens included. Use it after a theft of tokens or keys."
+        submit="Invalidate"
+        change={invalidate}
       />
     </div>
   );
