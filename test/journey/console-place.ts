@@ -53,7 +53,8 @@ export async function openConsole(
     },
     button: (name) => page.getByRole('button', { name, exact: true }),
     dialog,
-    press: (name) => dialog.getByRole('button', { name, exact: true }).click(),
+    // A dialog has a second button to close it, in its corner.
+    press: (name) => dialog.getByRole('button', { name, exact: true }).last().click(),
     says: (text) => page.getByText(text).first().waitFor(),
     token: (form) => post(service.address, realm.realm, 'token', form),
   };

@@ -95,7 +95,7 @@ function GivenChoice({ realm, scope }: { realm: string; scope: ListedScope }) {
     <FormSelect
       className="narrow"
       aria-label={`How new clients get ${scope.name}`}
-      value={scope.given}
+      value={change.running ? next.current : scope.given}
       isDisabled={change.running}
       onChange={(_event, value) => {
         next.current = value as Given;

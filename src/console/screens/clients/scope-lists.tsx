@@ -83,7 +83,7 @@ function ListChoice({ place, scope }: { place: string; scope: ListedScope }) {
     <FormSelect
       className="narrow"
       aria-label={`When ${scope.name} is given`}
-      value={scope.list}
+      value={change.running ? other : scope.list}
       isDisabled={change.running}
       onChange={() => void change.run()}
     >

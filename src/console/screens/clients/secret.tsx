@@ -47,7 +47,7 @@ export function Secret({ realm, client }: { realm: string; client: Client }) {
               value === undefined ? (
                 <p>This client has no secret.</p>
               ) : (
-                <ClipboardCopy isReadOnly hoverTip="Copy" clickTip="Copied" aria-label="Client secret">
+                <ClipboardCopy isReadOnly hoverTip="Copy" clickTip="Copied" textAriaLabel="Client secret">
                   {value}
                 </ClipboardCopy>
               )

@@ -20,45 +20,46 @@ export function SessionsScreen({ realm }: { realm: string }) {
   });
   const all = useChange(
     { done: 'Everybody was signed out', failed: 'The sessions were not ended' },
-    // The service returns a list of clients that it does not know how to notify, which is always empty.
     () => api.send('POST', path`/${realm}/logout-all`),
   );
+  const signOutAll = (
+    <ConfirmButton
+      label="Sign out everybody"
+      title={`Sign out everybody in ${realm}?`}
+      description="This ends every session of the realm, except offline access. People have to sign in again, also you if you are one of them."
+      submit="Sign out everybody"
+      change={all}
+    />
+  );
   return (
-    <Screen title="Sessions" realm={realm}>
+    <Screen
+      title="Sessions"
+      realm={realm}
+      actions={stats.data === undefined || stats.data.length === 0 ? undefined : signOutAll}
+    >
       <Loaded of={stats}>
         {(clients) => {
-          const sorted = clients.toSorted(
-            (one, other) =>
-              Number(other.active) + Number(other.offline) - Number(one.active) - Number(one.offline),
-          );
+          const sorted = clients.toSorted((one, other) => totalOf(other) - totalOf(one));
           const [most] = sorted;
           if (most === undefined) return <EmptyState titleText="No sessions" headingLevel="h2" />;
-          const { id, offline } = chosen ?? { id: most.id, offline: Number(most.active) === 0 };
-          const shown = sorted.find((one) => one.id === id);
+          const still = sorted.find(({ id }) => id === chosen?.id);
+          const shown = still ?? most;
+          // The chosen kind of session may have ended meanwhile.
+          const offline =
+            Number(shown.active) === 0 ||
+            (still !== undefined && chosen?.offline === true && Number(shown.offline) > 0);
+          const place = path`/${realm}/clients/${shown.id}`;
           return (
             <>
-              <SessionChart stats={sorted} chosen={{ id, offline }} onChoose={choose} />
-              {shown === undefined ? (
-                <p>The chosen client has no sessions any more.</p>
-              ) : (
-                <SessionTable
-                  key={`${id} ${offline}`}
-                  realm={realm}
-                  label={offline ? `Offline sessions of ${shown.clientId}` : `Sessions of ${shown.clientId}`}
-                  place={`${path`/${realm}/clients/${id}`}/${offline ? 'offline-sessions' : 'user-sessions'}`}
-                  offline={offline}
-                  users
-                  actions={
-                    <ConfirmButton
-                      label="Sign out everybody"
-                      title={`Sign out everybody in ${realm}?`}
-                      description="This ends every session of the realm, except offline access. People have to sign in again, also you if you are one of them."
-                      submit="Sign out everybody"
-                      change={all}
-                    />
-                  }
-                />
-              )}
+              <SessionChart stats={sorted} chosen={{ id: shown.id, offline }} onChoose={choose} />
+              <SessionTable
+                key={`${shown.id} ${offline}`}
+                realm={realm}
+                label={offline ? `Offline sessions of ${shown.clientId}` : `Sessions of ${shown.clientId}`}
+                place={`${place}/${offline ? 'offline-sessions' : 'user-sessions'}`}
+                offline={offline}
+                users
+              />
             </>
           );
         }}
@@ -66,3 +67,5 @@ export function SessionsScreen({ realm }: { realm: string }) {
     </Screen>
   );
 }
+
+const totalOf = ({ active, offline }: ClientSessionStats): number => Number(active) + Number(offline);

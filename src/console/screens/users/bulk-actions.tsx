@@ -29,6 +29,7 @@ export function BulkActions(props: { realm: string; users: readonly User[]; onCl
     <>
       <Dropdown
         isOpen={open}
+        popperProps={{ appendTo: 'inline' }}
         onOpenChange={setOpen}
         onSelect={(_event, value) => {
           setAction(value as BulkAction);
