@@ -235,7 +235,7 @@ test('an administrator manages users, groups and roles in the console', async (t
     await checkScreen(page, 'group-move');
     await press('Move');
     await says('Group South was moved');
-    assert.equal(await page.getByLabel('Path').inputValue(), '/Office/South');
+    await page.locator('input[value="/Office/South"]').waitFor();
     await button('Delete group').click();
     await press('Delete');
     await page.getByRole('heading', { name: 'Office', level: 1 }).waitFor();

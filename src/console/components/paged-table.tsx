@@ -136,7 +136,7 @@ export function PagedTable<Row>(props: {
               <Thead>
                 <Tr>
                   {props.selection === undefined ? null : (
-                    <Th>
+                    <Th modifier="fitContent">
                       <ChooseRows
                         id={`${props.label}-all`}
                         label="Choose all rows of this page"
@@ -161,7 +161,7 @@ export function PagedTable<Row>(props: {
                 {loaded.slice(0, PAGE).map((row) => (
                   <Tr key={props.rowKey(row)}>
                     {props.selection === undefined ? null : (
-                      <Td>
+                      <Td modifier="fitContent">
                         <ChooseRows
                           id={`${props.label}-${props.rowKey(row)}`}
                           label={`Choose ${props.selection.nameOf(row)}`}

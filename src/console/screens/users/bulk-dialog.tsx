@@ -171,8 +171,8 @@ function Result({ outcome }: { outcome: Outcome | undefined }) {
   if (outcome === undefined) return null;
   if (outcome.state === 'done') return <Label color="green">Done</Label>;
   return (
-    <>
+    <div>
       <Label color="red">Failed</Label> {outcome.reason}
-    </>
+    </div>
   );
 }

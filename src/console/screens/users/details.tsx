@@ -1,4 +1,4 @@
-import { FormFieldGroup, FormFieldGroupHeader } from '@patternfly/react-core/dist/dynamic/components/Form';
+import { FormGroup } from '@patternfly/react-core/dist/dynamic/components/Form';
 import { Switch } from '@patternfly/react-core/dist/dynamic/components/Switch';
 import { useQuery } from '@tanstack/react-query';
 import { address, leaveTo } from '../../address/address.ts';
@@ -120,12 +120,11 @@ function DetailsForm({ realm, user, profile }: { realm: string; user: User; prof
         lines={lines}
         onChange={(changed) => draft.change({ lines: changed })}
       />
-      <FormFieldGroup
-        header={
-          <FormFieldGroupHeader
-            titleText={{ id: 'required-actions', text: 'The user must do this at the next sign-in' }}
-          />
-        }
+      <FormGroup
+        role="group"
+        isStack
+        label="The user must do this at the next sign-in"
+        fieldId="required-actions"
       >
         {[...Object.keys(REQUIRED_ACTIONS), ...others].map((action) => (
           <CheckField
@@ -141,7 +140,7 @@ function DetailsForm({ realm, user, profile }: { realm: string; user: User; prof
             }
           />
         ))}
-      </FormFieldGroup>
+      </FormGroup>
       <Switch
         id="enabled"
         label="Enabled: the user can sign in"

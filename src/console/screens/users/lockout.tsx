@@ -33,6 +33,7 @@ export function Lockout({ realm, user }: { realm: string; user: User }) {
   return (
     <Alert
       isInline
+      className="apart"
       component="h2"
       variant={found.disabled ? 'danger' : 'warning'}
       title={found.disabled ? `Locked${until} after ${times}` : times}
