@@ -1,48 +1,95 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { EVENT_TYPES } from '../src/admin/realm/events.ts';
+import { PAGE_LOCALES } from '../src/browser/locale.ts';
+import { SIGNATURE_ALGORITHMS } from '../src/crypto/jws.ts';
 import { writeLicences } from './licences.ts';
 
 // Builds the console into dist/console: index.html, and files whose names contain a hash of their content, so browsers
-// may cache them forever.
+// may cache them forever. Each screen is a file of its own, which the browser loads when the screen is opened.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = (name: string): string => `${root}src/console/${name}`;
 const target = `${root}dist/console`;
 
-rmSync(target, { recursive: true, force: true });
-const { metafile } = await build({
+/** The values in src/console/api/service-choices.ts, from the tables that the service uses. */
+const SERVICE_CHOICES = {
+  locales: PAGE_LOCALES,
+  eventTypes: EVENT_TYPES.filter((type) => !type.endsWith('_ERROR')),
+  signatureAlgorithms: SIGNATURE_ALGORITHMS,
+};
+
+const common: BuildOptions & { metafile: true } = {
   absWorkingDir: root,
-  entryPoints: [source('main.tsx'), source('icon.svg')],
   outdir: `${target}/assets`,
   bundle: true,
   minify: true,
-  format: 'esm',
   target: 'es2024',
-  jsx: 'automatic',
   entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
   assetNames: '[name]-[hash]',
-  // Keep PatternFly's background images as files: the console's policy `img-src 'self'` allows no data URLs.
-  loader: { '.svg': 'copy', '.jpg': 'file', '.woff2': 'file' },
-  define: { 'process.env.NODE_ENV': '"production"' },
-  conditions: ['idkit-source'],
-  legalComments: 'linked',
   metafile: true,
   logLevel: 'warning',
+};
+
+rmSync(target, { recursive: true, force: true });
+const scripts = await build({
+  ...common,
+  entryPoints: [source('main.tsx'), source('icon.svg')],
+  format: 'esm',
+  splitting: true,
+  jsx: 'automatic',
+  // The stylesheets are bundled below: esbuild would not load those of a screen together with its script.
+  loader: { '.svg': 'copy', '.css': 'empty' },
+  define: { 'process.env.NODE_ENV': '"production"', SERVICE_CHOICES: JSON.stringify(SERVICE_CHOICES) },
+  conditions: ['idkit-source'],
+  legalComments: 'linked',
 });
-const [script, output] = Object.entries(metafile.outputs).find(([, { entryPoint }]) =>
-  entryPoint?.endsWith('main.tsx'),
-) ?? ['', undefined];
-const icon = Object.keys(metafile.outputs).find((name) => /\bicon-\w+\.svg$/.test(name));
-if (icon === undefined || output?.cssBundle === undefined)
-  throw new Error('the build of the console produced no script, style or icon');
+const styles = await build({
+  ...common,
+  stdin: {
+    contents: importStyles(scripts.metafile),
+    loader: 'css',
+    resolveDir: root,
+    sourcefile: 'console.css',
+  },
+  entryNames: 'console-[hash]',
+  // Keep PatternFly's background images as files: the console's policy `img-src 'self'` allows no data URLs.
+  loader: { '.svg': 'file', '.jpg': 'file', '.woff2': 'file' },
+});
+
+/**
+ * Imports every stylesheet that a script of the console imports: PatternFly's variables first, then its components in
+ * the order of their names, as in PatternFly's own bundle, and the console's rules last, so that they override these.
+ */
+function importStyles({ inputs }: Metafile): string {
+  const rank = (name: string): number =>
+    name.startsWith('src/') ? 2 : name.includes('/patternfly/base/') ? 0 : 1;
+  const names = Object.keys(inputs).filter((name) => name.endsWith('.css'));
+  // Within the base, the variables precede the rules that use them.
+  const base = (name: string): string => (name.includes('variables') ? '0' : name);
+  return names
+    .toSorted((one, other) => rank(one) - rank(other) || (base(one) < base(other) ? -1 : 1))
+    .map((name) => `@import ${JSON.stringify(`./${name}`)};\n`)
+    .join('');
+}
+
+/** Returns the name of the only output that fits. @throws Error if there is none */
+function output({ outputs }: Metafile, pattern: RegExp): string {
+  const found = Object.keys(outputs).find((name) => pattern.test(name));
+  if (found === undefined) throw new Error(`the build of the console produced no file ${pattern}`);
+  return `assets/${basename(found)}`;
+}
+
 mkdirSync(target, { recursive: true });
 writeFileSync(
   `${target}/index.html`,
   readFileSync(source('index.html'), 'utf8')
-    .replace('{script}', `assets/${basename(script)}`)
-    .replace('{icon}', `assets/${basename(icon)}`)
-    .replace('{style}', `assets/${basename(output.cssBundle)}`),
+    .replace('{script}', output(scripts.metafile, /\/main-\w+\.js$/))
+    .replace('{icon}', output(scripts.metafile, /\/icon-\w+\.svg$/))
+    .replace('{style}', output(styles.metafile, /\/console-\w+\.css$/)),
 );
-writeLicences(metafile, 'dist/console/LICENSES.txt');
+const inputs = { ...scripts.metafile.inputs, ...styles.metafile.inputs };
+writeLicences({ inputs, outputs: {} }, 'dist/console/LICENSES.txt');

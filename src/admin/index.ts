@@ -14,7 +14,7 @@ export { ClientUriFault } from './client/build-client.ts';
 export * from './client/client-scopes.ts';
 export * from './client/clients.ts';
 export * from './client/protocol-mappers.ts';
-export { exportRealm } from './export/export-realm.ts';
+export { exportPartially, exportRealm } from './export/export-realm.ts';
 export {
   type ImportedRealms,
   type ImportProgress,
@@ -25,6 +25,7 @@ export {
 export { type ImportedFile, type ImportOptions, importRealm } from './import/import-realm.ts';
 export { type IfExists, importPartially } from './import/partial-import.ts';
 export { type Environment, resolvePlaceholders } from './import/placeholders.ts';
+export { previewImport, previewRealm } from './import/preview.ts';
 export type { RealmDirectory } from './import/realm-files.ts';
 export { type BootstrapOptions, bootstrapMaster } from './master/bootstrap.ts';
 export { findAdminRole, inMasterAdminTurn } from './master/master-access.ts';
@@ -62,5 +63,6 @@ export {
   listCredentials,
   resetPassword,
 } from './user/passwords.ts';
+export { showProfile } from './user/profile.ts';
 export * from './user/sessions.ts';
 export { countUsers, createUser, deleteUser, listUsers, showUser, updateUser } from './user/users.ts';

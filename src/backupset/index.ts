@@ -75,6 +75,13 @@ export { decryptEnvironment, encryptEnvironment } from './openpgp/environment.ts
 export { checkSeal, makeSeal } from './openpgp/seal.ts';
 export { deleteSet, judgeSets, planPrune, reapLeftovers } from './retention/prune.ts';
 export { addConfigVersion, addEnvironmentVersion } from './retention/versions.ts';
+export {
+  type DrillReport,
+  type LastResult,
+  overviewRoot,
+  type RootOverview,
+  type SetOverview,
+} from './root-overview.ts';
 export { parseChecksums, renderChecksums } from './set/checksums.ts';
 export { openSet, pinSet } from './set/handle.ts';
 export { isFuture, listSets, planSetName } from './set/list-sets.ts';

@@ -2,11 +2,10 @@ import '@patternfly/patternfly/base/patternfly-variables.css';
 import '@patternfly/patternfly/base/patternfly-common.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode, useEffect } from 'react';
-import { createRoot } from 'react-dom/client';
-import { Route, Router, Switch } from 'wouter';
-import { useHashLocation } from 'wouter/use-hash-location';
+import { createRoot, type Root } from 'react-dom/client';
+import { Router } from 'wouter';
+import { useHashAddress } from './address/address.ts';
 import { AdminFault, readPlace } from './api/admin-api.ts';
-import { Frame, Screen } from './components/frame.tsx';
 import { NoticesProvider } from './components/notices.tsx';
 import {
   type Administration,
@@ -14,15 +13,10 @@ import {
   openAdministration,
   useSessionState,
 } from './components/session.tsx';
-import { ClientScreen } from './screens/client.tsx';
-import { ClientsScreen } from './screens/clients.tsx';
-import { EventsScreen } from './screens/events.tsx';
-import { KeysScreen } from './screens/keys.tsx';
-import { LoggedOutScreen } from './screens/logged-out.tsx';
-import { RealmsScreen } from './screens/realms.tsx';
-import { UserScreen } from './screens/user.tsx';
-import { UsersScreen } from './screens/users.tsx';
-// This import is the last one, so that its rules override those of the components.
+import { UnsavedProvider } from './components/unsaved.tsx';
+import { InsecurePage } from './frame/insecure-page.tsx';
+import { LoggedOutPage } from './frame/logged-out-page.tsx';
+import { ScreenHost } from './frame/screen-host.tsx';
 import './console.css';
 
 const queries = new QueryClient({
@@ -41,47 +35,15 @@ function Console({ administration }: { administration: Administration }) {
     // Data of a session that has ended must not stay on the screen.
     if (state.name !== 'logged_in') queries.clear();
   }, [state.name]);
-  if (state.name !== 'logged_in') return <LoggedOutScreen administration={administration} state={state} />;
+  if (state.name !== 'logged_in') return <LoggedOutPage administration={administration} state={state} />;
   return (
     <AdministrationProvider value={administration}>
-      <Router hook={useHashLocation}>
-        <Switch>
-          <Route path="/">
-            <Frame>
-              <RealmsScreen />
-            </Frame>
-          </Route>
-          <Route path="/:realm/:section/:id?">
-            {({ realm, section, id }) => (
-              <Frame realm={realm}>
-                <Section realm={realm} section={section} id={id} />
-              </Frame>
-            )}
-          </Route>
-          <Route>
-            <Frame>
-              <Screen title="Page not found">
-                <a href="#/">All realms</a>
-              </Screen>
-            </Frame>
-          </Route>
-        </Switch>
+      <Router hook={useHashAddress}>
+        <UnsavedProvider>
+          <ScreenHost />
+        </UnsavedProvider>
       </Router>
     </AdministrationProvider>
-  );
-}
-
-function Section({ realm, section, id }: { realm: string; section: string; id: string | undefined }) {
-  if (section === 'users')
-    return id === undefined ? <UsersScreen realm={realm} /> : <UserScreen realm={realm} id={id} />;
-  if (section === 'clients')
-    return id === undefined ? <ClientsScreen realm={realm} /> : <ClientScreen realm={realm} id={id} />;
-  if (section === 'events') return <EventsScreen realm={realm} />;
-  if (section === 'keys') return <KeysScreen realm={realm} />;
-  return (
-    <Screen title="Page not found" realm={realm}>
-      {null}
-    </Screen>
   );
 }
 
@@ -93,17 +55,24 @@ function followColourScheme(): void {
   apply();
 }
 
+async function start(root: Root): Promise<void> {
+  const administration = openAdministration(readPlace(new URL(location.href)));
+  root.render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <NoticesProvider>
+          <Console administration={administration} />
+        </NoticesProvider>
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+  const state = await administration.session.start();
+  // After a failed login there is no redirect, because every further attempt would fail and redirect again.
+  if (state.name === 'logged_out' && state.reason === 'not_logged_in') await administration.logIn();
+}
+
 followColourScheme();
-const administration = openAdministration(readPlace(new URL(location.href)));
-createRoot(document.getElementById('console')!).render(
-  <StrictMode>
-    <QueryClientProvider client={queries}>
-      <NoticesProvider>
-        <Console administration={administration} />
-      </NoticesProvider>
-    </QueryClientProvider>
-  </StrictMode>,
-);
-const state = await administration.session.start();
-// After a failed login there is no redirect, because every further attempt would fail and redirect again.
-if (state.name === 'logged_out' && state.reason === 'not_logged_in') await administration.logIn();
+const root = createRoot(document.getElementById('console')!);
+// Browsers offer the functions that a login needs only at secure origins.
+if (globalThis.crypto?.subtle === undefined) root.render(<InsecurePage address={new URL(location.href)} />);
+else await start(root);

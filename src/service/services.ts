@@ -8,6 +8,7 @@ import type { AppOptions, BackupSource, ServiceLog, Services } from '../http/ind
 import { isPasswordTooLong, MOST_PASSWORD_BYTES, type SessionEndings } from '../model/index.ts';
 import type { PostForm, ProtocolContext } from '../protocol/index.ts';
 import { openStore, type StoreOptions } from '../store/open.ts';
+import type { OperationsParts } from './operations.ts';
 import type { ServeOptions } from './start.ts';
 
 /** Functions that close resources when the service ends, in the order in which the resources were opened. */
@@ -64,6 +65,7 @@ export async function openServices(
     limits: settings.limits,
     log,
     logoDirectory: join(platformPaths(settings.dir).config, 'logos'),
+    operations: openWhenAsked({ settings, store, metrics, baseUrl: () => context.baseUrl }),
   };
   const figures = {
     health: http.openHealth(store),
@@ -86,6 +88,15 @@ function findBackupSource({ runtime, backup }: Settings): BackupSource | undefin
     root: backup.root,
     clock: systemClock,
     limits: { maxAgeSeconds: backup.maxAgeHours * 3600 },
+  };
+}
+
+/** Returns the reader for the console. Its modules are loaded at the first call, because few services need them. */
+function openWhenAsked(parts: OperationsParts): NonNullable<Services['operations']> {
+  let opened: NonNullable<Services['operations']> | undefined;
+  return async () => {
+    opened ??= (await import('./operations.ts')).openOperations(parts);
+    return opened();
   };
 }
 

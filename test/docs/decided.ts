@@ -5,6 +5,7 @@ import { componentRows } from '../../src/http/admin/component-routes.ts';
 import { eventRows } from '../../src/http/admin/event-routes.ts';
 import { groupRows } from '../../src/http/admin/group-routes.ts';
 import { restRows, serverInfoRoutes } from '../../src/http/admin/not-implemented.ts';
+import { outsideRoutes } from '../../src/http/admin/outside-routes.ts';
 import { realmRows } from '../../src/http/admin/realm-routes.ts';
 import { roleRows } from '../../src/http/admin/role-routes.ts';
 import { userRows } from '../../src/http/admin/user-routes.ts';
@@ -344,7 +345,7 @@ const ROUTE_FILES: ReadonlyMap<string, string> = new Map(
       ['http/browser/resource-routes.ts', resourceRoutes],
       ['http/console/console-routes.ts', consoleRoutes],
       ['http/admin/not-implemented.ts', [...serverInfoRoutes, ...restRows]],
-      ['http/admin/routes.ts', [{ method: 'GET', url: '/admin/:realm/console/whoami' }]],
+      ['http/admin/outside-routes.ts', outsideRoutes],
       ['http/admin/realm-routes.ts', realmRows],
       ['http/admin/user-routes.ts', userRows],
       ['http/admin/client-routes.ts', clientRows],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
-import { checkScreen } from './console-screen.ts';
+import { checkScreen, signOut } from './console-screen.ts';
 import { makePlace, post, readSecrets, startIdkit } from './idkit.ts';
 
 test('if the user is not logged in, the console says why and shows a button to log in', async (t) => {
@@ -26,11 +26,11 @@ test('if the user is not logged in, the console says why and shows a button to l
     const other = await context.newPage();
     await other.goto(console);
     await other.getByRole('heading', { name: 'Realms' }).waitFor();
-    await other.getByRole('button', { name: 'Sign out' }).click();
+    await signOut(other);
     await other.waitForSelector('#kc-form-login');
     await page.getByRole('heading', { name: 'You signed out in another tab' }).waitFor();
     await checkScreen(page, 'signed-out');
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForSelector('#kc-form-login');
   });
 
@@ -63,7 +63,7 @@ test('if the user is not logged in, the console says why and shows a button to l
     await page.goto(console);
     await page.getByRole('heading', { name: /^The login failed: .*Standard flow is disabled/ }).waitFor();
     assert.equal(authorizations, 1);
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: /^The login failed: / }).waitFor();
   });
 });

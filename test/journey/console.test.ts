@@ -5,7 +5,7 @@ import { runExample } from '../examples/run-example.ts';
 import { shows, wait } from '../examples/shop.ts';
 import { freePort } from '../free-port.ts';
 import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
-import { checkScreen, collectComplaints } from './console-screen.ts';
+import { checkScreen, collectComplaints, signOut } from './console-screen.ts';
 import { makePlace, readSecrets, startIdkit } from './idkit.ts';
 
 const PASSWORD = 'correct horse battery staple';
@@ -62,25 +62,25 @@ test('a new administrator creates a realm, a client and a user in the console, a
     await checkScreen(page, 'create-realm');
     await dialog.getByRole('button', { name: 'Create' }).click();
     await waitForText('Realm garden was created');
-    await page.getByRole('link', { name: 'garden' }).click();
     await heading('Users');
     await waitForText('No users');
     await checkScreen(page, 'no-users');
   });
 
   await t.test('creates a client in the form, and a protected API with a role', async () => {
-    await page.getByRole('link', { name: 'Clients' }).click();
+    await page.getByRole('link', { name: 'Clients', exact: true }).click();
     await button('Create client').click();
-    await fill({ 'Client id': 'shop', 'Redirect URI': shop });
+    await dialog.getByLabel('Single-page, mobile or desktop application').check();
+    await fill({ 'Client id': 'shop', 'Redirect URIs, one per line': shop });
     await checkScreen(page, 'create-client');
     await dialog.getByRole('button', { name: 'Create' }).click();
     await heading('shop');
     await checkScreen(page, 'client');
-    await page.getByRole('link', { name: 'Clients' }).click();
+    await page.getByRole('link', { name: 'Clients', exact: true }).click();
     await page.getByRole('link', { name: 'shop', exact: true }).waitFor();
     await checkScreen(page, 'clients');
     await button('Create client').click();
-    await dialog.getByLabel('Machine to machine').check();
+    await dialog.getByLabel('Service', { exact: true }).check();
     await fill({ 'Client id': 'orders-api' });
     await dialog.getByRole('button', { name: 'Create' }).click();
     await heading('orders-api');
@@ -100,18 +100,19 @@ test('a new administrator creates a realm, a client and a user in the console, a
   });
 
   await t.test('creates a user with a password and a role', async () => {
-    await page.getByRole('link', { name: 'Users' }).click();
+    await page.getByRole('link', { name: 'Users', exact: true }).click();
     await button('Create user').click();
     await fill({ Username: 'rose', 'E-mail': 'rose@example.org', 'First name': 'Rose', 'Last name': 'Bush' });
     await checkScreen(page, 'create-user');
     await dialog.getByRole('button', { name: 'Create' }).click();
     await heading('rose');
     await checkScreen(page, 'user');
-    await page.getByRole('tab', { name: 'Password' }).click();
-    await page.getByLabel('New password').fill(PASSWORD);
-    await page.getByLabel('Temporary').uncheck();
-    await checkScreen(page, 'user-password');
+    await page.getByRole('tab', { name: 'Credentials' }).click();
     await button('Set password').click();
+    await dialog.getByLabel('New password').fill(PASSWORD);
+    await dialog.getByLabel('Temporary').uncheck();
+    await checkScreen(page, 'user-password');
+    await dialog.getByRole('button', { name: 'Set password' }).click();
     await waitForText('The password was set');
     await page.getByRole('tab', { name: 'Roles' }).click();
     await button('Assign role').click();
@@ -122,7 +123,7 @@ test('a new administrator creates a realm, a client and a user in the console, a
     await waitForText('The roles were assigned');
     await page.getByRole('gridcell', { name: 'orders-api: read', exact: true }).waitFor();
     await checkScreen(page, 'user-roles');
-    await page.getByRole('link', { name: 'Users' }).click();
+    await page.getByRole('link', { name: 'Users', exact: true }).click();
     await page.getByLabel('Search by name or e-mail').fill('nobody');
     await waitForText('Nothing matches');
     await page.getByLabel('Search by name or e-mail').fill('bush');
@@ -183,7 +184,7 @@ test('a new administrator creates a realm, a client and a user in the console, a
     await page.getByRole('link', { name: 'Keys' }).click();
     await page.getByRole('gridcell', { name: 'RS256', exact: true }).waitFor();
     await checkScreen(page, 'keys');
-    await button('Sign out').click();
+    await signOut(page);
     await page.waitForSelector('#kc-form-login');
     await page.goto(`${service.address}/admin/garden/console/`);
     await page.waitForSelector('#kc-form-login');

@@ -1,7 +1,7 @@
 import { IdkitError } from '../../core/index.ts';
 import { type Client, type Group, groupPath, type Role, type User } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
-import type { AdminContext } from '../call/context.ts';
+import type { AdminContext, RealmCall } from '../call/context.ts';
 import { clientRepresentation, clientScopeRepresentation } from '../client/client-representation.ts';
 import { componentRepresentation } from '../realm/components.ts';
 import { settingsRepresentation } from '../realm/realm-representation.ts';
@@ -18,9 +18,46 @@ import { exportedCredential, userRepresentation } from '../user/user-representat
  * @throws IDKIT_NOT_FOUND
  */
 export async function exportRealm(context: AdminContext, name: string): Promise<Json> {
-  const { store } = context;
-  const configuration = await store.findRealm(name);
+  const configuration = await context.store.findRealm(name);
   if (configuration === undefined) throw new IdkitError('IDKIT_NOT_FOUND', `realm ${name} does not exist`);
+  return exportParts(context, configuration, WHOLE);
+}
+
+/** What an export contains besides the settings, client scopes and components. */
+export interface ExportedParts {
+  /** `accounts`: only the service accounts of clients, without credentials. */
+  users: 'all' | 'accounts' | 'none';
+  clients: boolean;
+  groupsAndRoles: boolean;
+  secrets: 'clear' | 'masked';
+}
+
+const WHOLE: ExportedParts = { users: 'all', clients: true, groupsAndRoles: true, secrets: 'clear' };
+
+/**
+ * Exports parts of a realm without its users, with masked secrets, as `POST …/partial-export` of Keycloak does.
+ *
+ * @throws AdminRefusal 403 if the caller may not see a part
+ */
+export function exportPartially(
+  { context, configuration, rights }: RealmCall,
+  parts: Pick<ExportedParts, 'clients' | 'groupsAndRoles'>,
+): Promise<Json> {
+  if (parts.groupsAndRoles) rights.check('queryGroups');
+  if (parts.clients) rights.check('viewClients');
+  return exportParts(context, configuration, {
+    ...parts,
+    users: parts.clients ? 'accounts' : 'none',
+    secrets: 'masked',
+  });
+}
+
+async function exportParts(
+  context: AdminContext,
+  configuration: RealmConfiguration,
+  parts: ExportedParts,
+): Promise<Json> {
+  const { store } = context;
   const { realm } = configuration;
   const clients = await store.listClients({ realmId: realm.id });
   const labels: Labels = {
@@ -32,21 +69,30 @@ export async function exportRealm(context: AdminContext, name: string): Promise<
     scopes.filter((scope) => scope.realmDefault === kind).map((scope) => scope.name);
   const groups = [...configuration.groups.values()];
   const defaultRole = configuration.roles.get(realm.defaultRoleId);
+  const { secrets } = parts;
   return {
     id: realm.id,
     realm: realm.name,
-    ...settingsRepresentation(configuration, 'clear'),
+    ...settingsRepresentation(configuration, secrets),
     ...(defaultRole === undefined ? {} : { defaultRole: roleRepresentation(defaultRole) }),
-    roles: exportRoles(labels, clients),
-    groups: exportGroups(labels),
-    defaultGroups: groups.filter((group) => group.isDefault).map((group) => groupPath(configuration, group)),
-    users: await exportUsers(context, labels, clients),
-    clients: clients.map((client) => clientRepresentation(configuration, client)),
+    ...(parts.groupsAndRoles
+      ? {
+          roles: exportRoles(labels, parts.clients ? clients : []),
+          groups: exportGroups(labels),
+          defaultGroups: groups
+            .filter((group) => group.isDefault)
+            .map((group) => groupPath(configuration, group)),
+        }
+      : {}),
+    ...(parts.users === 'none' ? {} : { users: await exportUsers(context, labels, clients, parts.users) }),
+    ...(parts.clients
+      ? { clients: clients.map((client) => clientRepresentation(configuration, client, secrets)) }
+      : {}),
     clientScopes: scopes.map(clientScopeRepresentation),
     defaultDefaultClientScopes: ofDefault('default'),
     defaultOptionalClientScopes: ofDefault('optional'),
-    ...exportScopeMappings(labels, clients),
-    components: exportComponents(configuration, realm.id),
+    ...(parts.clients ? exportScopeMappings(labels, clients) : {}),
+    components: exportComponents(configuration, realm.id, secrets),
   };
 }
 
@@ -93,6 +139,7 @@ async function exportUsers(
   { store }: AdminContext,
   labels: Labels,
   clients: readonly Client[],
+  which: 'all' | 'accounts',
 ): Promise<Json[]> {
   const { configuration } = labels;
   const accounts: User[] = [];
@@ -100,7 +147,8 @@ async function exportUsers(
     const account = client.serviceAccountsEnabled ? await store.findServiceAccount(client.id) : undefined;
     if (account !== undefined) accounts.push(account);
   }
-  const users = [...(await store.listUsers({ realmId: configuration.realm.id })), ...accounts];
+  const people = which === 'all' ? await store.listUsers({ realmId: configuration.realm.id }) : [];
+  const users = [...people, ...accounts];
   const exported: Json[] = [];
   for (const user of users) {
     const credentials = await store.listCredentials(user.id);
@@ -115,7 +163,7 @@ async function exportUsers(
       ...userRepresentation(user, { totp: credentials.some((credential) => credential.type === 'otp') }),
       ...user.kept,
       ...(account === undefined ? {} : { serviceAccountClientId: labels.clientIds.get(account) }),
-      credentials: credentials.map(exportedCredential),
+      ...(which === 'all' ? { credentials: credentials.map(exportedCredential) } : {}),
       ...(clientConsents.length === 0 ? {} : { clientConsents }),
       realmRoles,
       clientRoles,
@@ -146,7 +194,11 @@ function exportScopeMappings(labels: Labels, clients: readonly Client[]): Json {
   return { scopeMappings, clientScopeMappings: Object.fromEntries(clientScopeMappings) };
 }
 
-function exportComponents(configuration: RealmConfiguration, parentId: string): Json {
+function exportComponents(
+  configuration: RealmConfiguration,
+  parentId: string,
+  secrets: ExportedParts['secrets'],
+): Json {
   const byType = new Map<string, Json[]>();
   for (const component of configuration.components) {
     if (component.parentId !== parentId) continue;
@@ -154,9 +206,9 @@ function exportComponents(configuration: RealmConfiguration, parentId: string): 
       providerType: _type,
       parentId: _parent,
       ...representation
-    } = componentRepresentation(component, 'clear');
+    } = componentRepresentation(component, secrets);
     const list = byType.get(component.providerType) ?? [];
-    list.push({ ...representation, subComponents: exportComponents(configuration, component.id) });
+    list.push({ ...representation, subComponents: exportComponents(configuration, component.id, secrets) });
     byType.set(component.providerType, list);
   }
   return Object.fromEntries(byType);

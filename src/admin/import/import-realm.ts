@@ -128,11 +128,20 @@ export async function createRealm(
     realm: name,
     users: people.length,
     clients: built.clients.length,
-    unenforced: [
-      ...listUnenforced(built, built.clients),
-      ...listNotBuilt(built.realm.settings, countWaiting(people), context.requiredActions),
-    ],
+    unenforced: listDemands(built, people, context),
   };
+}
+
+/** Lists the settings of a new realm that idkit does not enforce, and the features that it does not have. */
+export function listDemands(
+  built: BuiltRealm,
+  people: readonly User[],
+  context: AdminContext,
+): readonly Unenforced[] {
+  return [
+    ...listUnenforced(built, built.clients),
+    ...listNotBuilt(built.realm.settings, countWaiting(people), context.requiredActions),
+  ];
 }
 
 function countWaiting(users: readonly User[]): WaitingUsers {

@@ -20,7 +20,7 @@ import { groupIdsByPath, groupTree } from '../user/group-tree.ts';
 /** What to do with a record if its name exists already. */
 export type IfExists = 'FAIL' | 'SKIP' | 'OVERWRITE';
 
-interface Outcome {
+export interface Outcome {
   action: 'ADDED' | 'SKIPPED' | 'OVERWRITTEN';
   resourceType: 'USER' | 'CLIENT' | 'GROUP' | 'REALM_ROLE' | 'CLIENT_ROLE';
   resourceName: string;
@@ -52,6 +52,36 @@ export async function importPartially(
   policy?: IfExists,
   refuse?: () => unknown,
 ): Promise<Json> {
+  const { changes, results } = await prepareImport(call, body, policy, refuse);
+  const { turns: _few, ...unchecked } = call;
+  // An import does not lock the records that it changes. The store rejects the import if another call has changed one
+  // of them.
+  await applyChanges(
+    unchecked,
+    changes,
+    { operation: 'CREATE', resource: 'REALM', path: 'partialImport' },
+    taken,
+  );
+  return { ...countOutcomes(results), results };
+}
+
+/** Counts the records that an import adds, skips and replaces. */
+export function countOutcomes(results: readonly Outcome[]): Json {
+  const count = (action: Outcome['action']) => results.filter((one) => one.action === action).length;
+  return { overwritten: count('OVERWRITTEN'), added: count('ADDED'), skipped: count('SKIPPED') };
+}
+
+/**
+ * Decides what an import changes, without storing it. The parameters are those of `importPartially`.
+ *
+ * @throws AdminRefusal
+ */
+export async function prepareImport(
+  call: RealmCall,
+  body: unknown,
+  policy?: IfExists,
+  refuse?: () => unknown,
+): Promise<Pick<Work, 'changes' | 'results'>> {
   const { context, configuration } = call;
   const given = await checkBody(body, refuse);
   const ifExists = policy ?? readIfExists(given);
@@ -68,22 +98,7 @@ export async function importPartially(
   const groups = await addGroups(work, objects(given['groups']));
   const users = await addUsers(work, objects(given['users']));
   await checkPartialGrants(work, roles, groups, users);
-  const { turns: _few, ...unchecked } = call;
-  // An import does not lock the records that it changes. The store rejects the import if another call has changed one
-  // of them.
-  await applyChanges(
-    unchecked,
-    work.changes,
-    { operation: 'CREATE', resource: 'REALM', path: 'partialImport' },
-    taken,
-  );
-  const count = (action: Outcome['action']) => work.results.filter((one) => one.action === action).length;
-  return {
-    overwritten: count('OVERWRITTEN'),
-    added: count('ADDED'),
-    skipped: count('SKIPPED'),
-    results: work.results,
-  };
+  return work;
 }
 
 async function checkBody(body: unknown, refuse?: () => unknown): Promise<Json> {
@@ -96,7 +111,7 @@ async function checkBody(body: unknown, refuse?: () => unknown): Promise<Json> {
 }
 
 /** @throws AdminRefusal 400 */
-function readIfExists({ ifResourceExists: ifExists = 'FAIL' }: Json): IfExists {
+export function readIfExists({ ifResourceExists: ifExists = 'FAIL' }: Json): IfExists {
   if (ifExists !== 'FAIL' && ifExists !== 'SKIP' && ifExists !== 'OVERWRITE')
     throw badRequest('ifResourceExists must be FAIL, SKIP or OVERWRITE');
   return ifExists;

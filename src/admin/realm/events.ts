@@ -108,6 +108,6 @@ const NAMES = `
  * Every type of user events in Keycloak 26. Each type also exists with the suffix `_ERROR`. See
  * docs/keycloak/realms.md#events.
  */
-const EVENT_TYPES: readonly string[] = NAMES.trim()
+export const EVENT_TYPES: readonly string[] = NAMES.trim()
   .split(/\s+/)
   .flatMap((name) => [name, `${name}_ERROR`]);

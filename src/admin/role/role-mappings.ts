@@ -1,4 +1,12 @@
-import { effectiveRoleIds, expandRoleIds, type Group, type Role, type User } from '../../model/index.ts';
+import {
+  type Client,
+  type ClientScope,
+  effectiveRoleIds,
+  expandRoleIds,
+  type Group,
+  type Role,
+  type User,
+} from '../../model/index.ts';
 import type { Change } from '../../store/index.ts';
 import { checkGrants } from '../access/admin-roles.ts';
 import { applyChanges } from '../call/changes.ts';
@@ -7,16 +15,26 @@ import { notFound } from '../call/refusal.ts';
 import type { Json } from '../representation/json.ts';
 import { namedRoles, type RoleOwner, roleRepresentation, rolesOf } from './roles.ts';
 
-/** The user or group that has the roles. */
-export type RoleHolder = { user: User } | { group: Group };
+/**
+ * The user or group that has the roles; or the client or client scope whose tokens may contain them (Keycloak: scope
+ * mappings).
+ */
+export type RoleHolder =
+  | { user: User }
+  | { group: Group }
+  | { client: Client }
+  | { clientScope: ClientScope };
 
 function directIds(holder: RoleHolder): readonly string[] {
-  return 'user' in holder ? holder.user.roleIds : holder.group.roleIds;
+  if ('user' in holder) return holder.user.roleIds;
+  if ('group' in holder) return holder.group.roleIds;
+  return 'client' in holder ? holder.client.scopeRoleIds : holder.clientScope.scopeRoleIds;
 }
 
 function effectiveIds({ configuration }: RealmCall, holder: RoleHolder): ReadonlySet<string> {
   if ('user' in holder) return effectiveRoleIds(configuration, holder.user);
-  return expandRoleIds(configuration, holder.group.roleIds);
+  if ('client' in holder && holder.client.fullScopeAllowed) return new Set(configuration.roles.keys());
+  return expandRoleIds(configuration, directIds(holder));
 }
 
 /** Lists the roles that the holder has directly: realm roles, and client roles by client. */
@@ -70,21 +88,33 @@ export async function changeMappings(
   const roles: Role[] = namedRoles(call, given, 'Role not found', owner);
   const roleIds = roles.map(({ id }) => id);
   await checkGrants(call, roleIds);
-  const place = 'user' in holder ? `users/${holder.user.id}` : `groups/${holder.group.id}`;
   const below = owner === 'realm' ? 'realm' : `clients/${owner.clientUuid}`;
+  const { path, mapping } = placeOf(holder);
   await applyChanges(call, [changeOf(holder, roleIds, how)], {
     operation: how === 'add' ? 'CREATE' : 'DELETE',
-    resource: owner === 'realm' ? 'REALM_ROLE_MAPPING' : 'CLIENT_ROLE_MAPPING',
-    path: `${place}/role-mappings/${below}`,
+    resource: owner === 'realm' ? `REALM_${mapping}` : `CLIENT_${mapping}`,
+    path: `${path}/${below}`,
     representation: given,
   });
 }
 
+/** Returns the path of the holder's roles, and the kind of resource in admin events. */
+function placeOf(holder: RoleHolder) {
+  if ('user' in holder)
+    return { path: `users/${holder.user.id}/role-mappings`, mapping: 'ROLE_MAPPING' } as const;
+  if ('group' in holder)
+    return { path: `groups/${holder.group.id}/role-mappings`, mapping: 'ROLE_MAPPING' } as const;
+  const path = 'client' in holder ? `clients/${holder.client.id}` : `client-scopes/${holder.clientScope.id}`;
+  return { path: `${path}/scope-mappings`, mapping: 'SCOPE_MAPPING' } as const;
+}
+
 function changeOf(holder: RoleHolder, roleIds: readonly string[], how: 'add' | 'remove'): Change {
   if ('user' in holder) return { do: how === 'add' ? 'assign' : 'unassign', userId: holder.user.id, roleIds };
-  const { group } = holder;
-  const others = group.roleIds.filter((id) => !roleIds.includes(id));
-  return { do: 'put', group: { ...group, roleIds: how === 'add' ? [...others, ...roleIds] : others } };
+  const others = directIds(holder).filter((id) => !roleIds.includes(id));
+  const next = how === 'add' ? [...others, ...roleIds] : others;
+  if ('group' in holder) return { do: 'put', group: { ...holder.group, roleIds: next } };
+  if ('client' in holder) return { do: 'put', client: { ...holder.client, scopeRoleIds: next } };
+  return { do: 'put', clientScope: { ...holder.clientScope, scopeRoleIds: next } };
 }
 
 /** Returns the client that a path names by its UUID, as the owner of roles. @throws AdminRefusal 404 */

@@ -1,12 +1,17 @@
+import { renderFault } from './fault-texts.ts';
+
 /** A call of the administrative API that failed. */
 export class AdminFault extends Error {
   override readonly name = 'AdminFault';
   /** The HTTP status, or 0 if the service was unreachable. */
   readonly status: number;
+  /** What is wrong with a field of the representation, by the name of the field. Empty if the error names no field. */
+  readonly faults: ReadonlyMap<string, string>;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, faults: ReadonlyMap<string, string> = new Map()) {
     super(message);
     this.status = status;
+    this.faults = faults;
   }
 }
 
@@ -21,13 +26,19 @@ export interface AdminApi {
    */
   send(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<string | undefined>;
   /** Sends a POST and returns the body of the response. @throws AdminFault */
-  ask<T>(path: string, body?: unknown): Promise<T>;
+  ask<T>(path: string, body?: unknown, query?: Query): Promise<T>;
+  /** Describes the user and the user's roles in the realm `of`. `realm` is the realm of the login. @throws AdminFault */
+  getWhoAmI<T>(realm: string, of: string): Promise<T>;
+  /** Gets a path relative to `{base_url}/admin`. @throws AdminFault */
+  getOutside<T>(path: string): Promise<T>;
+  /** As `ask`, for a path relative to `{base_url}/admin`. @throws AdminFault */
+  askOutside<T>(path: string, body?: unknown): Promise<T>;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * @param root `{base_url}/admin/realms`; paths are relative to it
+ * @param root `{base_url}/admin`; paths are relative to `realms` below it
  * @param fetch adds the access token
  */
 export function openAdminApi(root: string, fetch: typeof globalThis.fetch): AdminApi {
@@ -45,35 +56,57 @@ export function openAdminApi(root: string, fetch: typeof globalThis.fetch): Admi
       if (error instanceof TypeError) throw new AdminFault(0, 'The service is unreachable');
       throw new AdminFault(0, error instanceof Error ? error.message : String(error));
     });
-    if (!response.ok) throw new AdminFault(response.status, await readMessage(response));
+    if (!response.ok) throw await readFault(response);
     return response;
   };
+  const getJson = async <T>(path: string, query: Query = {}) =>
+    (await call('GET', path, query, undefined)).json() as Promise<T>;
   return {
-    get: async <T>(path: string, query: Query = {}) =>
-      (await call('GET', path, query, undefined)).json() as Promise<T>,
-    ask: async <T>(path: string, body?: unknown) => (await call('POST', path, {}, body)).json() as Promise<T>,
+    get: (path, query) => getJson(`/realms${path}`, query),
+    ask: async <T>(path: string, body?: unknown, query: Query = {}) =>
+      (await call('POST', `/realms${path}`, query, body)).json() as Promise<T>,
     async send(method, path, body) {
-      const location = (await call(method, path, {}, body)).headers.get('location');
+      const location = (await call(method, `/realms${path}`, {}, body)).headers.get('location');
       return location === null ? undefined : decodeURIComponent(location.split('/').at(-1) ?? '');
     },
+    getWhoAmI: (realm, of) => getJson(path`/${realm}/console/whoami`, { currentRealm: of }),
+    getOutside: (path) => getJson(path),
+    askOutside: async <T>(path: string, body?: unknown) =>
+      (await call('POST', path, {}, body)).json() as Promise<T>,
   };
 }
 
-/**
- * Returns the message of an error response. Error responses have several shapes (docs/keycloak/errors.md#error-shapes).
- */
-async function readMessage(response: Response): Promise<string> {
+/** Reads an error response. Error responses have several shapes (docs/keycloak/errors.md#error-shapes). */
+async function readFault(response: Response): Promise<AdminFault> {
+  const { status } = response;
+  const body = await readObject(response);
+  const faults = new Map<string, string>();
+  for (const one of [body, ...(Array.isArray(body['errors']) ? body['errors'] : [])]) {
+    const { field, errorMessage, params } = one as Record<string, unknown>;
+    if (typeof field === 'string' && typeof errorMessage === 'string')
+      faults.set(field, renderFault(errorMessage, Array.isArray(params) ? params : []));
+  }
+  const message = body['errorMessage'] ?? body['error_description'] ?? body['error'];
+  // The API names the field of an invalid value by its path: `$.sslRequired: must be one of …`.
+  const [, field, what] = /\$\.(\w+): (.+)$/s.exec(typeof message === 'string' ? message : '') ?? [];
+  if (field !== undefined && what !== undefined) faults.set(field, what);
+  if (faults.size > 0)
+    return new AdminFault(status, [...faults].map(([name, text]) => `${name}: ${text}`).join('. '), faults);
+  if (status === 403) return new AdminFault(status, 'You do not have the right to do this');
+  if (typeof message === 'string') return new AdminFault(status, message);
+  return new AdminFault(status, `The service responded with status ${status}`);
+}
+
+/** Returns the JSON object in the body, or an empty one if there is none. */
+async function readObject(response: Response): Promise<Readonly<Record<string, unknown>>> {
   const text = await response.text();
   try {
-    const body = JSON.parse(text) as Record<string, unknown>;
-    const message = body['errorMessage'] ?? body['error_description'] ?? body['error'];
-    if (typeof message === 'string') return message;
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   } catch {
     // The body is not JSON, so the message names the status.
+    return {};
   }
-  return response.status === 403
-    ? 'You do not have the right to do this'
-    : `The service responded with status ${response.status}`;
 }
 
 /**

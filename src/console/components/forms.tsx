@@ -1,5 +1,10 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
-import { Form, FormGroup, FormHelperText } from '@patternfly/react-core/dist/dynamic/components/Form';
+import {
+  ActionGroup,
+  Form,
+  FormGroup,
+  FormHelperText,
+} from '@patternfly/react-core/dist/dynamic/components/Form';
 import { HelperText, HelperTextItem } from '@patternfly/react-core/dist/dynamic/components/HelperText';
 import {
   Modal,
@@ -9,15 +14,18 @@ import {
 } from '@patternfly/react-core/dist/dynamic/components/Modal';
 import { TextInput } from '@patternfly/react-core/dist/dynamic/components/TextInput';
 import { type HTMLInputTypeAttribute, type ReactNode, useId, useState } from 'react';
-import type { Change } from './service-calls.tsx';
+import { type Change, Failure } from './service-calls.tsx';
+import { useUnsaved } from './unsaved.tsx';
 
-/** A form in a dialog. It closes after a success. After a failure it stays open and keeps its input. */
+/** A form in a dialog. It closes after a success. After a failure it stays open, keeps its input and says why. */
 export function FormDialog(props: {
   title: string;
   description?: ReactNode;
   submit: string;
   danger?: boolean;
   disabled?: boolean;
+  /** Default: small. */
+  size?: 'small' | 'medium' | 'large';
   change: Change;
   onClose: () => void;
   children?: ReactNode;
@@ -25,7 +33,7 @@ export function FormDialog(props: {
   const form = useId();
   const title = useId();
   return (
-    <Modal variant="small" isOpen onClose={props.onClose} aria-labelledby={title}>
+    <Modal variant={props.size ?? 'small'} isOpen onClose={props.onClose} aria-labelledby={title}>
       <ModalHeader title={props.title} labelId={title} description={props.description} />
       <ModalBody>
         <Form
@@ -39,6 +47,7 @@ export function FormDialog(props: {
           }}
         >
           {props.children}
+          <Failure of={props.change} />
         </Form>
       </ModalBody>
       <ModalFooter>
@@ -59,9 +68,55 @@ export function FormDialog(props: {
   );
 }
 
+/**
+ * A form on a screen. It asks before the user leaves it with unsaved changes, and shows why saving failed above its
+ * buttons.
+ *
+ * @param props `dirty` is whether a field differs from the saved record; `onRevert` restores the saved values; `actions`
+ *   are further buttons, such as one that deletes the record
+ */
+export function SaveForm(props: {
+  change: Change;
+  dirty: boolean;
+  onRevert: () => void;
+  /** Default: Save. */
+  submit?: string;
+  disabled?: boolean;
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
+  const { change, dirty } = props;
+  useUnsaved(dirty);
+  return (
+    <Form
+      isWidthLimited
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (dirty && props.disabled !== true) void change.run();
+      }}
+    >
+      {props.children}
+      <Failure of={change} />
+      <ActionGroup>
+        <Button
+          type="submit"
+          isDisabled={!dirty || props.disabled === true || change.running}
+          isLoading={change.running}
+        >
+          {props.submit ?? 'Save'}
+        </Button>
+        <Button variant="link" isDisabled={!dirty || change.running} onClick={props.onRevert}>
+          Revert
+        </Button>
+        {props.actions}
+      </ActionGroup>
+    </Form>
+  );
+}
+
 type TextType = Extract<HTMLInputTypeAttribute, 'text' | 'email' | 'password' | 'url'>;
 
-/** A labelled text field. */
+/** A labelled text field. `error` is what is wrong with its value. */
 export function TextField(props: {
   label: string;
   value: string;
@@ -70,9 +125,11 @@ export function TextField(props: {
   required?: boolean;
   readOnly?: boolean;
   help?: string;
+  error?: string | undefined;
   autoComplete?: string;
 }) {
   const id = useId();
+  const text = props.error ?? props.help;
   return (
     <FormGroup label={props.label} fieldId={id} isRequired={props.required === true}>
       <TextInput
@@ -82,24 +139,35 @@ export function TextField(props: {
         isRequired={props.required === true}
         autoComplete={props.autoComplete ?? 'off'}
         onChange={(_event, value) => props.onChange(value)}
+        validated={props.error === undefined ? 'default' : 'error'}
         {...(props.readOnly === true ? { readOnlyVariant: 'default' } : {})}
-        {...(props.help === undefined ? {} : { 'aria-describedby': `${id}-help` })}
+        {...(text === undefined ? {} : { 'aria-describedby': `${id}-help` })}
       />
-      {props.help === undefined ? null : (
-        <FormHelperText>
-          <HelperText>
-            <HelperTextItem id={`${id}-help`}>{props.help}</HelperTextItem>
-          </HelperText>
-        </FormHelperText>
-      )}
+      <FieldHelp id={`${id}-help`} help={props.help} error={props.error} />
     </FormGroup>
+  );
+}
+
+/** The text below a field: what is wrong with its value, or else what the field means. */
+export function FieldHelp(props: { id: string; help: string | undefined; error?: string | undefined }) {
+  const text = props.error ?? props.help;
+  if (text === undefined) return null;
+  return (
+    <FormHelperText>
+      <HelperText>
+        <HelperTextItem id={props.id} variant={props.error === undefined ? 'default' : 'error'}>
+          {text}
+        </HelperTextItem>
+      </HelperText>
+    </FormHelperText>
   );
 }
 
 /**
  * A button for a change that cannot be undone. It asks for confirmation first.
  *
- * @param props `name` is the text for screen readers, if `label` is ambiguous; `inline` is for rows of a table
+ * @param props `name` is the text for screen readers, if `label` is ambiguous; `inline` is for rows of a table;
+ *   `typed` is a name that the user must type before the change can run
  */
 export function ConfirmButton(props: {
   label: string;
@@ -108,6 +176,7 @@ export function ConfirmButton(props: {
   title: string;
   description: string;
   submit: string;
+  typed?: string;
   change: Change;
 }) {
   const [confirming, setConfirming] = useState(false);
@@ -122,16 +191,33 @@ export function ConfirmButton(props: {
       >
         {props.label}
       </Button>
-      {confirming ? (
-        <FormDialog
-          title={props.title}
-          description={props.description}
-          submit={props.submit}
-          danger
-          change={props.change}
-          onClose={() => setConfirming(false)}
-        />
-      ) : null}
+      {confirming ? <Confirm {...props} onClose={() => setConfirming(false)} /> : null}
     </>
+  );
+}
+
+function Confirm(props: {
+  title: string;
+  description: string;
+  submit: string;
+  typed?: string;
+  change: Change;
+  onClose: () => void;
+}) {
+  const [typed, setTyped] = useState('');
+  return (
+    <FormDialog
+      title={props.title}
+      description={props.description}
+      submit={props.submit}
+      danger
+      disabled={props.typed !== undefined && typed !== props.typed}
+      change={props.change}
+      onClose={props.onClose}
+    >
+      {props.typed === undefined ? null : (
+        <TextField label={`Type ${props.typed} to confirm`} required value={typed} onChange={setTyped} />
+      )}
+    </FormDialog>
   );
 }

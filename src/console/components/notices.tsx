@@ -1,9 +1,5 @@
-import {
-  Alert,
-  AlertActionCloseButton,
-  AlertGroup,
-} from '@patternfly/react-core/dist/dynamic/components/Alert';
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
+import { Alert, AlertActionCloseButton } from '@patternfly/react-core/dist/dynamic/components/Alert';
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
 
 interface Notice {
   id: number;
@@ -25,20 +21,27 @@ const Context = createContext<Notices>({
   forgetFailures: () => undefined,
 });
 
-/** How long the notice of a success stays, in milliseconds. A failure stays until the user closes it or makes a change. */
-const SUCCESS_TIMEOUT = 6000;
+/** How long a notice stays, in milliseconds. It stays longer while the pointer or the focus is on the notices. */
+const STAYS = { success: 6000, danger: 20_000 } as const;
 
-/** Shows the notices of the components below it. */
+/**
+ * Shows the notices of the components below it, in a strip under the page. The page becomes shorter, so a notice never
+ * covers a button.
+ */
 export function NoticesProvider(props: { children: ReactNode }) {
   const [notices, setNotices] = useState<readonly Notice[]>([]);
+  const reading = useRef(false);
   const remove = useCallback((id: number) => setNotices((all) => all.filter((one) => one.id !== id)), []);
   const value = useMemo<Notices>(() => {
     let next = 0;
+    const removeLater = (id: number, kind: Notice['kind']): void => {
+      setTimeout(() => (reading.current ? removeLater(id, kind) : remove(id)), STAYS[kind]);
+    };
     const add = (kind: Notice['kind'], text: string) => {
       next += 1;
       const id = next;
-      setNotices((all) => [...all.slice(-3), { id, kind, text }]);
-      if (kind === 'success') setTimeout(() => remove(id), SUCCESS_TIMEOUT);
+      setNotices((all) => [...all.slice(-1), { id, kind, text }]);
+      removeLater(id, kind);
     };
     return {
       done: (text) => add('success', text),
@@ -47,20 +50,41 @@ export function NoticesProvider(props: { children: ReactNode }) {
       forgetFailures: () => setNotices((all) => all.filter(({ kind }) => kind !== 'danger')),
     };
   }, [remove]);
+  const read = (now: boolean) => () => {
+    reading.current = now;
+  };
   return (
     <Context value={value}>
-      {props.children}
-      <AlertGroup isToast isLiveRegion>
-        {notices.map((one) => (
-          <Alert
-            key={one.id}
-            variant={one.kind}
-            component="p"
-            title={one.text}
-            actionClose={<AlertActionCloseButton onClose={() => remove(one.id)} />}
-          />
-        ))}
-      </AlertGroup>
+      <div className="layout">
+        <div className="page">{props.children}</div>
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: pointing at the notices only keeps them for longer */}
+        <div
+          className="notices"
+          aria-live="polite"
+          onMouseEnter={read(true)}
+          onMouseLeave={read(false)}
+          onFocus={read(true)}
+          onBlur={read(false)}
+        >
+          {notices.map((one) => (
+            <Alert
+              key={one.id}
+              isInline
+              variant={one.kind}
+              component="p"
+              title={one.text}
+              actionClose={
+                <AlertActionCloseButton
+                  onClose={() => {
+                    reading.current = false;
+                    remove(one.id);
+                  }}
+                />
+              }
+            />
+          ))}
+        </div>
+      </div>
     </Context>
   );
 }

@@ -1,10 +1,17 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
-import { EmptyState, EmptyStateBody } from '@patternfly/react-core/dist/dynamic/components/EmptyState';
+import { Checkbox } from '@patternfly/react-core/dist/dynamic/components/Checkbox';
+import {
+  EmptyState,
+  EmptyStateActions,
+  EmptyStateBody,
+  EmptyStateFooter,
+} from '@patternfly/react-core/dist/dynamic/components/EmptyState';
 import { SearchInput } from '@patternfly/react-core/dist/dynamic/components/SearchInput';
 import { Toolbar, ToolbarContent, ToolbarItem } from '@patternfly/react-core/dist/dynamic/components/Toolbar';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table/dist/dynamic/components/Table';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
+import { useAddressQuery } from '../address/address.ts';
 import { Loaded } from './service-calls.tsx';
 
 export interface Column<Row> {
@@ -13,10 +20,24 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode;
 }
 
+/** The chosen rows by their keys. */
+export interface Selection<Row> {
+  chosen: ReadonlyMap<string, Row>;
+  onChoose: (chosen: ReadonlyMap<string, Row>) => void;
+  /** The name of a row for screen readers. */
+  nameOf: (row: Row) => string;
+}
+
 /** Rows per page. */
 export const PAGE = 20;
 /** Pause in milliseconds after the last keystroke before a search starts. */
 const TYPING_PAUSE = 250;
+
+/** The part of a list that is shown. */
+interface Shown {
+  search: string;
+  first: number;
+}
 
 /**
  * A list with pages. It loads one row more than a page, to find out whether there is another page. It never loads the
@@ -31,20 +52,35 @@ export function PagedTable<Row>(props: {
   list: (query: { search: string; first: number; max: number }) => Promise<readonly Row[]>;
   searchLabel?: string;
   empty: string;
+  /** What an empty list means and what to do, if no search excludes rows. */
+  emptyHelp?: ReactNode;
   actions?: ReactNode;
+  /** Adds a column of check boxes. Rows of other pages stay chosen. */
+  selection?: Selection<Row>;
+  /** Filters next to the search. Their values belong into `name`, so that a change starts at the first page. */
+  filters?: ReactNode;
+  /** Whether the search and the page are in the address of the screen, so that they can be sent. Default: false. */
+  inAddress?: boolean;
 }) {
-  const [typed, setTyped] = useState('');
-  const [query, setQuery] = useState({ search: '', first: 0 });
+  const [shown, show] = useShown(props.inAddress === true);
+  const [typed, setTyped] = useState(shown.search);
+  const [known, setKnown] = useState(shown.search);
+  // Back and Forward change the address without the field.
+  if (known !== shown.search) {
+    setKnown(shown.search);
+    setTyped(shown.search);
+  }
   useEffect(() => {
-    const timer = setTimeout(
-      () => setQuery((previous) => (previous.search === typed ? previous : { search: typed, first: 0 })),
-      TYPING_PAUSE,
-    );
+    if (typed === known) return undefined;
+    const timer = setTimeout(() => {
+      setKnown(typed);
+      show({ search: typed, first: 0 });
+    }, TYPING_PAUSE);
     return () => clearTimeout(timer);
-  }, [typed]);
+  });
   const rows = useQuery({
-    queryKey: [...props.name, query],
-    queryFn: () => props.list({ ...query, max: PAGE + 1 }),
+    queryKey: [...props.name, shown],
+    queryFn: () => props.list({ ...shown, max: PAGE + 1 }),
     placeholderData: keepPreviousData,
   });
   return (
@@ -62,12 +98,13 @@ export function PagedTable<Row>(props: {
               />
             </ToolbarItem>
           )}
+          {props.filters === undefined ? null : <ToolbarItem>{props.filters}</ToolbarItem>}
           {props.actions === undefined ? null : <ToolbarItem>{props.actions}</ToolbarItem>}
           <ToolbarItem align={{ default: 'alignEnd' }}>
             <Pager
-              first={query.first}
+              first={shown.first}
               more={(rows.data?.length ?? 0) > PAGE}
-              onTurn={(first) => setQuery({ ...query, first })}
+              onTurn={(first) => show({ ...shown, first })}
               label={props.label}
             />
           </ToolbarItem>
@@ -77,14 +114,38 @@ export function PagedTable<Row>(props: {
         {(loaded) =>
           loaded.length === 0 ? (
             <EmptyState titleText={props.empty} headingLevel="h2">
-              {query.search === '' ? null : (
-                <EmptyStateBody>Nothing matches “{query.search}”.</EmptyStateBody>
+              {shown.search === '' ? (
+                props.emptyHelp === undefined ? null : (
+                  <EmptyStateBody>{props.emptyHelp}</EmptyStateBody>
+                )
+              ) : (
+                <>
+                  <EmptyStateBody>Nothing matches “{shown.search}”.</EmptyStateBody>
+                  <EmptyStateFooter>
+                    <EmptyStateActions>
+                      <Button variant="link" onClick={() => setTyped('')}>
+                        Clear the search
+                      </Button>
+                    </EmptyStateActions>
+                  </EmptyStateFooter>
+                </>
               )}
             </EmptyState>
           ) : (
             <Table aria-label={props.label} variant="compact">
               <Thead>
                 <Tr>
+                  {props.selection === undefined ? null : (
+                    <Th modifier="fitContent">
+                      <ChooseRows
+                        id={`${props.label}-all`}
+                        label="Choose all rows of this page"
+                        rows={loaded.slice(0, PAGE)}
+                        rowKey={props.rowKey}
+                        selection={props.selection}
+                      />
+                    </Th>
+                  )}
                   {props.columns.map(({ title }) =>
                     title === '' ? (
                       <Th key={title} screenReaderText="Actions" />
@@ -99,6 +160,17 @@ export function PagedTable<Row>(props: {
               <Tbody>
                 {loaded.slice(0, PAGE).map((row) => (
                   <Tr key={props.rowKey(row)}>
+                    {props.selection === undefined ? null : (
+                      <Td modifier="fitContent">
+                        <ChooseRows
+                          id={`${props.label}-${props.rowKey(row)}`}
+                          label={`Choose ${props.selection.nameOf(row)}`}
+                          rows={[row]}
+                          rowKey={props.rowKey}
+                          selection={props.selection}
+                        />
+                      </Td>
+                    )}
                     {props.columns.map((column) => (
                       <Td key={column.title} dataLabel={column.title} modifier="breakWord">
                         {column.cell(row)}
@@ -112,6 +184,32 @@ export function PagedTable<Row>(props: {
         }
       </Loaded>
     </>
+  );
+}
+
+/** A check box for one or several rows. */
+function ChooseRows<Row>(props: {
+  id: string;
+  label: string;
+  rows: readonly Row[];
+  rowKey: (row: Row) => string;
+  selection: Selection<Row>;
+}) {
+  const { chosen, onChoose } = props.selection;
+  return (
+    <Checkbox
+      id={props.id}
+      aria-label={props.label}
+      isChecked={props.rows.every((row) => chosen.has(props.rowKey(row)))}
+      onChange={(_event, checked) => {
+        const next = new Map(chosen);
+        for (const row of props.rows) {
+          if (checked) next.set(props.rowKey(row), row);
+          else next.delete(props.rowKey(row));
+        }
+        onChoose(next);
+      }}
+    />
   );
 }
 
@@ -144,4 +242,19 @@ function Pager(props: { first: number; more: boolean; onTurn: (first: number) =>
 export function formatTime(milliseconds: number | undefined): string {
   if (milliseconds === undefined || milliseconds === 0) return '–';
   return new Date(milliseconds).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+}
+
+/** Keeps the search and the page in the address, or in the component. */
+function useShown(inAddress: boolean): readonly [Shown, (shown: Shown) => void] {
+  const [query, change] = useAddressQuery();
+  const own = useState<Shown>({ search: '', first: 0 });
+  if (!inAddress) return own;
+  const page = Number(query.get('page') ?? 1);
+  return [
+    {
+      search: query.get('search') ?? '',
+      first: Number.isSafeInteger(page) && page > 1 ? (page - 1) * PAGE : 0,
+    },
+    ({ search, first }) => change({ search, page: first === 0 ? '' : String(first / PAGE + 1) }),
+  ];
 }

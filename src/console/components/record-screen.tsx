@@ -1,53 +1,72 @@
 import { Tab, Tabs, TabTitleText } from '@patternfly/react-core/dist/dynamic/components/Tabs';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
+import { useLocation } from 'wouter';
+import { readAddress } from '../address/address.ts';
 import { Screen } from './frame.tsx';
 import { Loaded } from './service-calls.tsx';
 
 export interface RecordTab {
-  /** A part of element ids, so it contains no spaces. */
+  /** The last segment of the address, and a part of element ids. */
   name: string;
   title: string;
   content: ReactNode;
 }
 
 /**
- * The screen of a record with tabs. The first tab is open initially.
+ * The screen of a record with tabs. The open tab is in the address.
  *
- * @param props `label` is the text of the tab list for screen readers
+ * @param props `label` is the text of the tab list for screen readers; `tab` is the tab in the address. Default: the
+ *   first tab. `base` is the address of the first tab, built with `address`.
  */
 export function RecordScreen<T>(props: {
   realm: string;
   of: UseQueryResult<T>;
   title: (record: T) => string;
   label: string;
+  base: string;
+  tab: string | undefined;
+  actions?: (record: T) => ReactNode;
   tabs: (record: T) => readonly [RecordTab, ...RecordTab[]];
 }) {
-  const [chosen, choose] = useState<string | number>();
   return (
     <Loaded of={props.of}>
-      {(record) => {
-        const tabs = props.tabs(record);
-        // A change may remove a tab, such as the secret of a client that has become public.
-        const active = tabs.find(({ name }) => name === chosen) ?? tabs[0];
-        return (
-          <Screen title={props.title(record)} realm={props.realm}>
-            <Tabs
-              aria-label={props.label}
-              activeKey={active.name}
-              onSelect={(_event, key) => choose(key)}
-              mountOnEnter
-              unmountOnExit
-            >
-              {tabs.map(({ name, title, content }) => (
-                <Tab key={name} eventKey={name} title={<TabTitleText>{title}</TabTitleText>}>
-                  {content}
-                </Tab>
-              ))}
-            </Tabs>
-          </Screen>
-        );
-      }}
+      {(record) => (
+        <Screen title={props.title(record)} realm={props.realm} actions={props.actions?.(record)}>
+          <AddressTabs label={props.label} base={props.base} tab={props.tab} tabs={props.tabs(record)} />
+        </Screen>
+      )}
     </Loaded>
+  );
+}
+
+/** Tabs whose open tab is in the address, so that it can be sent, and Back returns to it. */
+export function AddressTabs(props: {
+  label: string;
+  base: string;
+  tab: string | undefined;
+  tabs: readonly [RecordTab, ...RecordTab[]];
+}) {
+  const { tabs, base } = props;
+  const [, navigate] = useLocation();
+  // A change may remove a tab, such as the secret of a client that has become public.
+  const active = tabs.find(({ name }) => name === props.tab) ?? tabs[0];
+  return (
+    <Tabs
+      aria-label={props.label}
+      activeKey={active.name}
+      onSelect={(_event, key) => {
+        const to = key === tabs[0].name ? base : `${base}/${key}`;
+        if (to !== readAddress()) navigate(to);
+      }}
+      mountOnEnter
+      unmountOnExit
+    >
+      {tabs.map(({ name, title, content }) => (
+        <Tab key={name} eventKey={name} title={<TabTitleText>{title}</TabTitleText>}>
+          {content}
+        </Tab>
+      ))}
+    </Tabs>
   );
 }

@@ -49,7 +49,7 @@ export function openAdministration(place: Place): Administration {
     },
     logIn: () => attempt('The login cannot start', () => session.login({ returnTo: location.href })),
     logOut: () => attempt('You are signed out in this browser, but not at the service', session.logout),
-    api: openAdminApi(`${place.baseUrl}/admin/realms`, session.fetch),
+    api: openAdminApi(`${place.baseUrl}/admin`, session.fetch),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -9,17 +9,15 @@ import type { AdminCall } from './call.ts';
 /** The paths of Keycloak 26 below a realm that idkit does not have yet. `*` is one segment, `**` is one or more. */
 const NOT_BUILT = `
   admin-events/** attack-detection/** authentication authentication/** client-description-converter
-  client-policies/** client-registration-policy/** client-scopes/*/scope-mappings client-scopes/*/scope-mappings/**
-  client-templates client-templates/** client-types clients-initial-access clients-initial-access/**
+  client-policies/** client-registration-policy/** client-templates client-templates/** client-types clients-initial-access clients-initial-access/**
   clients/*/authz/** clients/*/certificates/** clients/*/evaluate-scopes/** clients/*/installation/**
   clients/*/management/** clients/*/nodes clients/*/nodes/** clients/*/optional-client-scopes/**
   clients/*/protocol-mappers/protocol/* clients/*/registration-access-token clients/*/roles/*/groups
-  clients/*/roles/*/management/** clients/*/scope-mappings clients/*/scope-mappings/**
-  clients/*/test-nodes-available client-scopes/*/protocol-mappers/protocol/* components/*/sub-component-types
+  clients/*/roles/*/management/** clients/*/test-nodes-available client-scopes/*/protocol-mappers/protocol/* components/*/sub-component-types
   credential-registrators default-groups default-groups/* groups/*/management/** identity-provider/**
-  ldap-server-capabilities localization localization/** organizations organizations/** partial-export
+  ldap-server-capabilities localization localization/** organizations organizations/**
   roles/*/groups roles/*/management/** roles-by-id/*/management/** testLDAPConnection
-  testSMTPConnection user-storage/** users-management-permissions users/profile users/profile/**
+  testSMTPConnection user-storage/** users-management-permissions users/profile/**
   users/*/configured-user-storage-credential-types
   users/*/credentials/*/moveAfter/* users/*/credentials/*/moveToFirst users/*/disable-credential-types
   users/*/execute-actions-email users/*/federated-identity users/*/federated-identity/* users/*/impersonation

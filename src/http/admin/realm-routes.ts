@@ -3,12 +3,14 @@ import {
   clearLoginFailures,
   deleteRealm,
   deleteSession,
+  exportPartially,
   getUser,
   identityProviders,
   importPartially,
   listRealms,
   logoutAll,
   notFound,
+  previewImport,
   sessionStats,
   showLoginFailures,
   showRealm,
@@ -75,6 +77,27 @@ export const realmRows: readonly AdminRow[] = [
       importPartially(call, readJson(call.request), undefined, () =>
         readRepresentation(call.request, 'PartialImportRepresentation'),
       ),
+  },
+  {
+    method: 'POST',
+    path: '/partialImport/preview',
+    right: 'manageRealm',
+    writes: [],
+    handle: (call) =>
+      previewImport(call, readJson(call.request), () =>
+        readRepresentation(call.request, 'PartialImportRepresentation'),
+      ),
+  },
+  {
+    method: 'POST',
+    path: '/partial-export',
+    right: 'manageRealm',
+    writes: [],
+    handle: (call) =>
+      exportPartially(call, {
+        clients: call.query.flag('exportClients') === true,
+        groupsAndRoles: call.query.flag('exportGroupsAndRoles') === true,
+      }),
   },
   { method: 'POST', path: '/push-revocation', right: 'manageRealm', writes: [], handle: () => ({}) },
   { method: 'GET', path: '/client-session-stats', right: 'viewRealm', handle: sessionStats },

@@ -4,6 +4,7 @@ import {
   createRole,
   deleteRole,
   getClient,
+  getClientScope,
   getGroup,
   getRole,
   getRoleById,
@@ -26,7 +27,7 @@ import {
 import type { AdminRow, Written } from './admin-row.ts';
 import { type AdminCall, Created } from './call.ts';
 import { readRepresentation, readRepresentations } from './read-json.ts';
-import { theClient, theGroup, theNamedRole, theRole, theUser } from './written-records.ts';
+import { theClient, theGroup, theNamedRole, theRole, theScope, theUser } from './written-records.ts';
 
 type Role = ReturnType<typeof getRole>;
 
@@ -52,14 +53,39 @@ const USER_MAPPINGS = {
   path: '/users/:id/role-mappings',
   holder: async (call: AdminCall) => ({ user: await getUser(call, call.param('id')) }),
   holds: theUser,
-};
+  view: 'viewUsers',
+  manage: 'manageUsers',
+} as const;
 const GROUP_MAPPINGS = {
   path: '/groups/:id/role-mappings',
   holder: async (call: AdminCall) => ({ group: getGroup(call, call.param('id')) }),
   holds: theGroup,
-};
+  view: 'viewUsers',
+  manage: 'manageUsers',
+} as const;
+/** The roles that tokens of a client may contain, and those that a client scope adds to tokens. */
+const SCOPE_MAPPINGS: readonly MappingPath[] = [
+  {
+    path: '/clients/:client/scope-mappings',
+    holder: async (call) => ({ client: await getClient(call, call.param('client')) }),
+    holds: theClient,
+    view: 'viewClients',
+    manage: 'manageClients',
+    owner: 'owner',
+  },
+  {
+    path: '/client-scopes/:scope/scope-mappings',
+    holder: async (call) => ({ clientScope: getClientScope(call, call.param('scope')) }),
+    holds: theScope,
+    view: 'viewClients',
+    manage: 'manageClients',
+  },
+];
 
-/** The routes of realm roles and client roles, and of their assignments to users and groups. */
+/**
+ * The routes of realm roles and client roles, of their assignments to users and groups, and of the roles in the scope of
+ * clients and client scopes.
+ */
 export const roleRows: readonly AdminRow[] = [
   ...OWNERS.flatMap(ownerRows),
   ...oneRoleRows('/roles-by-id/:id', {
@@ -69,6 +95,7 @@ export const roleRows: readonly AdminRow[] = [
   }),
   ...mappingRows(USER_MAPPINGS),
   ...mappingRows(GROUP_MAPPINGS),
+  ...SCOPE_MAPPINGS.flatMap(mappingRows),
 ];
 
 function ownerRows({ path, kind, of, owner }: OwnerPath): AdminRow[] {
@@ -172,27 +199,31 @@ function oneRoleRows(path: string, { of, writes, right, find }: RolePath): Admin
   ];
 }
 
-/** A path that names the user or group whose roles are assigned. */
+/** A path that names the holder whose roles are assigned. */
 interface MappingPath {
   path: string;
   holder(call: AdminCall): Promise<RoleHolder>;
   holds: Written;
+  view: Right;
+  manage: Right;
+  /** The name of the parameter for the client that owns the roles. Default: `client`. */
+  owner?: string;
 }
 
-/** Creates the routes that read and change the roles of a user or group. */
-function mappingRows({ path, holder, holds }: MappingPath): AdminRow[] {
-  // Like Keycloak, look for the group only if the caller may view users.
-  const of = holds === theGroup ? (call: AdminCall) => call.rights.check('viewUsers') : holder;
+/** Creates the routes that read and change the roles of a holder. */
+function mappingRows({ path, holder, holds, view, manage, owner: name = 'client' }: MappingPath): AdminRow[] {
+  // Like Keycloak, look for the group or scope only if the caller may view it.
+  const of = holds === theGroup || holds === theScope ? (call: AdminCall) => call.rights.check(view) : holder;
   const owners: readonly [string, (call: AdminCall) => Promise<RoleOwner>][] = [
     [`${path}/realm`, async () => 'realm'],
-    [`${path}/clients/:client`, (call) => mappingClient(call, call.param('client'))],
+    [`${path}/clients/:${name}`, (call) => mappingClient(call, call.param(name))],
   ];
   return [
     {
       method: 'GET',
       path,
       of,
-      right: 'viewUsers',
+      right: view,
       handle: async (call) => listMappings(call, await holder(call)),
     },
     ...owners.flatMap(([below, owner]) => [
@@ -201,7 +232,7 @@ function mappingRows({ path, holder, holds }: MappingPath): AdminRow[] {
           method: 'GET',
           path: `${below}${which}`,
           of,
-          right: 'viewUsers',
+          right: view,
           handle: async (call) => listMappingsOf(call, await holder(call), await owner(call), WHICH[which]),
         }),
       ),
@@ -210,7 +241,7 @@ function mappingRows({ path, holder, holds }: MappingPath): AdminRow[] {
           method,
           path: below,
           of,
-          right: 'manageUsers',
+          right: manage,
           writes: [holds],
           handle: async (call) => {
             const to = await holder(call);

@@ -1,36 +1,16 @@
-import { whoAmI } from '../../admin/index.ts';
 import { forCaller, IdkitError } from '../../core/index.ts';
 import type { Route } from '../url-table/route.ts';
-import { pathParameter } from '../url-table/url-table.ts';
 import type { AdminRow } from './admin-row.ts';
-import { authenticate, originHeaders } from './authenticate.ts';
 import { clientRows } from './client-routes.ts';
 import { componentRows } from './component-routes.ts';
 import { eventRows } from './event-routes.ts';
 import { groupRows } from './group-routes.ts';
 import { restRoutes, restRows } from './not-implemented.ts';
-import { readQuery } from './query.ts';
+import { outsideRoutes } from './outside-routes.ts';
 import { realmRows, realmsRows } from './realm-routes.ts';
 import { roleRows } from './role-routes.ts';
 import { adminRoute, realmsRoute } from './run-row.ts';
-import { sendJson } from './send-pages.ts';
 import { userRows } from './user-routes.ts';
-
-/**
- * Returns the caller and their roles. Keycloak's console sends this request first. Its path is not below
- * `/admin/realms`.
- */
-const whoAmIRoute: Route = {
-  method: 'GET',
-  url: '/admin/:realm/console/whoami',
-  handle: async (services, request, reply) => {
-    const caller = await authenticate(services, request);
-    reply.headers(originHeaders(request));
-    const realm = pathParameter(request, 'realm');
-    const of = readQuery(request).text('currentRealm');
-    return sendJson(reply, await whoAmI(services.admin, caller, { realm, of }));
-  },
-};
 
 /**
  * The table of all routes below `/admin/realms/{realm}` (docs/keycloak/admin-api.md). Routes of a new file have to be
@@ -50,7 +30,7 @@ export const adminRows: readonly AdminRow[] = [
 const rows: readonly Route[] = [
   ...realmsRows.map(realmsRoute),
   ...adminRows.map(adminRoute),
-  whoAmIRoute,
+  ...outsideRoutes,
   ...restRoutes,
 ];
 

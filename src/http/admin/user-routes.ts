@@ -16,6 +16,7 @@ import {
   logoutUser,
   resetPassword,
   revokeConsent,
+  showProfile,
   showUser,
   updateUser,
 } from '../../admin/index.ts';
@@ -45,6 +46,7 @@ export const userRows: readonly AdminRow[] = [
     right: 'queryUsers',
     handle: (call) => countUsers(call, userQuery(call)),
   },
+  { method: 'GET', path: '/users/profile', right: 'queryUsers', handle: showProfile },
   {
     method: 'POST',
     path: '/users',

@@ -81,7 +81,13 @@ export function buildApp(services: Services, options: AppOptions): FastifyInstan
   addCatchAll(app, ['/*'], METHODS, bodyBytes, notFound);
   // Every administrative route with a body authorizes the caller before the service reads a large body.
   const authorized = METHODS.filter((method) => method !== 'OPTIONS');
-  addCatchAll(app, ['/admin/realms', '/admin/realms/*'], authorized, adminBodyBytes, notFound);
+  addCatchAll(
+    app,
+    ['/admin/realms', '/admin/realms/*', '/admin/import-preview'],
+    authorized,
+    adminBodyBytes,
+    notFound,
+  );
   return app;
 }
 

@@ -65,6 +65,7 @@ export function openEventSink(options: {
   return {
     emit(event, realmName) {
       metrics.events.add(event.type, event.error, realmName, event.clientId);
+      metrics.history.count(event.type);
       if (event.type === 'REFRESH_TOKEN') metrics.renewals.add(realmName, 'good');
       else if (event.type === 'REFRESH_TOKEN_ERROR') metrics.renewals.add(realmName, 'failed');
       if (isReuse(event)) metrics.countReuse(realmName);

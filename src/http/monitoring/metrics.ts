@@ -1,11 +1,13 @@
 import type { HashingFigures } from '../../crypto/index.ts';
 import type { Store } from '../../store/index.ts';
+import { MinuteHistory } from './minute-history.ts';
 
 /** The counters of the service. They work without prom-client, which is loaded only at the first scrape. */
 export class Metrics {
   readonly requests = new RequestHistogram();
   readonly events = new EventCounter();
   readonly renewals = new RecentRenewals();
+  readonly history = new MinuteHistory();
   readonly #reuseByRealm = new Map<string, number>();
   readonly #repeatsByRealm = new Map<string, number>();
   /**

@@ -55,6 +55,14 @@ export interface StoreFigures extends CountFigures {
   openLogins: number;
 }
 
+/** A service that is connected to the database. */
+export interface ServiceOnDatabase {
+  /** For example `idkit serve HOST PID`. */
+  name: string;
+  /** Unix time in milliseconds of its oldest connection. */
+  since: number;
+}
+
 /** The figures of one lane: a set of connections or processes that only one kind of work uses. */
 export interface LaneFigures {
   /** Number of operations that run. */
@@ -133,6 +141,11 @@ export interface Store
   figures(): Promise<StoreFigures>;
   /** Returns the figures of this store's lanes by their names, such as `reads`. */
   lanes(): Readonly<Record<string, LaneFigures>>;
+  /**
+   * Lists the services that use the database, the oldest first. The list is empty on SQLite, where the caller is the only
+   * one.
+   */
+  listServices(): Promise<readonly ServiceOnDatabase[]>;
   /** Finishes running writes, checkpoints and closes. Further calls have no effect. */
   close(): Promise<void>;
 }

@@ -3,7 +3,14 @@ import type { Clock } from '../../core/index.ts';
 import { IdkitError, isAdministrative } from '../../core/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
 import { mapFault, oneRow } from '../../postgres/index.ts';
-import type { CountDrift, OnBuild, RotationResult, Store, StoreFigures } from '../contract/index.ts';
+import type {
+  CountDrift,
+  OnBuild,
+  RotationResult,
+  ServiceOnDatabase,
+  Store,
+  StoreFigures,
+} from '../contract/index.ts';
 import type { BackgroundMigration } from '../migrations/background.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
@@ -24,6 +31,7 @@ import { CountFolds, readDrift } from './counts.ts';
 import { prepared, rowsOf, withoutNul } from './prepared.ts';
 import { AdministrativeReads, openFamilyReads, openPointReads, readAgain } from './reads.ts';
 import { openRotations } from './rotations.ts';
+import { listServices } from './service-list.ts';
 import { advance, runSteps, type TransactionOptions } from './transactions.ts';
 import { Turns } from './turns.ts';
 import { UnansweredRotations } from './unanswered.ts';
@@ -161,6 +169,10 @@ export class PostgresStore extends SqlMovingSessions {
       reads: this.#reads.room.figures,
       changes: this.#changes.figures,
     };
+  }
+
+  listServices(): Promise<readonly ServiceOnDatabase[]> {
+    return this.#read((client) => listServices(client));
   }
 
   async figures(): Promise<StoreFigures> {

@@ -54,6 +54,7 @@ const LONGEST_KEY = 500;
 export abstract class SqlStore extends SqlCleaning implements Store {
   abstract figures(): Promise<StoreFigures>;
   abstract lanes(): ReturnType<Store['lanes']>;
+  abstract listServices(): ReturnType<Store['listServices']>;
   abstract close(): Promise<void>;
 
   /** Returns immediately, because a SQLite database has only one store that writes. */

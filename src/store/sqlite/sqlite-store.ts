@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Compilable } from 'kysely';
 import { type Clock, callerSignal, IdkitError, isAdministrative } from '../../core/index.ts';
-import type { CountDrift, Store, StoreFigures } from '../contract/index.ts';
+import type { CountDrift, ServiceOnDatabase, Store, StoreFigures } from '../contract/index.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import { COMPILED_QUERIES } from '../queries/compiled/sqlite.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
@@ -104,6 +104,11 @@ export class SqliteStore extends SqlMovingSessions {
 
   lanes(): ReturnType<Store['lanes']> {
     return { reads: this.#room.figures, changes: this.#changes.figures };
+  }
+
+  async listServices(): Promise<readonly ServiceOnDatabase[]> {
+    this.checkOpen();
+    return [];
   }
 
   async figures(): Promise<StoreFigures> {

@@ -7,6 +7,27 @@ import { begin, counted, many, type Rule, rotation } from './suite.ts';
 /** Rules that hold between several stores on one database. */
 export function replicasRules(rule: Rule): void {
   rule(
+    '"Lists the services that use the database, the oldest first. The list is empty on SQLite"',
+    async (store, _, other) => {
+      const services = await store.listServices();
+      if (store === other) {
+        assert.deepEqual(services, []);
+        return;
+      }
+      assert.ok(services.length > 0, 'the connections of these stores hold the lock');
+      const times = services.map(({ since }) => since);
+      assert.deepEqual(
+        times,
+        times.toSorted((one, next) => one - next),
+      );
+      for (const { name, since } of services) {
+        assert.match(name, /idkit/);
+        assert.ok(Number.isInteger(since) && since <= Date.now() + 1000);
+      }
+    },
+  );
+
+  rule(
     '"A read that starts after a write returned sees that write", in another store too',
     async (store, _, other) => {
       await begin(store);

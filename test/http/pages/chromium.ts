@@ -26,7 +26,7 @@ export function missingBrowser(): string | undefined {
   return 'needs chromium';
 }
 
-/** Starts a browser with an empty profile. */
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+/** Starts a browser with an empty profile. @param flags further flags of Chromium */
+export function launchBrowser(flags: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: EXECUTABLE, args: [...FLAGS, ...flags] });
 }

@@ -79,7 +79,7 @@ const users: Record<string, Sample> = {
   },
   ...memberships('PUT', 'new', true),
   ...memberships('DELETE', 'had', false),
-  ...mappings('users', userPath),
+  ...mappings('/users/:id/role-mappings', userPath),
 };
 
 function memberships(method: string, name: string, there: boolean): Record<string, Sample> {
@@ -95,32 +95,40 @@ function memberships(method: string, name: string, there: boolean): Record<strin
   };
 }
 
-function mappings(area: string, path: (place: Place) => string): Record<string, Sample> {
-  const both = (method: string, name: string, there: boolean): [string, Sample][] => [
+/**
+ * Samples for the roles of a holder. The realm file of the pairs cannot contain the roles of clients and scopes, so their
+ * samples add the role that they remove.
+ */
+function mappings(
+  base: string,
+  holder: (place: Place) => string,
+  { owner = 'client', stored = true } = {},
+): Record<string, Sample> {
+  const path = (place: Place) => `${holder(place)}/${base.split('/').at(-1)}`;
+  const both = (method: string, name: string, there: boolean): [string, Sample][] =>
     [
-      `${method} /${area}/:id/role-mappings/realm`,
+      { below: '/realm', at: () => '/realm', id: ({ side }: Place) => `${name}-${side}` },
       {
-        body: ({ side }) => [{ id: `${name}-${side}`, name: `${name}-${side}` }],
-        seen: has(
-          (place) => `${path(place)}/role-mappings/realm`,
-          ({ side }) => `${name}-${side}`,
-          there,
-        ),
+        below: `/clients/:${owner}`,
+        at: ({ side }: Place) => `/clients/side-${side}`,
+        id: ({ side }: Place) => `side-${side}-${name}`,
       },
-    ],
-    [
-      `${method} /${area}/:id/role-mappings/clients/:client`,
-      {
-        params: ({ side }) => ({ client: `side-${side}` }),
-        body: ({ side }) => [{ id: `side-${side}-${name}`, name }],
-        seen: has(
-          (place) => `${path(place)}/role-mappings/clients/side-${place.side}`,
-          ({ side }) => `side-${side}-${name}`,
-          there,
-        ),
-      },
-    ],
-  ];
+    ].map(({ below, at, id }) => {
+      const body = (place: Place) => [{ id: id(place) }];
+      const url = (place: Place) => `${path(place)}${at(place)}`;
+      return [
+        `${method} ${base}${below}`,
+        {
+          params: ({ side }: Place): Record<string, string> =>
+            below === '/realm' ? {} : { [owner]: `side-${side}` },
+          body,
+          ...(stored || there
+            ? {}
+            : { prepare: (place: Place) => place.call('POST', url(place), body(place)) }),
+          seen: has(url, id, there),
+        },
+      ];
+    });
   return Object.fromEntries([...both('POST', 'new', true), ...both('DELETE', 'had', false)]);
 }
 
@@ -225,6 +233,7 @@ const clients: Record<string, Sample> = {
       (await place.call('GET', `${clientPath(place)}/roles/role-${place.side}`)).status === 200,
   },
   ...mapperSamples('/clients/:client', clientPath),
+  ...mappings('/clients/:client/scope-mappings', clientPath, { owner: 'owner', stored: false }),
 };
 
 const scopes: Record<string, Sample> = {
@@ -235,6 +244,7 @@ const scopes: Record<string, Sample> = {
   ...scopeLists('default'),
   ...scopeLists('optional'),
   ...mapperSamples('/client-scopes/:scope', scopePath),
+  ...mappings('/client-scopes/:scope/scope-mappings', scopePath, { stored: false }),
 };
 
 function roles(path: string): Record<string, Sample> {
@@ -268,7 +278,7 @@ const groups: Record<string, Sample> = {
     seen: inGroup(({ side }) => `new-${side}`),
     field: 'parent',
   },
-  ...mappings('groups', groupPath),
+  ...mappings('/groups/:id/role-mappings', groupPath),
 };
 
 const componentPath = ({ the }: Place) => `/components/${the}`;

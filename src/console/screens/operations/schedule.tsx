@@ -1,0 +1,57 @@
+import { Label } from '@patternfly/react-core/dist/dynamic/components/Label';
+import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table/dist/dynamic/components/Table';
+import { formatDuration } from '../../components/duration-field.tsx';
+import { formatAge } from '../../components/units.ts';
+import type { Operations } from './operations-data.ts';
+
+const OUTCOMES = {
+  good: { color: 'green', text: 'Good' },
+  findings: { color: 'orange', text: 'With findings' },
+  failed: { color: 'red', text: 'Failed' },
+} as const;
+
+/** The procedures that the timers run, with their last results. */
+export function Schedule({ state }: { state: Operations }) {
+  const now = Date.parse(state.at);
+  return (
+    <section aria-labelledby="schedule-title">
+      <h2 id="schedule-title">Schedule</h2>
+      <p className="subtle">
+        The timers that <code>idkit schedule</code> prints. The service does not run them; it shows what they
+        left.
+      </p>
+      <Table aria-label="Schedule" variant="compact">
+        <Thead>
+          <Tr>
+            <Th>Procedure</Th>
+            <Th>Every</Th>
+            <Th>Last</Th>
+            <Th>Result</Th>
+          </Tr>
+        </Thead>
+        <Tbody>
+          {state.schedule.map(({ id, title, everySeconds, last, late }) => (
+            <Tr key={id}>
+              <Td dataLabel="Procedure">{title}</Td>
+              <Td dataLabel="Every">{formatDuration(everySeconds).replace(/^1 /, '')}</Td>
+              <Td dataLabel="Last">
+                {last === undefined ? 'Never' : formatAge(last.at, now)}{' '}
+                {late ? <Label color="orange">Late</Label> : null}
+              </Td>
+              <Td dataLabel="Result" modifier="breakWord">
+                {last === undefined ? (
+                  '–'
+                ) : (
+                  <>
+                    <Label color={OUTCOMES[last.outcome].color}>{OUTCOMES[last.outcome].text}</Label>
+                    {last.messages.length === 0 ? null : <p className="subtle">{last.messages.join('. ')}</p>}
+                  </>
+                )}
+              </Td>
+            </Tr>
+          ))}
+        </Tbody>
+      </Table>
+    </section>
+  );
+}

@@ -1,0 +1,191 @@
+import { statfs } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { overviewRoot, type RootOverview, type SetOverview } from '../backupset/index.ts';
+import { ownVersion, type Settings } from '../config/index.ts';
+import { IdkitError, seconds, systemErrorCode } from '../core/index.ts';
+import type { Metrics, Operations } from '../http/index.ts';
+import type { Store } from '../store/index.ts';
+import { findAlerts } from './operations-alerts.ts';
+
+/** Time in milliseconds for which the overview of the backup root and the figures are reused. */
+const REUSED_MS = 10_000;
+
+const DAY = 86_400;
+
+/** How often each procedure runs in the schedule that `idkit schedule` prints, and after how long it is late. */
+const SCHEDULE = [
+  { id: 'backup-database', title: 'Backup of the database', everySeconds: DAY, lateSeconds: 26 * 3600 },
+  { id: 'backup-realms', title: 'Export of the realms', everySeconds: DAY, lateSeconds: 26 * 3600 },
+  { id: 'backup-config', title: 'Backup of the configuration', everySeconds: 7 * DAY, lateSeconds: 8 * DAY },
+  { id: 'backup-env', title: 'Backup of the environment', everySeconds: 7 * DAY, lateSeconds: 8 * DAY },
+  { id: 'verify', title: 'Verification of the newest set', everySeconds: DAY, lateSeconds: 26 * 3600 },
+  { id: 'drill', title: 'Test restore', everySeconds: 31 * DAY, lateSeconds: 35 * DAY },
+] as const;
+
+/** The parts of a service from which its state is read. */
+export interface OperationsParts {
+  settings: Settings;
+  store: Pick<Store, 'figures' | 'listDue' | 'listBackgroundMigrations' | 'listServices' | 'clock'>;
+  metrics: Pick<Metrics, 'history' | 'renewals'>;
+  /** Returns the base URL, which is known when the service listens. */
+  baseUrl: () => string;
+}
+
+/**
+ * Returns a function that reads the state of the platform. Parallel calls share one reading. A part that cannot be read
+ * is absent, so that it does not hide the others.
+ */
+export function openOperations(parts: OperationsParts): () => Promise<Operations> {
+  const startedAt = new Date(Date.now() - process.uptime() * 1000).toISOString();
+  let reading: Promise<Slow> | undefined;
+  let goodUntil = 0;
+  const readSlow = (): Promise<Slow> => {
+    if (reading !== undefined && performance.now() < goodUntil) return reading;
+    goodUntil = performance.now() + REUSED_MS;
+    reading = readParts(parts);
+    return reading;
+  };
+  return async () => {
+    const slow = await readSlow();
+    const known: Omit<Operations, 'alerts'> = {
+      at: new Date().toISOString(),
+      service: {
+        version: ownVersion(),
+        startedAt,
+        baseUrl: parts.baseUrl(),
+        host: hostname(),
+        pid: process.pid,
+      },
+      ...slow,
+      traffic: parts.metrics.history.minutes(),
+      renewals: parts.metrics.renewals.figures(),
+    };
+    return { ...known, alerts: findAlerts(known) };
+  };
+}
+
+type Slow = Pick<Operations, 'replicas' | 'database' | 'backups' | 'schedule'>;
+
+async function readParts(parts: OperationsParts): Promise<Slow> {
+  const [replicas, database, backups] = await Promise.all([
+    readReplicas(parts),
+    readDatabase(parts),
+    readBackups(parts.settings),
+  ]);
+  return { replicas, database, backups, schedule: planSchedule(backups.overview, Date.now()) };
+}
+
+/** Runs a read, and returns the fallback if the database or the file system does not respond. */
+async function orElse<T>(read: () => Promise<T>, fallback: T): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof IdkitError || systemErrorCode(error) !== undefined) return fallback;
+    throw error;
+  }
+}
+
+async function readReplicas({ store }: OperationsParts): Promise<Operations['replicas']> {
+  const services = await orElse(() => store.listServices(), []);
+  const own = { name: `idkit serve ${hostname()} ${process.pid}` };
+  if (services.length === 0) return [own];
+  return services.map(({ name, since }) => ({ name, since: new Date(since).toISOString() }));
+}
+
+async function readDatabase({ settings, store }: OperationsParts): Promise<Operations['database']> {
+  const { database } = settings;
+  const figures = await orElse(() => store.figures(), undefined);
+  const due = await orElse(() => store.listDue(seconds(store.clock)), []);
+  const migrations = await orElse(() => store.listBackgroundMigrations(), []);
+  const free =
+    database.kind === 'sqlite' ? await orElse(() => statfs(dirname(database.file)), undefined) : undefined;
+  return {
+    kind: database.kind,
+    ...(figures === undefined
+      ? {}
+      : {
+          figures: {
+            bytes: figures.databaseBytes,
+            schemaVersion: figures.schemaVersion,
+            realms: figures.realms,
+            users: figures.users,
+            userSessions: figures.userSessions,
+            offlineSessions: figures.offlineSessions,
+            openLogins: figures.openLogins,
+          },
+        }),
+    ...(free === undefined ? {} : { freeBytes: free.bavail * free.bsize }),
+    due: due.filter(({ records }) => records > 0),
+    migrations: migrations.map(({ name, title, handled, left }) => ({
+      name,
+      title,
+      handled,
+      ...(left === undefined ? {} : { left }),
+    })),
+  };
+}
+
+async function readBackups({ backup, dir }: Settings): Promise<Operations['backups']> {
+  const { root, keepDays, mirror } = backup;
+  const known = { root, keepDays, mirror: mirror !== null };
+  try {
+    const overview = await overviewRoot(root, Date.now());
+    const newest = newestGood(overview);
+    return {
+      ...known,
+      overview,
+      ...(newest === undefined
+        ? {}
+        : { restore: `idkit --dir ${quote(dir)} restore --from ${quote(join(root, newest.name))}` }),
+    };
+  } catch (error) {
+    if (!(error instanceof IdkitError) && systemErrorCode(error) === undefined) throw error;
+    return { ...known, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Returns the newest set that can be restored. */
+export function newestGood({ sets }: RootOverview): SetOverview | undefined {
+  return sets.find(({ whole, future, state }) => whole && !future && state !== 'bad');
+}
+
+function quote(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function planSchedule(overview: RootOverview | undefined, now: number): Operations['schedule'] {
+  return SCHEDULE.map(({ id, title, everySeconds, lateSeconds }) => {
+    const last = overview === undefined ? undefined : findLast(overview, id);
+    const late = last === undefined || now - Date.parse(last.at) > lateSeconds * 1000;
+    return { id, title, everySeconds, ...(last === undefined ? {} : { last }), late };
+  });
+}
+
+type LastRun = NonNullable<Operations['schedule'][number]['last']>;
+
+/** Finds the last result of a procedure: the recorded one, or what the sets themselves show. The newer one counts. */
+function findLast(overview: RootOverview, id: string): LastRun | undefined {
+  const { sets, last } = overview;
+  const found: LastRun[] = [];
+  const recorded = last[id];
+  if (recorded !== undefined)
+    found.push({ at: recorded.at, outcome: recorded.outcome, messages: recorded.messages });
+  for (const set of sets.filter(({ future }) => !future)) {
+    if (id === 'verify' && set.verified !== undefined)
+      found.push({
+        at: set.verified.at,
+        outcome: set.verified.verdict === 'good' ? 'good' : 'failed',
+        messages: set.verified.problems,
+      });
+    if (id === 'drill' && set.drill !== undefined)
+      found.push({
+        at: set.drill.startedAt,
+        outcome: set.drill.outcome === 'passed' ? 'good' : 'failed',
+        messages: set.drill.problems,
+      });
+    if (set.parts.some((part) => id === `backup-${part}`))
+      found.push({ at: set.startedAt, outcome: 'good', messages: [] });
+  }
+  return found.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at)).at(-1);
+}
