@@ -1,7 +1,7 @@
-import { Alert } from '@patternfly/react-core/dist/dynamic/components/Alert';
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { EmptyState, EmptyStateBody } from '@patternfly/react-core/dist/dynamic/components/EmptyState';
 import { Spinner } from '@patternfly/react-core/dist/dynamic/components/Spinner';
+import { Title } from '@patternfly/react-core/dist/dynamic/components/Title';
 import { Component, lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { Link } from 'wouter';
 import { matchAddress, useAddress } from '../address/address.ts';
@@ -69,17 +69,8 @@ class FaultBoundary extends Component<{ children: ReactNode }, { fault: unknown 
         : `This screen failed: ${fault instanceof Error ? fault.message : String(fault)}`;
     return (
       <div className="waiting">
-        <Alert
-          isInline
-          variant="danger"
-          component="p"
-          title={title}
-          actionLinks={
-            <Button variant="link" onClick={() => location.reload()}>
-              Reload the console
-            </Button>
-          }
-        />
+        <Title headingLevel="h1">{title}</Title>
+        <Button onClick={() => location.reload()}>Reload the console</Button>
       </div>
     );
   }

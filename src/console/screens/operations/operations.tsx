@@ -211,7 +211,7 @@ function DatabaseCard({ state: { database } }: { state: Operations }) {
 
 function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
-    <DescriptionList isHorizontal isCompact>
+    <DescriptionList isHorizontal isCompact horizontalTermWidthModifier={{ default: '12rem' }}>
       {facts.map(([name, value]) => (
         <DescriptionListGroup key={name}>
           <DescriptionListTerm>{name}</DescriptionListTerm>
