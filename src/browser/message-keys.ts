@@ -69,6 +69,7 @@ export const RULE_MESSAGE_KEYS = [
   'error-person-name-invalid-character',
   // Account pages
   'accountDeniedMessage',
+  'accountOffMessage',
   'accountNotLoggedInMessage',
   'accountFormOutdatedMessage',
   'accountUpdatedMessage',
