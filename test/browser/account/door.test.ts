@@ -53,7 +53,9 @@ describe('access to the account pages', () => {
     const browser = new AccountBrowser(world, acme.realm);
     const answer = await browser.open('sessions', '?error=access_denied&iss=x');
     assert.equal(errorOf(answer), '400 accountNotLoggedInMessage');
-    assert.equal(pageOf(answer, 'error').backTo, `${BASE_URL}${browser.url('sessions')}`);
+    assert.deepEqual(pageOf(answer, 'error').ways, [
+      { way: 'sign-in', url: `${BASE_URL}${browser.url('sessions')}` },
+    ]);
   });
 
   it('ignores the form of an account page if the browser is not logged in', async () => {

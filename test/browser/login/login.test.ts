@@ -243,16 +243,22 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
   });
 
   it('shows a link to the client on the error page if the client has a web address', async () => {
-    for (const [baseUrl, backTo] of [
+    for (const [baseUrl, url] of [
       ['https://web.example.test/home', 'https://web.example.test/home'],
       ['/home', 'https://web.example.test/home'],
-      ['javascript:alert(1)', undefined],
+      ['javascript:alert(1)', 'https://web.example.test'],
+      ['', 'https://web.example.test'],
     ] as const) {
       const usual = { redirectUris: [CALLBACK], standardFlowEnabled: true };
       const rootUrl = 'https://web.example.test';
       const client = await newClient({ ...usual, rootUrl, baseUrl });
       const form = await newBrowser().authorize({ client_id: client.clientId });
-      assert.equal(pageOf(await newBrowser().logIn(form, 'alice'), 'error').backTo, backTo);
+      const { ways } = pageOf(await newBrowser().logIn(form, 'alice'), 'error');
+      assert.deepEqual(
+        ways.map(({ way }) => way),
+        ['restart', 'application'],
+      );
+      assert.equal(ways[1]!.url, url);
     }
   });
 

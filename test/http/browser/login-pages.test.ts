@@ -45,9 +45,9 @@ test('serves the login page with GET, POST and HEAD, and forbids caching it', as
     assert.equal(answer.headers.get('content-type'), 'text/html;charset=utf-8');
     assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
     assert.equal(answer.headers.get('x-frame-options'), 'SAMEORIGIN');
-    assert.equal(
-      answer.headers.get('content-security-policy'),
-      "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'self'; base-uri 'none'",
+    assert.match(
+      answer.headers.get('content-security-policy')!,
+      /^default-src 'none'; style-src 'self'; img-src 'self'; script-src 'sha256-[^']+'; frame-ancestors 'self'; base-uri 'none'$/,
     );
   }
   const [byGet, byPost, byHead] = await Promise.all(responses.map((answer) => answer.text()));
@@ -194,7 +194,7 @@ test('a real browser shows stored names on the pages as text (XSS)', async (t) =
   await page.click('#kc-login');
   assert.equal(await page.innerText('#input-error'), 'Invalid username or password.');
   assert.equal(await page.inputValue('#username'), attack);
-  assert.equal(await page.locator('img, script').count(), 0);
+  assert.equal(await page.locator('img, script:not(body > script:last-child)').count(), 0);
   assert.deepEqual(trouble, []);
 });
 

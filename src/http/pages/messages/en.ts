@@ -5,12 +5,7 @@ import type { DetailKey } from './details.ts';
  * A text with a number, in the forms that the language has (`Intl.PluralRules`). The first value of the message decides
  * the form.
  */
-export interface Plural {
-  readonly one?: string;
-  readonly few?: string;
-  readonly many?: string;
-  readonly other: string;
-}
+export type Plural = Readonly<{ one?: string; few?: string; many?: string; other: string }>;
 
 /**
  * Every text of the pages in English. A value of the message replaces `{name}`. Keys are those of Keycloak if Keycloak
