@@ -74,6 +74,7 @@ export const RULE_MESSAGE_KEYS = [
   'accountFormOutdatedMessage',
   'accountUpdatedMessage',
   'accountNotUpdatedMessage',
+  'accountPasswordMissingMessage',
   'accountPasswordWrongMessage',
   'accountPasswordUpdatedMessage',
   'accountSessionEndedMessage',

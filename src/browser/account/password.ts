@@ -37,6 +37,11 @@ const rules: AccountRules = {
     if (!rights.change) return answerDenied(account);
     const event = startAccountEvent(account, 'UPDATE_PASSWORD');
     const { password, faults, eventError } = await readNewPassword(account, sso.user);
+    if (!request.form.get('password')) {
+      event.failed('password_missing');
+      const message = faultsMessage([{ key: 'accountPasswordMissingMessage' }, ...faults]);
+      return rules.show(account, { message });
+    }
     const proved = await proveCurrent(account, event);
     if (proved === undefined) {
       // Without the current password, the new one is not compared with previous passwords.

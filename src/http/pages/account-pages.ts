@@ -43,7 +43,7 @@ function profilePage(page: AccountPageOf<'account-profile'>, frame: PageFrame, t
 function passwordPage(page: AccountPageOf<'account-password'>, frame: PageFrame, texts: Texts): PageContent {
   const { account } = page;
   if (!account.mayChange) return accountContent('password', account, frame, texts, readOnlyHint(texts));
-  const wrong = errorKeys(frame).includes('accountPasswordWrongMessage');
+  const wrong = errorKeys(frame).some((key) => /^accountPassword(Wrong|Missing)Message$/.test(key));
   const content = accountContent('password', account, frame, texts, [
     html`<p class="quiet">${texts.text('accountPasswordHint')}</p>
 `,

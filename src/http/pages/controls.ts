@@ -73,7 +73,7 @@ export function newPasswordFields(
       html`<div class="rules quiet" id="${RULES_ID}"><p>${texts.text('passwordRules')}</p>
 <ul>
 ${rules.map(
-  (rule) => html`<li>${texts.message(rule)}</li>
+  (rule) => html`<li${faulty.includes(rule.key) && html` class="broken"`}>${texts.message(rule)}</li>
 `,
 )}</ul></div>
 `,

@@ -153,7 +153,9 @@ function languageName(locale: string): string {
   if (matchLocale(PAGE_LOCALES, locale) !== locale) return locale;
   let name = languageNames.get(locale);
   if (name === undefined) {
-    name = new Intl.DisplayNames([locale], { type: 'language' }).of(locale) ?? locale;
+    const found = new Intl.DisplayNames([locale], { type: 'language' }).of(locale) ?? locale;
+    // A name that stands alone begins with a capital, also in languages that write it small in a sentence.
+    name = found.charAt(0).toLocaleUpperCase(locale) + found.slice(1);
     languageNames.set(locale, name);
   }
   return name;

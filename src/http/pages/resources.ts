@@ -23,7 +23,7 @@ dd { min-width: 0; margin: 0; }
 @media (max-width: 30rem) {
   .pages { margin: 0 -.5rem 1.5rem; padding: 0 0 1rem; border-bottom: 1px solid var(--line); }
   .pages a { padding: .5rem; }
-  .pages form { margin-left: .5rem; }
+  .pages form { flex: 1 1 100%; justify-content: space-between; margin: .25rem 0 0; padding: 0 .5rem; }
   .pages [aria-current] { text-decoration: underline; box-shadow: none; }
 }
 `;
@@ -168,6 +168,7 @@ form { margin: 0; }
 .rules p { margin: 0 0 .25rem; }
 .rules ul, .alert ul { margin: 0; padding-left: 1.2rem; }
 .rules { margin: 0 0 1rem; }
+.broken { color: var(--bad); }
 details p { margin: .35rem 0 1rem; }
 summary { cursor: pointer; }
 .preview { grid-column: 1 / -1; padding: .6rem .9rem; border: 1px dashed var(--edge); border-radius: .6rem; font-size: .9375rem; }

@@ -85,9 +85,9 @@ describe('access to the account pages', () => {
     const browser = new AccountBrowser(world, realm);
     accountOf(await browser.enter('alice'));
     await realm.put({ do: 'put', client: { ...account, enabled: false } });
-    assert.equal(errorOf(await browser.open('profile')), '404 clientDisabledMessage');
+    assert.equal(errorOf(await browser.open('profile')), '404 accountOffMessage');
     await realm.put({ do: 'remove', what: 'client', id: account.id });
-    assert.equal(errorOf(await browser.open('profile')), '404 clientNotFoundMessage');
+    assert.equal(errorOf(await browser.open('profile')), '404 accountOffMessage');
     await realm.settings({ enabled: false });
     assert.equal(errorOf(await browser.open('profile')), '400 realmNotEnabledMessage');
   });

@@ -1,4 +1,5 @@
 import type { AccountFrame, Message, PageFrame } from '../../../src/browser/index.ts';
+import { PAGE_LOCALES } from '../../../src/model/index.ts';
 import { PLAIN, RULES, type Sample, type Texts } from './samples.ts';
 
 const base = '/realms/acme/account/';
@@ -8,10 +9,7 @@ export function accountSamples(texts: Texts = PLAIN, locale = 'en'): readonly Sa
   const frame = (message?: PageFrame['message']): PageFrame => ({
     realm: { name: texts.realm, displayName: texts.displayName },
     locale,
-    languages: [
-      { locale: 'en', url: `${base}?kc_locale=en` },
-      { locale: 'de', url: `${base}?kc_locale=de` },
-    ],
+    languages: PAGE_LOCALES.map((one) => ({ locale: one, url: `${base}?kc_locale=${one}` })),
     ...(message === undefined ? {} : { message }),
   });
   const account: AccountFrame = {

@@ -189,6 +189,7 @@ export const cs: Messages = {
   accountNotUpdatedMessage: 'Nic se nezměnilo. Opravte označená pole.',
   accountPasswordCurrent: 'Současné heslo',
   accountPasswordHint: 'Nové heslo vás odhlásí na všech ostatních zařízeních a ve všech aplikacích.',
+  accountPasswordMissingMessage: 'Zadejte své současné heslo.',
   accountPasswordWrongMessage: 'Vaše současné heslo je nesprávné.',
   accountPasswordUpdatedMessage: 'Vaše heslo bylo změněno. Všechna ostatní zařízení byla odhlášena.',
   accountSessionsHint: 'Na těchto zařízeních jste přihlášeni. Odhlaste zařízení, která neznáte.',

@@ -191,6 +191,7 @@ export const de: Messages = {
   accountPasswordCurrent: 'Aktuelles Passwort',
   accountPasswordHint:
     'Wenn Sie Ihr Passwort ändern, werden Sie auf allen anderen Geräten und in allen Anwendungen abgemeldet.',
+  accountPasswordMissingMessage: 'Bitte geben Sie Ihr aktuelles Passwort ein.',
   accountPasswordWrongMessage: 'Ihr aktuelles Passwort ist nicht korrekt.',
   accountPasswordUpdatedMessage: 'Ihr Passwort wurde geändert. Alle anderen Geräte wurden abgemeldet.',
   accountSessionsHint: 'Auf diesen Geräten sind Sie angemeldet. Melden Sie Geräte ab, die Sie nicht kennen.',

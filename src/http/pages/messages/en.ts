@@ -194,6 +194,7 @@ export const en = {
   accountNotUpdatedMessage: 'Nothing was changed. Please correct the marked fields.',
   accountPasswordCurrent: 'Current password',
   accountPasswordHint: 'A new password signs you out on all other devices and in all applications.',
+  accountPasswordMissingMessage: 'Please enter your current password.',
   accountPasswordWrongMessage: 'Your current password is incorrect.',
   accountPasswordUpdatedMessage: 'Your password has been changed. All other devices have been signed out.',
   accountSessionsHint: 'You are signed in on these devices. Sign out any device that you do not recognize.',

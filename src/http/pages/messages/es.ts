@@ -188,6 +188,7 @@ export const es: Messages = {
   accountPasswordCurrent: 'Contraseña actual',
   accountPasswordHint:
     'Una contraseña nueva cierra su sesión en todos los demás dispositivos y en todas las aplicaciones.',
+  accountPasswordMissingMessage: 'Introduzca su contraseña actual.',
   accountPasswordWrongMessage: 'Su contraseña actual no es correcta.',
   accountPasswordUpdatedMessage:
     'Su contraseña se ha cambiado. Se ha cerrado la sesión en todos los demás dispositivos.',

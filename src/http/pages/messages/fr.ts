@@ -188,6 +188,7 @@ export const fr: Messages = {
   accountPasswordCurrent: 'Mot de passe actuel',
   accountPasswordHint:
     'Un nouveau mot de passe vous déconnecte de tous les autres appareils et de toutes les applications.',
+  accountPasswordMissingMessage: 'Veuillez saisir votre mot de passe actuel.',
   accountPasswordWrongMessage: 'Votre mot de passe actuel est incorrect.',
   accountPasswordUpdatedMessage:
     'Votre mot de passe a été changé. Tous les autres appareils ont été déconnectés.',

@@ -184,6 +184,7 @@ export const it: Messages = {
   accountNotUpdatedMessage: 'Non è stato modificato nulla. Correggi i campi segnalati.',
   accountPasswordCurrent: 'Password attuale',
   accountPasswordHint: 'Con una nuova password esci da tutti gli altri dispositivi e da tutte le applicazioni.',
+  accountPasswordMissingMessage: 'Inserisci la tua password attuale.',
   accountPasswordWrongMessage: 'La tua password attuale non è corretta.',
   accountPasswordUpdatedMessage:
     'La tua password è stata cambiata. Tutti gli altri dispositivi sono stati disconnessi.',

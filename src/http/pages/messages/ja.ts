@@ -161,6 +161,7 @@ export const ja: Messages = {
   accountPasswordCurrent: '現在のパスワード',
   accountPasswordHint:
     'パスワードを変更すると、他のすべてのデバイスとすべてのアプリケーションからサインアウトします。',
+  accountPasswordMissingMessage: '現在のパスワードを入力してください。',
   accountPasswordWrongMessage: '現在のパスワードが正しくありません。',
   accountPasswordUpdatedMessage: 'パスワードを変更しました。他のすべてのデバイスはサインアウトしました。',
   accountSessionsHint:

@@ -186,6 +186,7 @@ export const nl: Messages = {
   accountPasswordCurrent: 'Huidig wachtwoord',
   accountPasswordHint:
     'Met een nieuw wachtwoord wordt u op alle andere apparaten en in alle applicaties uitgelogd.',
+  accountPasswordMissingMessage: 'Voer uw huidige wachtwoord in.',
   accountPasswordWrongMessage: 'Uw huidige wachtwoord is onjuist.',
   accountPasswordUpdatedMessage: 'Uw wachtwoord is gewijzigd. Alle andere apparaten zijn uitgelogd.',
   accountSessionsHint: 'U bent op deze apparaten ingelogd. Log apparaten uit die u niet herkent.',

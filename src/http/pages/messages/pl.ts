@@ -202,6 +202,7 @@ export const pl: Messages = {
   accountPasswordCurrent: 'Obecne hasło',
   accountPasswordHint:
     'Zmiana hasła spowoduje wylogowanie na wszystkich innych urządzeniach i we wszystkich aplikacjach.',
+  accountPasswordMissingMessage: 'Wpisz obecne hasło.',
   accountPasswordWrongMessage: 'Obecne hasło jest nieprawidłowe.',
   accountPasswordUpdatedMessage: 'Hasło zostało zmienione. Wszystkie inne urządzenia zostały wylogowane.',
   accountSessionsHint: 'Na tych urządzeniach trwają Twoje sesje. Wyloguj urządzenia, których nie znasz.',

@@ -185,6 +185,7 @@ export const ptBR: Messages = {
   accountPasswordCurrent: 'Senha atual',
   accountPasswordHint:
     'Com uma nova senha, você sai de todos os outros dispositivos e de todos os aplicativos.',
+  accountPasswordMissingMessage: 'Digite a sua senha atual.',
   accountPasswordWrongMessage: 'Sua senha atual está incorreta.',
   accountPasswordUpdatedMessage: 'Sua senha foi alterada. Todos os outros dispositivos foram desconectados.',
   accountSessionsHint: 'Você entrou nestes dispositivos. Desconecte os que você não reconhece.',

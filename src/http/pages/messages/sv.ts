@@ -181,6 +181,7 @@ export const sv: Messages = {
   accountNotUpdatedMessage: 'Ingenting ändrades. Rätta de markerade fälten.',
   accountPasswordCurrent: 'Nuvarande lösenord',
   accountPasswordHint: 'Ett nytt lösenord loggar ut dig på alla andra enheter och i alla applikationer.',
+  accountPasswordMissingMessage: 'Ange ditt nuvarande lösenord.',
   accountPasswordWrongMessage: 'Ditt nuvarande lösenord är fel.',
   accountPasswordUpdatedMessage: 'Ditt lösenord har ändrats. Alla andra enheter har loggats ut.',
   accountSessionsHint: 'Du är inloggad på de här enheterna. Logga ut enheter som du inte känner igen.',

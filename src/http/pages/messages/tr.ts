@@ -182,6 +182,7 @@ export const tr: Messages = {
   accountNotUpdatedMessage: 'Hiçbir şey değiştirilmedi. Lütfen işaretli alanları düzeltin.',
   accountPasswordCurrent: 'Geçerli parola',
   accountPasswordHint: 'Yeni bir parola, diğer tüm cihazlarda ve tüm uygulamalarda oturumunuzu kapatır.',
+  accountPasswordMissingMessage: 'Lütfen geçerli parolanızı girin.',
   accountPasswordWrongMessage: 'Geçerli parolanız hatalı.',
   accountPasswordUpdatedMessage: 'Parolanız değiştirildi. Diğer tüm cihazların oturumu kapatıldı.',
   accountSessionsHint: 'Bu cihazlarda oturumunuz açık. Tanımadığınız cihazların oturumunu kapatın.',
