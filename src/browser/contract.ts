@@ -139,15 +139,7 @@ export type StandalonePage =
  * URL opens the same page again.
  */
 export interface WayOn {
-  way:
-    | 'application'
-    | 'account'
-    | 'sign-in'
-    | 'sign-out'
-    | 'other-user'
-    | 'restart'
-    | 'stay'
-    | 'retry';
+  way: 'application' | 'account' | 'sign-in' | 'sign-out' | 'other-user' | 'restart' | 'stay' | 'retry';
   url: string;
 }
 

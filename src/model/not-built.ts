@@ -51,7 +51,13 @@ function themes(kept: RealmSettings['kept']): readonly Unenforced[] {
     const theme = kept[field];
     return typeof theme !== 'string' || OWN_THEMES.test(theme)
       ? []
-      : [{ path: `$.${field}`, what: `theme ${theme}${FILE_THEMES.has(field) ? `, unless config/themes/${theme} has it` : ''}`, refuses: false }];
+      : [
+          {
+            path: `$.${field}`,
+            what: `theme ${theme}${FILE_THEMES.has(field) ? `, unless config/themes/${theme} has it` : ''}`,
+            refuses: false,
+          },
+        ];
   });
 }
 

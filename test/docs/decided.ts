@@ -146,7 +146,10 @@ const COMMANDS: Readonly<Record<string, Decisions>> = {
   ],
   'config themes': [
     command('config.ts'),
-    ['the checks of a theme', '~http/themes/read-theme.ts, ~http/themes/parse-theme.ts, ~http/themes/logo-file.ts'],
+    [
+      'the checks of a theme',
+      '~http/themes/read-theme.ts, ~http/themes/parse-theme.ts, ~http/themes/logo-file.ts',
+    ],
     ['the contrast of colours', '~http/themes/colors.ts'],
   ],
   completion: '~cli/commands/completion.ts',

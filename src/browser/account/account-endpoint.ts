@@ -44,8 +44,7 @@ export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
  */
 function refuseClient(call: BrowserCall, client: Client): BrowserAnswer | undefined {
   const { configuration, request } = call;
-  if (!client.enabled)
-    return errorPage(configuration, request, 'accountOffMessage', { name: 'account-off' });
+  if (!client.enabled) return errorPage(configuration, request, 'accountOffMessage', { name: 'account-off' });
   return refuseUnenforced(call, client);
 }
 

@@ -10,7 +10,13 @@ import {
 } from '../../protocol/login/index.ts';
 import { newUserSession } from '../../protocol/session/index.ts';
 import type { BrowserAnswer, CookieChange } from '../contract.ts';
-import { brokenRules, contentMessages, faultsMessage, passwordRules, readNewPassword } from '../new-password.ts';
+import {
+  brokenRules,
+  contentMessages,
+  faultsMessage,
+  passwordRules,
+  readNewPassword,
+} from '../new-password.ts';
 import { clearSsoCookies, makeSsoCookies, newStateChecker } from '../sso/sso-cookies.ts';
 import { accountEndpoint } from './account-endpoint.ts';
 import type { AccountCall, AccountRules } from './account-page.ts';

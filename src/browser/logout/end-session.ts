@@ -79,8 +79,7 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
       await endAndLog(call, ending, client);
       return askToConfirm(call, logout, others, client);
     }
-    if (logins.length === 0 && redirectUri !== undefined)
-      return finishLogout(call, logout, [], client);
+    if (logins.length === 0 && redirectUri !== undefined) return finishLogout(call, logout, [], client);
     return askToConfirm(call, logout, logins, client);
   });
 

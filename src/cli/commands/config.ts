@@ -54,7 +54,9 @@ function addThemes(config: CliCommand, run: Runner): void {
         const problems = themes.flatMap((theme) => theme.problems);
         const line = ({ place, message, hint }: (typeof problems)[number]) =>
           `${place}: ${message}${hint === undefined ? '' : ` (${hint})`}`;
-        const warnings = problems.filter(({ kind }) => kind === 'warning').map((one) => `warning: ${line(one)}`);
+        const warnings = problems
+          .filter(({ kind }) => kind === 'warning')
+          .map((one) => `warning: ${line(one)}`);
         const rows = themes.map(({ name, usable, has }) => [name, usable ? 'yes' : 'no', has.join(', ')]);
         const table =
           themes.length === 0

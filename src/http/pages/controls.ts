@@ -66,7 +66,8 @@ export function newPasswordFields(
   const faulty = errorKeys(frame);
   const broken = faulty.some((key) => key === 'missingPasswordMessage' || key.startsWith('invalidPassword'));
   const different = faulty.includes('notMatchPasswordMessage');
-  const describedBy = (...ids: readonly (string | false | undefined)[]) => ids.filter(Boolean).join(' ') || undefined;
+  const describedBy = (...ids: readonly (string | false | undefined)[]) =>
+    ids.filter(Boolean).join(' ') || undefined;
   const common = { autocomplete: 'new-password', required: true };
   return [
     rules.length > 0 &&

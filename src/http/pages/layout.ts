@@ -132,7 +132,10 @@ function renderMessage(message: NonNullable<PageFrame['message']>, texts: Texts)
 function renderFooter(footer: readonly FooterLink[], texts: Texts): Html {
   return html`<nav class="languages" id="kc-footer" aria-label="${texts.text('footerLinks')}">
 ${footer.map(
-  ({ url, text }) => html`<a href="${safeLink(url) ?? ''}" rel="noreferrer">${text[texts.language] ?? text.default}</a>
+  ({
+    url,
+    text,
+  }) => html`<a href="${safeLink(url) ?? ''}" rel="noreferrer">${text[texts.language] ?? text.default}</a>
 `,
 )}</nav>`;
 }

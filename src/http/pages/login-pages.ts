@@ -51,13 +51,13 @@ export function loginPage(page: PageOf<'login'>, frame: PageFrame, texts: Texts)
         name,
         passwordField(
           {
-          name: 'password',
-          label: texts.text('password'),
-          autocomplete: 'current-password',
-          focused: fixed || known,
-          describedBy,
-          invalid,
-        },
+            name: 'password',
+            label: texts.text('password'),
+            autocomplete: 'current-password',
+            focused: fixed || known,
+            describedBy,
+            invalid,
+          },
           texts,
         ),
         rememberMe !== 'absent' &&

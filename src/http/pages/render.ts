@@ -47,7 +47,10 @@ export function renderPage(frame: PageFrame, page: Page, place: PagePlace): Rend
 }
 
 /** Returns the texts of a page: those of the realm, else of its theme, else of idkit. */
-export function textsOf(frame: Pick<PageFrame, 'locale' | 'ownTexts'>, { theme }: Pick<PagePlace, 'theme'>): Texts {
+export function textsOf(
+  frame: Pick<PageFrame, 'locale' | 'ownTexts'>,
+  { theme }: Pick<PagePlace, 'theme'>,
+): Texts {
   const own = theme?.texts;
   const themed = own !== undefined && Object.hasOwn(own, frame.locale) ? own[frame.locale] : undefined;
   return findTexts(frame.locale, frame.ownTexts, themed);

@@ -61,11 +61,7 @@ export function sendErrorPage(
   const locale = preferredLocale(request.headers['accept-language']);
   loadPages(locale)
     .then(({ renderPlainError }) => {
-      const page = renderPlainError(
-        status,
-        { locale, ways, detail },
-        { basePath: pathToRoot(request.url) },
-      );
+      const page = renderPlainError(status, { locale, ways, detail }, { basePath: pathToRoot(request.url) });
       reply.header('content-security-policy', page.policy).send(page.markup);
     })
     .catch((error: unknown) => reply.send(error));

@@ -26,7 +26,13 @@ export async function sendNotFound(
       if (request.method !== 'GET' && request.method !== 'HEAD')
         return sendGlobalError(request, reply, methodNotAllowed);
     }
-    return sendGlobalError(request, reply, notFound, undefined, await waysToAccount(services, request, realm));
+    return sendGlobalError(
+      request,
+      reply,
+      notFound,
+      undefined,
+      await waysToAccount(services, request, realm),
+    );
   }
   if (area === 'admin' && name === 'realms') return sendGlobalError(request, reply, notFound);
   return sendGlobalError(request, reply, notFound, 'Unable to find matching target resource method');

@@ -93,7 +93,10 @@ export function renderColors(given: Readonly<Record<Mode, GivenColors>>): {
 } {
   const light = complete('light', given.light);
   const darkAccent = given.dark.accent ?? lightened(given.light.accent, given.dark);
-  const dark = complete('dark', { ...given.dark, ...(darkAccent === undefined ? {} : { accent: darkAccent }) });
+  const dark = complete('dark', {
+    ...given.dark,
+    ...(darkAccent === undefined ? {} : { accent: darkAccent }),
+  });
   const lines = (variables: ReadonlyMap<string, Color>) =>
     [...variables].map(([name, color]) => `--${name}:${renderColor(color)}`).join(';');
   return {
@@ -126,10 +129,14 @@ function complete(
 ): { variables: ReadonlyMap<string, Color>; weak: readonly WeakPair[] } {
   const { accent = base(mode, 'accent'), background = base(mode, 'background') } = given;
   const { card = base(mode, 'card'), text = base(mode, 'text') } = given;
-  const onAccent = given.onAccent ?? (given.accent === undefined ? base(mode, 'onAccent') : readableOn(accent));
+  const onAccent =
+    given.onAccent ?? (given.accent === undefined ? base(mode, 'onAccent') : readableOn(accent));
   const variables = new Map<string, Color>();
   if (given.accent !== undefined || given.onAccent !== undefined) {
-    variables.set('accent', accent).set('on-accent', onAccent).set('strong', hovered(accent, onAccent, mode));
+    variables
+      .set('accent', accent)
+      .set('on-accent', onAccent)
+      .set('strong', hovered(accent, onAccent, mode));
   }
   if (given.background !== undefined) variables.set('ground', background);
   if (given.background !== undefined || given.accent !== undefined)
@@ -138,7 +145,11 @@ function complete(
   const quiet = mix(text, card, 0.3);
   const edge = mix(text, card, 0.45);
   if (given.text !== undefined || given.card !== undefined)
-    variables.set('text', text).set('quiet', quiet).set('line', mix(text, card, 0.87)).set('edge', edge);
+    variables
+      .set('text', text)
+      .set('quiet', quiet)
+      .set('line', mix(text, card, 0.87))
+      .set('edge', edge);
   const pairs: [key: ColorKey, what: string, color: Color, ground: Color, needed: number][] = [
     ['onAccent', 'the text of buttons', onAccent, accent, TEXT_CONTRAST],
     ['accent', 'links on the card', accent, card, TEXT_CONTRAST],
@@ -155,7 +166,17 @@ function complete(
       : pairs.flatMap(([key, what, color, ground, needed]) => {
           const found = contrast(color, ground);
           if (found >= needed) return [];
-          return [{ mode, key, what, color: renderColor(color), ground: renderColor(ground), contrast: found, needed }];
+          return [
+            {
+              mode,
+              key,
+              what,
+              color: renderColor(color),
+              ground: renderColor(ground),
+              contrast: found,
+              needed,
+            },
+          ];
         });
   return { variables, weak };
 }

@@ -45,14 +45,22 @@ export function checkSvg(content: Buffer): readonly LogoFault[] {
     return [{ kind: 'error', message: 'is not an SVG image' }];
   if (!/<svg[^>]*\sxmlns\s*=\s*["']http:\/\/www\.w3\.org\/2000\/svg["']/.test(body))
     return [
-      { kind: 'error', message: 'lacks xmlns="http://www.w3.org/2000/svg", so browsers do not show it as an image' },
+      {
+        kind: 'error',
+        message: 'lacks xmlns="http://www.w3.org/2000/svg", so browsers do not show it as an image',
+      },
     ];
   return [
     ...(/<script[\s>]|\son\w+\s*=/i.test(body)
       ? [{ kind: 'warning', message: 'contains a script, which browsers do not run in an image' } as const]
       : []),
     ...(/(?:href|src)\s*=\s*["']\s*(?:https?:)?\/\/|url\(\s*["']?\s*(?:https?:)?\/\//i.test(body)
-      ? [{ kind: 'warning', message: 'refers to another file, which browsers do not load in an image' } as const]
+      ? [
+          {
+            kind: 'warning',
+            message: 'refers to another file, which browsers do not load in an image',
+          } as const,
+        ]
       : []),
   ];
 }

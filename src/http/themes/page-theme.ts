@@ -13,7 +13,10 @@ export async function findPageTheme(
 }
 
 /** The parts of a theme that pages show. @param basePath the path of the base URL without a trailing slash */
-export function pageTheme({ name, style, logo, darkLogo, texts, footer }: Theme, basePath: string): PageTheme {
+export function pageTheme(
+  { name, style, logo, darkLogo, texts, footer }: Theme,
+  basePath: string,
+): PageTheme {
   const url = (file: string, version: string) =>
     `${basePath}/resources/themes/${encodeURIComponent(name)}/${file}?v=${version}`;
   return {

@@ -66,13 +66,17 @@ export async function parseThemeYaml(content: Buffer, file: string): Promise<Par
     known: readonly Key[],
     read: (key: Key, value: Node | null) => void,
   ): void => {
-    if (!isMap(node)) return report(node as Node | null, `${path || 'the file'} must be a mapping`);
+    if (!isMap(node)) {
+      report(node as Node | null, `${path || 'the file'} must be a mapping`);
+      return;
+    }
     for (const pair of (node as YAMLMap).items as Pair<Node, Node | null>[]) {
       const name = isScalar(pair.key) ? String(pair.key.value) : '';
       const key = known.find((one) => one === name);
       if (key === undefined) {
         const near = nearestName(name, known);
-        const hint = near === undefined ? `known keys: ${known.slice(0, 12).join(', ')}` : `did you mean ${near}?`;
+        const hint =
+          near === undefined ? `known keys: ${known.slice(0, 12).join(', ')}` : `did you mean ${near}?`;
         report(pair.key, `unknown key ${JSON.stringify(path === '' ? name : `${path}.${name}`)}`, hint);
       } else read(key, pair.value);
     }
@@ -85,7 +89,11 @@ export async function parseThemeYaml(content: Buffer, file: string): Promise<Par
     } else if (value.length > most) {
       report(node, `${path} has ${value.length} characters, but at most ${most} are allowed`);
     } else if (/<[a-z/!?]/i.test(value)) {
-      report(node, `${path} contains markup, but texts are plain`, 'remove the tags; a line break starts a paragraph');
+      report(
+        node,
+        `${path} contains markup, but texts are plain`,
+        'remove the tags; a line break starts a paragraph',
+      );
     } else if (/[^\P{C}\n\u200c\u200d]/u.test(value)) {
       report(node, `${path} contains a control character`);
     } else return value;
@@ -101,7 +109,9 @@ export async function parseThemeYaml(content: Buffer, file: string): Promise<Par
         report(
           value,
           `colors.${mode}.${key} must be a colour such as "#2450c8"`,
-          text === null || text === undefined ? 'write the colour in quotes, because # begins a comment' : undefined,
+          text === null || text === undefined
+            ? 'write the colour in quotes, because # begins a comment'
+            : undefined,
         );
     });
   const placeholders = findTextPlaceholders();
@@ -170,5 +180,11 @@ function isFooterUrl(text: string): boolean {
   if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return false;
   const { protocol, username, password, hostname } = new URL(text);
   if (protocol === 'mailto:') return /^mailto:[^@?]+@[^@?]+(\?.*)?$/.test(text);
-  return protocol === 'https:' && text.startsWith('https://') && hostname !== '' && username === '' && password === '';
+  return (
+    protocol === 'https:' &&
+    text.startsWith('https://') &&
+    hostname !== '' &&
+    username === '' &&
+    password === ''
+  );
 }

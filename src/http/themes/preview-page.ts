@@ -62,7 +62,10 @@ ${previewPages(index).map(
     ...(reading.theme === undefined ? {} : { theme: pageTheme(reading.theme, basePath) }),
   };
   const brand = texts.stored(configuration.realm.settings.displayName || configuration.realm.name);
-  const markup = layout({ heading: `Preview of the theme ${theme}`, body, wide: true }, { texts, place, brand });
+  const markup = layout(
+    { heading: `Preview of the theme ${theme}`, body, wide: true },
+    { texts, place, brand },
+  );
   return { markup, policy: inert(pagePolicy()) };
 }
 
@@ -72,7 +75,10 @@ export function renderPreviewPage(preview: Preview, name: string): RenderedPage 
   const found = previewPages(index).find((page) => page.name === name);
   if (found === undefined) return undefined;
   const { name: realm, settings } = configuration.realm;
-  const own = settings.kept['localizationTexts'] as Record<string, Record<string, unknown>> | null | undefined;
+  const own = settings.kept['localizationTexts'] as
+    | Record<string, Record<string, unknown>>
+    | null
+    | undefined;
   const ownTexts = own?.[locale];
   const frame: PageFrame = {
     realm: { name: realm, displayName: settings.displayName || realm },

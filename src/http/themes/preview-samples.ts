@@ -94,7 +94,10 @@ export function previewPages(index: string): readonly PreviewPage[] {
         page: 'consent',
         action: index,
         client: 'Orders',
-        scopes: [{ text: reference('profileScopeConsentText') }, { text: reference('emailScopeConsentText') }],
+        scopes: [
+          { text: reference('profileScopeConsentText') },
+          { text: reference('emailScopeConsentText') },
+        ],
         links: { policy: index, terms: index },
       },
     },

@@ -44,7 +44,9 @@ export function fingerprint(config: string, theme: string): string | undefined {
   return ['', ...THEME_FILES]
     .map((file) => {
       const stats = orAbsent(() => statSync(join(directory, file)), undefined);
-      return stats === undefined ? '-' : `${stats.dev}.${stats.ino}.${stats.size}.${stats.mtimeMs}.${stats.ctimeMs}`;
+      return stats === undefined
+        ? '-'
+        : `${stats.dev}.${stats.ino}.${stats.size}.${stats.mtimeMs}.${stats.ctimeMs}`;
     })
     .join(' ');
 }
@@ -85,7 +87,8 @@ function orAbsent<Result>(read: () => Result, otherwise: Result): Result {
     return read();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG' || code === 'ELOOP') return otherwise;
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG' || code === 'ELOOP')
+      return otherwise;
     throw error;
   }
 }

@@ -28,7 +28,10 @@ export const themeRoutes: readonly Route[] = [
       return reply
         .header('content-type', found.contentType)
         .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-        .header('cache-control', version === found.version ? 'public, max-age=31536000, immutable' : 'no-cache')
+        .header(
+          'cache-control',
+          version === found.version ? 'public, max-age=31536000, immutable' : 'no-cache',
+        )
         .send(found.content);
     },
   },

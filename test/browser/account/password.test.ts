@@ -119,7 +119,10 @@ describe('the password page', () => {
       ...content,
     ]);
     const reused = { 'password-new': PASSWORD, 'password-confirm': PASSWORD };
-    assert.deepEqual(await keys({ password: 'wrong', ...reused }), ['accountPasswordWrongMessage', ...content]);
+    assert.deepEqual(await keys({ password: 'wrong', ...reused }), [
+      'accountPasswordWrongMessage',
+      ...content,
+    ]);
     assert.deepEqual(await keys({ password: PASSWORD, ...reused }), [
       ...content,
       'invalidPasswordHistoryMessage',

@@ -208,7 +208,9 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     const browser = newBrowser();
     const form = await browser.authorize({ client_id: clientId, state: '漢'.repeat(2600) });
     world.clock.pass(1801);
-    assert.equal(pageOf(await browser.logIn(form, 'alice'), 'expired').restart, home);
+    const { restart, ways } = pageOf(await browser.logIn(form, 'alice'), 'expired');
+    assert.equal(restart, undefined);
+    assert.deepEqual(ways, [{ way: 'application', url: home }]);
   });
 
   it('rejects a form whose code is wrong, missing or from another tab', async () => {

@@ -72,7 +72,11 @@ export function accountSamples(texts: Texts = PLAIN, locale = 'en'): readonly Sa
       frame: frame({ kind: 'error', key: 'accountPasswordWrongMessage', more: RULES }),
       page: { page: 'account-password', account, rules: [] },
     },
-    { name: 'password read-only', frame: frame(), page: { page: 'account-password', account: looking, rules: [] } },
+    {
+      name: 'password read-only',
+      frame: frame(),
+      page: { page: 'account-password', account: looking, rules: [] },
+    },
     {
       name: 'devices',
       frame: frame(),

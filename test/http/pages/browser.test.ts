@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { RESOURCES, renderFormPost, renderPage, renderPlainError } from '../../../src/http/pages/index.ts';
 import { findTexts } from '../../../src/http/pages/messages/texts.ts';
-import { accountSamples } from './account-samples.ts';
 import { PAGE_LOCALES } from '../../../src/model/index.ts';
+import { accountSamples } from './account-samples.ts';
 import { launchBrowser, missingBrowser } from './chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { samples } from './samples.ts';
@@ -149,7 +149,9 @@ test('front-channel logout loads every frame, then follows the redirect (Front-C
   await page.close();
 });
 
-test('no page in any language is wider than a phone, and its lang is that of its texts', { skip }, async () => {
+test('no page in any language is wider than a phone, and its lang is that of its texts', {
+  skip,
+}, async () => {
   const page = await browser.newPage({ viewport: { width: 390, height: 720 } });
   const problems: string[] = [];
   for (const path of pages.keys()) {
@@ -200,7 +202,10 @@ test('shows times in the reader’s time zone, and in UTC without scripts', { sk
     return { text, title };
   };
   assert.deepEqual(await read({}), { text: 'Jan 15, 2027, 17:00 GMT+9', title: 'Jan 15, 2027, 08:00 UTC' });
-  assert.deepEqual(await read({ javaScriptEnabled: false }), { text: 'Jan 15, 2027, 08:00 UTC', title: null });
+  assert.deepEqual(await read({ javaScriptEnabled: false }), {
+    text: 'Jan 15, 2027, 08:00 UTC',
+    title: null,
+  });
 });
 
 test('the menu of the account pages fits a phone: each entry is on one line, and none is hidden', {
@@ -214,7 +219,10 @@ test('the menu of the account pages fits a phone: each entry is on one line, and
     )) as readonly { text: string; left: number; right: number; height: number }[];
     assert.equal(entries.length, 5, locale);
     for (const { text, left, right, height } of entries)
-      assert.ok(left >= 0 && right <= 390 && height <= 48, `${locale} ${text}: ${left} to ${right}, ${height} high`);
+      assert.ok(
+        left >= 0 && right <= 390 && height <= 48,
+        `${locale} ${text}: ${left} to ${right}, ${height} high`,
+      );
   }
   await page.close();
 });

@@ -71,7 +71,13 @@ test('each field has the autocomplete value that password managers expect', () =
   assert.equal(of(login, 'username'), 'username');
   assert.equal(of(login, 'password'), 'current-password');
   assert.equal(of({ page: 'otp', action, devices: [] }, 'otp'), 'one-time-code');
-  const update = { page: 'update-password', action, username: 'alice', logoutSessions: false, rules: [] } as const;
+  const update = {
+    page: 'update-password',
+    action,
+    username: 'alice',
+    logoutSessions: false,
+    rules: [],
+  } as const;
   assert.equal(of(update, 'password-new'), 'new-password');
   assert.equal(of(update, 'password-confirm'), 'new-password');
   assert.equal(of(update, '#username'), 'username');
@@ -88,10 +94,7 @@ test('pages contain the texts of Keycloak that scripts look for', () => {
       ).markup,
       '#kc-error-message',
     ).text;
-  assert.match(
-    error('invalidParameterMessage', { name: 'redirect_uri' }),
-    /Invalid parameter: redirect_uri/,
-  );
+  assert.match(error('invalidParameterMessage', { name: 'redirect_uri' }), /Invalid parameter: redirect_uri/);
   assert.match(
     error('missingParametersMessage', { name: 'id_token_hint' }),
     /Missing parameters: id_token_hint/,
@@ -167,13 +170,18 @@ test('only pages with passwords or times have a script: always the same one, whi
     assert.ok(!needed || found.length === 1, name);
     assert.equal(source, found[0] === undefined ? undefined : hash(found[0]), name);
     if (found[0] !== undefined) scripts.add(found[0]);
-    if (!needed && !name.startsWith('no application') && !name.startsWith('devices')) assert.equal(found.length, 0, name);
+    if (!needed && !name.startsWith('no application') && !name.startsWith('devices'))
+      assert.equal(found.length, 0, name);
   }
   assert.equal(scripts.size, 1);
 });
 
 test('a user reads what to do; what an administrator needs is folded below', () => {
-  const message = { kind: 'error', key: 'invalidParameterMessage', values: { name: 'redirect_uri' } } as const;
+  const message = {
+    kind: 'error',
+    key: 'invalidParameterMessage',
+    values: { name: 'redirect_uri' },
+  } as const;
   const { markup } = renderPage({ ...frame, locale: 'de', message }, { page: 'error', ways: [] }, place);
   const elements = readElements(markup);
   const shown = elements.find(({ attributes }) => attributes['class'] === 'instruction')!.text;
@@ -182,7 +190,11 @@ test('a user reads what to do; what an administrator needs is folded below', () 
   assert.equal(details.text, 'Einzelheiten für den AdministratorInvalid parameter: redirect_uri');
   assert.ok(!('open' in details.attributes));
   const own = { invalidParameterMessage: 'Frag den Helpdesk ({0})' };
-  const overridden = renderPage({ ...frame, ownTexts: own, message }, { page: 'error', ways: [] }, place).markup;
+  const overridden = renderPage(
+    { ...frame, ownTexts: own, message },
+    { page: 'error', ways: [] },
+    place,
+  ).markup;
   assert.match(overridden, /<p class="instruction">Frag den Helpdesk \(redirect_uri\)<\/p>/);
 });
 
@@ -264,9 +276,8 @@ test('never uses a stored URL in a link or a form action if it could run a scrip
   }
   const native = 'com.example.app:/back';
   assert.equal(
-    find(render({ page: 'error', ways: [{ way: 'application', url: native }] }), '#backToApplication').attributes[
-      'href'
-    ],
+    find(render({ page: 'error', ways: [{ way: 'application', url: native }] }), '#backToApplication')
+      .attributes['href'],
     native,
   );
 });

@@ -104,7 +104,11 @@ test('no text names internals of the service', () => {
   for (const [language, messages] of languages)
     for (const [key, text] of Object.entries<string | Plural>(messages))
       for (const form of formsOf(text))
-        assert.doesNotMatch(form, /\b(?:realm|client|bearer|regex|redirect|uri|idkit|keycloak|null)\b(?!\})/i, `${language} ${key}`);
+        assert.doesNotMatch(
+          form,
+          /\b(?:realm|client|bearer|regex|redirect|uri|idkit|keycloak|null)\b(?!\})/i,
+          `${language} ${key}`,
+        );
 });
 
 test('the form of a text with a number follows the number', () => {
@@ -129,7 +133,8 @@ test('the form of a text with a number follows the number', () => {
 
 test('replaces each placeholder once, whatever its value contains', () => {
   const texts = findTexts('en');
-  assert.equal(texts.text('invalidParameterMessage', { name: '{name}$&' }), 'Invalid parameter: {name}$&');
+  const named = { key: 'invalidParameterMessage', values: { name: '{name}$&' } };
+  assert.equal(texts.message(named), 'Invalid parameter: {name}$&');
   assert.equal(texts.message({ key: 'ownLabel', values: { text: 'Abteilung' } }), 'Abteilung');
 });
 

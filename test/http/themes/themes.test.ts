@@ -77,9 +77,21 @@ test('an empty theme changes nothing', async (t) => {
 for (const [what, text, expected] of [
   ['text that is not YAML', 'colors: [', /^error config\/themes\/acme\/theme\.yaml line \d: /],
   ['an unknown key', 'colour: {}', /line 1: unknown key "colour"$/],
-  ['an unknown colour', 'colors:\n  light:\n    akzent: "#fff"', /line 3: unknown key "colors\.light\.akzent"$/],
-  ['a colour by its name', 'colors: { light: { accent: red } }', /colors\.light\.accent must be a colour such as/],
-  ['a colour that YAML reads as a comment', 'colors:\n  light:\n    accent: #fff', /must be a colour such as/],
+  [
+    'an unknown colour',
+    'colors:\n  light:\n    akzent: "#fff"',
+    /line 3: unknown key "colors\.light\.akzent"$/,
+  ],
+  [
+    'a colour by its name',
+    'colors: { light: { accent: red } }',
+    /colors\.light\.accent must be a colour such as/,
+  ],
+  [
+    'a colour that YAML reads as a comment',
+    'colors:\n  light:\n    accent: #fff',
+    /must be a colour such as/,
+  ],
   [
     'style rules in a colour',
     'colors: { light: { accent: "#fff;}body{display:none" } }',
@@ -92,8 +104,16 @@ for (const [what, text, expected] of [
   ['an unknown placeholder', 'texts: { en: { loginTitle: "{name}" } }', /contains the placeholder \{name\}$/],
   ['a script as a link', 'footer: [{ url: "javascript:alert(1)", text: x }]', /url must begin with https:/],
   ['a link without TLS', 'footer: [{ url: "http://acme.example/", text: x }]', /url must begin with https:/],
-  ['a link with a user part', 'footer: [{ url: "https://a@b.example/", text: x }]', /url must begin with https:/],
-  ['a link without a text', 'footer: [{ url: "https://acme.example/" }]', /footer\[0\] must have url and text$/],
+  [
+    'a link with a user part',
+    'footer: [{ url: "https://a@b.example/", text: x }]',
+    /url must begin with https:/,
+  ],
+  [
+    'a link without a text',
+    'footer: [{ url: "https://acme.example/" }]',
+    /footer\[0\] must have url and text$/,
+  ],
   ['too many links', `footer: [${'{ url: "https://a.example/", text: x },'.repeat(9)}]`, /has 9 links/],
   ['aliases', 'texts:\n  en: &a { doLogIn: x }\n  de: *a', /line 3: aliases are not allowed$/],
 ] as const)
@@ -135,7 +155,12 @@ for (const [what, file, content, expected] of [
     `<!DOCTYPE svg [<!ENTITY a "b">]>${SVG}`,
     /logo\.svg: has a document type declaration/,
   ],
-  ['a logo that is too large', 'logo.svg', SVG + ' '.repeat(262_144), /logo\.svg: has \d+ bytes, but at most 262144/],
+  [
+    'a logo that is too large',
+    'logo.svg',
+    SVG + ' '.repeat(262_144),
+    /logo\.svg: has \d+ bytes, but at most 262144/,
+  ],
 ] as const)
   test(`rejects ${what} as a logo`, async (t) => {
     const { lines, theme } = await problemsOf(t, { [file]: content });
@@ -198,7 +223,10 @@ test('uses a changed theme at once, and logs each problem once', async (t) => {
 });
 
 test('lists every theme with what it has and what is wrong', async (t) => {
-  const { config } = platform(t, { 'theme.yaml': 'footer: [{ url: "https://a.example/", text: x }]', 'logo.svg': SVG });
+  const { config } = platform(t, {
+    'theme.yaml': 'footer: [{ url: "https://a.example/", text: x }]',
+    'logo.svg': SVG,
+  });
   mkdirSync(join(config, 'themes', 'broken'));
   writeFileSync(join(config, 'themes', 'broken', 'theme.yaml'), 'x: y');
   const reports = await checkThemes(config);

@@ -153,8 +153,7 @@ export const de: Messages = {
   applicationDisabledMessage:
     'Diese Anwendung ist deaktiviert. Bitte wenden Sie sich an den Administrator der Anwendung.',
   signInOffMessage: 'Die Anmeldung ist zurzeit abgeschaltet. Bitte versuchen Sie es später noch einmal.',
-  registrationOffMessage:
-    'Sie können hier kein Konto anlegen. Bitte wenden Sie sich an Ihren Administrator.',
+  registrationOffMessage: 'Sie können hier kein Konto anlegen. Bitte wenden Sie sich an Ihren Administrator.',
   secureConnectionMessage:
     'Diese Seite braucht eine sichere Verbindung. Bitte öffnen Sie sie mit einer Adresse, die mit https:// beginnt.',
   internalServerErrorMessage: 'Etwas ist schiefgegangen. Bitte versuchen Sie es später noch einmal.',

@@ -167,8 +167,7 @@ export const es: Messages = {
   pageNotFoundMessage: 'Esta página no existe. Compruebe la dirección.',
   badRequestMessage: 'Esta dirección no se puede abrir de este modo. Vuelva atrás e inténtelo de nuevo.',
   tooLargeMessage: 'El formulario contiene demasiado texto. Vuelva atrás y acórtelo.',
-  unavailableMessage:
-    'El servicio no está disponible en este momento. Inténtelo de nuevo en unos segundos.',
+  unavailableMessage: 'El servicio no está disponible en este momento. Inténtelo de nuevo en unos segundos.',
 
   // Account pages
   accountProfileTitle: 'Datos personales',
@@ -192,8 +191,7 @@ export const es: Messages = {
   accountPasswordWrongMessage: 'Su contraseña actual no es correcta.',
   accountPasswordUpdatedMessage:
     'Su contraseña se ha cambiado. Se ha cerrado la sesión en todos los demás dispositivos.',
-  accountSessionsHint:
-    'Ha iniciado sesión en estos dispositivos. Cierre la sesión en los que no reconozca.',
+  accountSessionsHint: 'Ha iniciado sesión en estos dispositivos. Cierre la sesión en los que no reconozca.',
   accountSessionsMore: {
     one: 'Y {count} más, usado hace más tiempo.',
     other: 'Y {count} más, usados hace más tiempo.',

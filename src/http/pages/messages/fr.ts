@@ -152,8 +152,7 @@ export const fr: Messages = {
   applicationDisabledMessage:
     'Cette application est désactivée. Veuillez contacter l’administrateur de l’application.',
   signInOffMessage: 'La connexion est désactivée pour le moment. Veuillez réessayer plus tard.',
-  registrationOffMessage:
-    'Vous ne pouvez pas créer de compte ici. Veuillez contacter votre administrateur.',
+  registrationOffMessage: 'Vous ne pouvez pas créer de compte ici. Veuillez contacter votre administrateur.',
   secureConnectionMessage:
     'Cette page nécessite une connexion sécurisée. Veuillez l’ouvrir avec une adresse qui commence par https://.',
   internalServerErrorMessage: 'Une erreur est survenue. Veuillez réessayer plus tard.',

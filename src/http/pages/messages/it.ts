@@ -183,7 +183,8 @@ export const it: Messages = {
   accountUpdatedMessage: 'I tuoi dati sono stati salvati.',
   accountNotUpdatedMessage: 'Non è stato modificato nulla. Correggi i campi segnalati.',
   accountPasswordCurrent: 'Password attuale',
-  accountPasswordHint: 'Con una nuova password esci da tutti gli altri dispositivi e da tutte le applicazioni.',
+  accountPasswordHint:
+    'Con una nuova password esci da tutti gli altri dispositivi e da tutte le applicazioni.',
   accountPasswordMissingMessage: 'Inserisci la tua password attuale.',
   accountPasswordWrongMessage: 'La tua password attuale non è corretta.',
   accountPasswordUpdatedMessage:

@@ -87,8 +87,7 @@ export const ja: Messages = {
   'error-pattern-no-match': '値の形式が正しくありません。',
   'error-username-invalid-character': 'ユーザー名に使えない文字が含まれています。',
   'error-person-name-invalid-character': '名前に使えない文字が含まれています。',
-  accountNotSetUpMessage:
-    'アカウントの設定には、ここでは行えない手順が必要です。管理者に連絡してください。',
+  accountNotSetUpMessage: 'アカウントの設定には、ここでは行えない手順が必要です。管理者に連絡してください。',
   termsTitle: '利用規約',
   termsText: '続けるには、このサービスの利用規約を読んで同意してください。',
 
@@ -128,8 +127,7 @@ export const ja: Messages = {
     'このアプリケーションは無効になっています。アプリケーションの管理者に連絡してください。',
   signInOffMessage: '現在、サインインは停止されています。後でもう一度試してください。',
   registrationOffMessage: 'ここではアカウントを作成できません。管理者に連絡してください。',
-  secureConnectionMessage:
-    'このページには安全な接続が必要です。https:// で始まるアドレスで開いてください。',
+  secureConnectionMessage: 'このページには安全な接続が必要です。https:// で始まるアドレスで開いてください。',
   internalServerErrorMessage: '問題が発生しました。後でもう一度試してください。',
   loginRefusedMessage:
     'サインインには、ここでは利用できない手順が必要なため、サインインできません。管理者に連絡してください。',
@@ -164,8 +162,7 @@ export const ja: Messages = {
   accountPasswordMissingMessage: '現在のパスワードを入力してください。',
   accountPasswordWrongMessage: '現在のパスワードが正しくありません。',
   accountPasswordUpdatedMessage: 'パスワードを変更しました。他のすべてのデバイスはサインアウトしました。',
-  accountSessionsHint:
-    '次のデバイスでサインインしています。見覚えのないデバイスはサインアウトしてください。',
+  accountSessionsHint: '次のデバイスでサインインしています。見覚えのないデバイスはサインアウトしてください。',
   accountSessionsMore: { other: 'ほかに、最近使われていないものが {count} 件あります。' },
   accountSessionCurrent: 'このデバイス',
   accountSessionStarted: 'サインイン:',

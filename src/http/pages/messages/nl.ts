@@ -167,7 +167,8 @@ export const nl: Messages = {
   pageNotFoundMessage: 'Deze pagina bestaat niet. Controleer het adres.',
   badRequestMessage: 'Dit adres kan niet op deze manier worden geopend. Ga terug en probeer het opnieuw.',
   tooLargeMessage: 'Het formulier bevat te veel tekst. Ga terug en maak de tekst korter.',
-  unavailableMessage: 'De dienst is op dit moment niet beschikbaar. Probeer het over enkele seconden opnieuw.',
+  unavailableMessage:
+    'De dienst is op dit moment niet beschikbaar. Probeer het over enkele seconden opnieuw.',
 
   // Account pages
   accountProfileTitle: 'Persoonlijke gegevens',

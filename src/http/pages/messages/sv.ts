@@ -142,7 +142,8 @@ export const sv: Messages = {
   errorTitle: 'Vi beklagar …',
   errorDetails: 'Detaljer för administratören',
   pageExpiredTitle: 'Sidan har gått ut',
-  pageExpiredMessage: 'Den här sidan hör till en inloggning som har avslutats eller fortsatt någon annanstans.',
+  pageExpiredMessage:
+    'Den här sidan hör till en inloggning som har avslutats eller fortsatt någon annanstans.',
   applicationFaultMessage:
     'Applikationen skickade en ogiltig begäran. Gå tillbaka till applikationen och försök igen. Kontakta applikationens administratör om det händer igen.',
   applicationUnknownMessage:
