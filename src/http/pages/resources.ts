@@ -171,7 +171,7 @@ form { margin: 0; }
 .broken { color: var(--bad); }
 details p { margin: .35rem 0 1rem; }
 summary { cursor: pointer; }
-.preview { grid-column: 1 / -1; padding: .6rem .9rem; border: 1px dashed var(--edge); border-radius: .6rem; font-size: .9375rem; }
+.preview { margin: 0 0 1.25rem; padding: .6rem .9rem; border: 1px dashed var(--edge); border-radius: .6rem; font-size: .9375rem; }
 .field .code { font-size: 1.25rem; font-variant-numeric: tabular-nums; letter-spacing: .2em; }
 :focus-visible { outline: .1875rem solid var(--accent); outline-offset: .125rem; }
 .choice { display: flex; align-items: center; gap: .6rem; min-height: 2.75rem; font-size: .9375rem; }

@@ -37,7 +37,7 @@ test('pages are in at least twelve languages, and each has a file', () => {
   const files = readdirSync(join(pages, 'pages/messages')).map((file) => file.replace(/\.ts$/, ''));
   assert.deepEqual(
     files.filter((file) => !['details', 'texts'].includes(file)).sort(),
-    [...PAGE_LOCALES].sort(),
+    PAGE_LOCALES.map((locale) => locale.toLowerCase()).sort(),
   );
 });
 

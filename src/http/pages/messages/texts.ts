@@ -15,7 +15,7 @@ const LOADERS: Readonly<Record<Exclude<PageLocale, 'en'>, () => Promise<Messages
   ja: async () => (await import('./ja.ts')).ja,
   nl: async () => (await import('./nl.ts')).nl,
   pl: async () => (await import('./pl.ts')).pl,
-  'pt-BR': async () => (await import('./pt-BR.ts')).ptBR,
+  'pt-BR': async () => (await import('./pt-br.ts')).ptBR,
   sv: async () => (await import('./sv.ts')).sv,
   tr: async () => (await import('./tr.ts')).tr,
 };
