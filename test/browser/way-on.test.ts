@@ -97,7 +97,7 @@ describe('a page without a form leads on', () => {
     assert.equal(page.detail, 'CONFIGURE_TOTP');
   });
 
-  it('from the sign-out to the client that asked for it, and otherwise to the sign-in', async () => {
+  it('from the sign-out to the client that requested it, and otherwise to the sign-in', async () => {
     for (const [query, stay, out] of [
       ['', { way: 'stay', url: ACCOUNT }, { way: 'sign-in', url: ACCOUNT }],
       ['?client_id=web', { way: 'stay', url: HOME }, { way: 'application', url: HOME }],

@@ -157,7 +157,7 @@ function languageName(locale: string): string {
   let name = languageNames.get(locale);
   if (name === undefined) {
     const found = new Intl.DisplayNames([locale], { type: 'language' }).of(locale) ?? locale;
-    // A name that stands alone begins with a capital, also in languages that write it small in a sentence.
+    // In a list, a name begins with a capital letter, although some languages write it small in a sentence.
     name = found.charAt(0).toLocaleUpperCase(locale) + found.slice(1);
     languageNames.set(locale, name);
   }

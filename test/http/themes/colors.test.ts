@@ -45,7 +45,7 @@ test('an accent for light pages gives dark pages a lighter one that can be read'
   }
 });
 
-test('reports every pair of colours that readers cannot tell apart, with the colour to change', () => {
+test('reports every pair of colours with too little contrast, with the colour to change', () => {
   const { weak } = renderColors({ light: { accent: color('#ffcc00') }, dark: { text: color('#555') } });
   const found = weak.map(({ mode, key, what }) => `${mode} ${key}: ${what}`);
   assert.ok(found.includes('light accent: links on the card'));
