@@ -75,7 +75,7 @@ export type LoginPage =
   | {
       page: 'login';
       action: string;
-      /** The prefilled name. With `fixed`, it is shown and cannot be changed ("Please re-authenticate to continue"). */
+      /** The prefilled name. With `fixed`, it is shown and cannot be changed ("Please sign in again to continue."). */
       username?: string;
       fixed: boolean;
       /** Selects the label: `Username`, `Username or email` or `Email`. */
