@@ -130,6 +130,19 @@ test('an error page loads the stylesheet of all pages, at every depth of the pat
   assert.equal(style.headers.get('content-type'), 'text/css;charset=utf-8');
 });
 
+test('an error outside a login is in the browser’s language, and leads to the account pages of the realm', async () => {
+  const headers = { ...html, 'accept-language': 'pt, de;q=0.5' };
+  const answer = await fetch(`${service.address}/realms/master/nothing/here`, { headers });
+  assert.equal(answer.status, 404);
+  const markup = await answer.text();
+  assert.equal(readElements(markup)[0]!.attributes['lang'], 'pt-BR');
+  assert.match(find(markup, '#kc-error-message').text, /^Esta página não existe\./);
+  const account = new URL(find(markup, '#kc-to-account').attributes['href']!, answer.url);
+  assert.equal(account.href, `${service.address}/realms/master/account/`);
+  const unknown = await fetch(`${service.address}/realms/nowhere/x`, { headers: html });
+  assert.equal(find(await unknown.text(), '#kc-retry').attributes['href'], '');
+});
+
 test('lets browsers cache the stylesheet forever, because its name contains a hash', async () => {
   const page = await (await fetch(client.authorizationUrl())).text();
   const { attributes } = readElements(page).find(({ attributes: a }) => a['rel'] === 'stylesheet')!;
