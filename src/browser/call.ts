@@ -106,6 +106,7 @@ export function loginErrorPage(
 ): BrowserAnswer {
   return errorPage(call.configuration, call.request, key, { ways: waysToClient(call, client), ...options });
 }
+
 /** Starts an event of this call. */
 export function startEvent(call: BrowserCall, type: string, client?: Client): EventDraft {
   const event = new EventDraft(call.ctx, call.configuration, type, call.request.remoteAddress);

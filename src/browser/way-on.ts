@@ -12,7 +12,9 @@ type Place = Pick<BrowserCall, 'ctx' | 'issuer'>;
  * address. Both are configured by an administrator, so the link is not an open redirect.
  */
 export function clientHome({ ctx }: Pick<Place, 'ctx'>, client: Client): string | undefined {
-  const root = client.rootUrl ? resolveRootUrl(client, ctx.baseUrl) : undefined;
+  const resolved = client.rootUrl ? resolveRootUrl(client, ctx.baseUrl) : undefined;
+  // The root of this service is not an application.
+  const root = resolved === ctx.baseUrl ? undefined : resolved;
   const base = client.baseUrl?.startsWith('/')
     ? `${resolveRootUrl(client, ctx.baseUrl)}${client.baseUrl}`
     : client.baseUrl;
