@@ -54,6 +54,7 @@ export async function openServices(
   const { announcer, stop } = openAnnouncer(context, protocol, settings, log);
   closers.push(stop);
   context.sessionEndings = announcer;
+  const { config } = platformPaths(settings.dir);
   const services: Services = {
     protocol: context,
     admin: {
@@ -64,8 +65,9 @@ export async function openServices(
     },
     limits: settings.limits,
     log,
-    logoDirectory: join(platformPaths(settings.dir).config, 'logos'),
+    logoDirectory: join(config, 'logos'),
     operations: openWhenAsked({ settings, store, metrics, baseUrl: () => context.baseUrl }),
+    themes: http.openThemes(config, log),
   };
   const figures = {
     health: http.openHealth(store),

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminContext } from '../../admin/index.ts';
 import type { ProtocolContext } from '../../protocol/index.ts';
 import type { Operations } from '../admin/operations.ts';
+import type { Themes } from '../themes/index.ts';
 
 /** The dependencies of the handlers. The service creates them when it starts. */
 export interface Services {
@@ -15,6 +16,8 @@ export interface Services {
   logoDirectory?: string;
   /** Reads the state of the platform, for the console. If absent, the service does not report it. */
   operations?: () => Promise<Operations>;
+  /** The themes of the platform directory. If absent, realms have no themes. */
+  themes?: Themes;
 }
 
 /**
