@@ -3,8 +3,8 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { EVENT_TYPES } from '../src/admin/realm/events.ts';
-import { PAGE_LOCALES } from '../src/browser/locale.ts';
 import { SIGNATURE_ALGORITHMS } from '../src/crypto/jws.ts';
+import { PAGE_LOCALES } from '../src/model/page-locales.ts';
 import { writeLicences } from './licences.ts';
 
 // Builds the console into dist/console: index.html, and files whose names contain a hash of their content, so browsers

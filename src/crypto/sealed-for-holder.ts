@@ -29,9 +29,13 @@ export function openForHolder(sealed: Uint8Array, token: string, key: JwsKey): s
     decipher.setAuthTag(sealed.subarray(-TAG));
     return Buffer.concat([decipher.update(sealed.subarray(NONCE, -TAG)), decipher.final()]).toString('utf8');
   } catch (cause) {
-    throw new IdkitError('IDKIT_DATABASE_DAMAGED', 'the sealed successor of a refresh token is not authentic', {
-      cause,
-    });
+    throw new IdkitError(
+      'IDKIT_DATABASE_DAMAGED',
+      'the sealed successor of a refresh token is not authentic',
+      {
+        cause,
+      },
+    );
   }
 }
 

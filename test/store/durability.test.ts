@@ -37,7 +37,10 @@ test('after kill -9, a client repeats a refresh without a response within the gr
     // The killed process either did not rotate the token, or its successor can still be received.
     if (result.outcome === 'repeated') assert.equal(result.successor.toString(), String(use + 1));
     else assert.equal(result.outcome, 'rotated');
-    const reused = await store.rotateRefreshToken({ ...rotationOf(caller, use - 1, 'thief'), ...grace('thief') });
+    const reused = await store.rotateRefreshToken({
+      ...rotationOf(caller, use - 1, 'thief'),
+      ...grace('thief'),
+    });
     assert.equal(reused.outcome, 'reused');
   }
   await store.close();

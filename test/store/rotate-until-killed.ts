@@ -27,9 +27,7 @@ await Promise.all(
         now: START + use,
         singleUse: true,
         maxReuse: 0,
-        ...(grace === '0'
-          ? {}
-          : { grace: { seconds: Number(grace), successor: Buffer.from(`${use + 1}`) } }),
+        ...(grace === '0' ? {} : { grace: { seconds: Number(grace), successor: Buffer.from(`${use + 1}`) } }),
       });
       if (answer.outcome !== 'rotated') throw new Error(answer.outcome);
       writeSync(1, `${caller} ${use + 1}\n`);

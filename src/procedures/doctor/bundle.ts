@@ -8,7 +8,7 @@ import { platformPaths } from '../../config/index.ts';
 import { errorMessage, IdkitError } from '../../core/index.ts';
 import { findEntry, replaceFile } from '../../files/index.ts';
 import { listBackups } from '../backups/list.ts';
-import { withoutSteps } from '../run.ts';
+import type { Reporter } from '../run.ts';
 import { status } from '../status/status.ts';
 import type { DoctorResult } from './options.ts';
 import type { Patient } from './patient.ts';
@@ -72,7 +72,7 @@ async function collect(patient: Patient, result: DoctorResult): Promise<readonly
     await json('status.json', () =>
       status(settings, {
         ...options,
-        reporter: { ...withoutSteps(options.reporter), note: () => undefined },
+        reporter: { ...SILENT, finding: (finding) => options.reporter.finding(finding) },
       }),
     ),
     await json('backups.json', () => listBackups(settings, options)),
@@ -84,6 +84,15 @@ async function collect(patient: Patient, result: DoctorResult): Promise<readonly
     ...(await readJournal()),
   ];
 }
+
+/** Shows no steps and no notes, because the bundle contains the whole report. */
+const SILENT: Omit<Reporter, 'finding'> = {
+  stepStarted: () => undefined,
+  stepProgress: () => undefined,
+  stepFinished: () => undefined,
+  stepFailed: () => undefined,
+  note: () => undefined,
+};
 
 async function orReason<T>(read: () => Promise<T>): Promise<T | { unknown: string }> {
   try {

@@ -34,14 +34,17 @@ export function refreshGraceRules(rule: Rule): void {
     },
   );
 
-  rule('a token counts as reused if its successor was used, even within the grace period', async (store, _, other) => {
-    await begin(store);
-    await store.rotateRefreshToken(withGrace('first', 'second'));
-    await other.rotateRefreshToken(withGrace('second', 'third'));
-    const { outcome } = await store.rotateRefreshToken(withGrace('first', 'fourth'));
-    assert.equal(outcome, 'reused');
-    assert.equal(await store.findSession('session-1', false), undefined);
-  });
+  rule(
+    'a token counts as reused if its successor was used, even within the grace period',
+    async (store, _, other) => {
+      await begin(store);
+      await store.rotateRefreshToken(withGrace('first', 'second'));
+      await other.rotateRefreshToken(withGrace('second', 'third'));
+      const { outcome } = await store.rotateRefreshToken(withGrace('first', 'fourth'));
+      assert.equal(outcome, 'reused');
+      assert.equal(await store.findSession('session-1', false), undefined);
+    },
+  );
 
   rule('a token counts as reused after the grace period', async (store) => {
     await begin(store);
@@ -50,12 +53,15 @@ export function refreshGraceRules(rule: Rule): void {
     assert.equal((await store.rotateRefreshToken(late)).outcome, 'reused');
   });
 
-  rule('a token counts as reused without a grace period, even if one was set when it was used', async (store) => {
-    await begin(store);
-    await store.rotateRefreshToken(withGrace('first', 'second'));
-    const { grace: _, ...without } = withGrace('first', 'third');
-    assert.equal((await store.rotateRefreshToken(without)).outcome, 'reused');
-  });
+  rule(
+    'a token counts as reused without a grace period, even if one was set when it was used',
+    async (store) => {
+      await begin(store);
+      await store.rotateRefreshToken(withGrace('first', 'second'));
+      const { grace: _, ...without } = withGrace('first', 'third');
+      assert.equal((await store.rotateRefreshToken(without)).outcome, 'reused');
+    },
+  );
 
   rule('a token that was used without a grace period has no successor to repeat', async (store) => {
     await begin(store);
@@ -63,23 +69,29 @@ export function refreshGraceRules(rule: Rule): void {
     assert.equal((await store.rotateRefreshToken(withGrace('first', 'third'))).outcome, 'reused');
   });
 
-  rule('all of 40 parallel requests with the same token receive the same successor', async (store, _, other) => {
-    await begin(store);
-    const results = await many(40, [store, other], (one, i) =>
-      one.rotateRefreshToken(withGrace('first', `next ${i}`)),
-    );
-    const outcomes = results.map(({ outcome }) => outcome);
-    assert.equal(counted(outcomes, 'rotated'), 1);
-    assert.equal(counted(outcomes, 'repeated'), 39);
-    const winner = `next ${outcomes.indexOf('rotated')}`;
-    for (const result of results)
-      if (result.outcome === 'repeated') assert.deepEqual(result.successor, Buffer.from(winner));
-  });
+  rule(
+    'all of 40 parallel requests with the same token receive the same successor',
+    async (store, _, other) => {
+      await begin(store);
+      const results = await many(40, [store, other], (one, i) =>
+        one.rotateRefreshToken(withGrace('first', `next ${i}`)),
+      );
+      const outcomes = results.map(({ outcome }) => outcome);
+      assert.equal(counted(outcomes, 'rotated'), 1);
+      assert.equal(counted(outcomes, 'repeated'), 39);
+      const winner = `next ${outcomes.indexOf('rotated')}`;
+      for (const result of results)
+        if (result.outcome === 'repeated') assert.deepEqual(result.successor, Buffer.from(winner));
+    },
+  );
 
-  rule('detects a second holder of a token in every order of three uses, also between two stores', async (store, _, other) => {
-    await begin(store);
-    assert.equal(await checkAllOrders(3, [store, other]), 512);
-  });
+  rule(
+    'detects a second holder of a token in every order of three uses, also between two stores',
+    async (store, _, other) => {
+      await begin(store);
+      assert.equal(await checkAllOrders(3, [store, other]), 512);
+    },
+  );
 
   rule('ends the session if eleven generations in a row are repeated, and not before', async (store) => {
     await begin(store);
@@ -87,7 +99,10 @@ export function refreshGraceRules(rule: Rule): void {
       const from = number === 0 ? 'first' : `${number}`;
       assert.equal((await store.rotateRefreshToken(withGrace(from, `${number + 1}`))).outcome, 'rotated');
       for (let time = 0; time < 3; time++)
-        assert.equal((await store.rotateRefreshToken(withGrace(from, `x ${number} ${time}`))).outcome, 'repeated');
+        assert.equal(
+          (await store.rotateRefreshToken(withGrace(from, `x ${number} ${time}`))).outcome,
+          'repeated',
+        );
     }
     assert.equal((await store.rotateRefreshToken(withGrace('10', '11'))).outcome, 'rotated');
     assert.equal((await store.rotateRefreshToken(withGrace('10', 'x'))).outcome, 'reused');

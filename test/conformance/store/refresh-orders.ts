@@ -25,7 +25,10 @@ export async function checkAllOrders(length: number, stores: readonly Store[]): 
   const count = USES.length ** length;
   const lanes = Array.from({ length: 16 }, async (_, lane) => {
     for (let number = lane; number < count; number += 16) {
-      const uses = Array.from({ length }, (_, i) => USES[Math.floor(number / USES.length ** i) % USES.length]!);
+      const uses = Array.from(
+        { length },
+        (_, i) => USES[Math.floor(number / USES.length ** i) % USES.length]!,
+      );
       await checkOrder(`order-${length}-${number}`, uses, stores);
     }
   });
@@ -35,7 +38,10 @@ export async function checkAllOrders(length: number, stores: readonly Store[]): 
 
 async function checkOrder(id: string, uses: readonly Use[], stores: readonly Store[]): Promise<void> {
   const token = (number: number) => `${id} ${number}`;
-  await stores[0]!.startSession(aSession({ id }), aFamily({ id, sessionId: id, currentHash: hash(token(0)) }));
+  await stores[0]!.startSession(
+    aSession({ id }),
+    aFamily({ id, sessionId: id, currentHash: hash(token(0)) }),
+  );
   /** The number of the newest token that each holder has received. The token that was stolen is number 0. */
   const held = { owner: 0, thief: 0 };
   /** The number of the newest token, and when each token was first used. */

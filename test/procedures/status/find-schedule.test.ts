@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadSettings } from '../../../src/config/index.ts';
-import { renderSchedule } from '../../../src/procedures/index.ts';
+import { renderSchedule, scheduleOptions } from '../../../src/procedures/index.ts';
 import {
   findSchedule,
   judgeSchedule,
@@ -19,9 +19,9 @@ test('finds the lines that idkit schedule prints in the files of cron, and ignor
   const settings = await loadSettings({ dir, env: {} });
   const cron = join(dir, 'cron.d');
   mkdirSync(cron);
-  writeFileSync(join(cron, 'idkit'), renderSchedule(settings, { format: 'cron', command: '/usr/bin/idkit' }));
+  writeFileSync(join(cron, 'idkit'), renderSchedule(settings, 'cron', scheduleOptions(settings, {})));
   const other = { ...settings, dir: `${dir}2` };
-  writeFileSync(join(cron, 'other'), renderSchedule(other, { format: 'cron', command: '/usr/bin/idkit' }));
+  writeFileSync(join(cron, 'other'), renderSchedule(other, 'cron', scheduleOptions(other, {})));
   writeFileSync(
     join(cron, 'text'),
     'MAILTO=root\n0 1 * * * root /usr/sbin/backup --all\n# 0 1 * * * idkit backup\n',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import type { RealmInWorld } from '../support/world.ts';
 import { openRefreshRealm, refused } from '../support/refresh-realm.ts';
+import type { RealmInWorld } from '../support/world.ts';
 import { claimsOf } from '../support/world.ts';
 
 const { world, refusalOfRefresh, ownRealm, close } = await openRefreshRealm();
@@ -70,7 +70,9 @@ describe('the grace period (docs/keycloak/tokens.md#grace)', () => {
 
   it('has no grace period by default, and none for a value that is not a whole number up to 300', async () => {
     for (const value of [undefined, '0', '-1', '301', '1e2', ' 30', '3.5', 'yes']) {
-      const { own } = await ownRealm({ attributes: value === undefined ? {} : { refreshGraceSeconds: value } });
+      const { own } = await ownRealm({
+        attributes: value === undefined ? {} : { refreshGraceSeconds: value },
+      });
       const { first } = await refreshTwice(own);
       assert.deepEqual(await refusalOfRefresh(first.refresh_token, {}, own), EXCEEDED, String(value));
     }
