@@ -3,14 +3,7 @@ import type { Clock } from '../../core/index.ts';
 import { IdkitError, isAdministrative } from '../../core/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
 import { mapFault, oneRow } from '../../postgres/index.ts';
-import type {
-  CountDrift,
-  OnBuild,
-  RotationResult,
-  ServiceOnDatabase,
-  Store,
-  StoreFigures,
-} from '../contract/index.ts';
+import type { CountDrift, OnBuild, ServiceOnDatabase, Store, StoreFigures } from '../contract/index.ts';
 import type { BackgroundMigration } from '../migrations/background.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
