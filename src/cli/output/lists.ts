@@ -40,3 +40,8 @@ export interface RecordOutcome {
   /** The path of the field that `-o name` prints. */
   name: string;
 }
+
+/** Returns the plural of a list in words, for example `client scopes` for `clientScopes`. */
+export function pluralOf({ noun }: Pick<ListOutcome, 'noun'>): string {
+  return noun.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}

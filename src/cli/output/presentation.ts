@@ -33,6 +33,7 @@ export async function readPresentation(
   if (globals.json && output !== undefined) throw exclude('--json', '--output');
   if (globals.json && query !== undefined) throw exclude('--json', '--jq');
   if (output !== undefined && query !== undefined) throw exclude('--output', '--jq');
+  if (fields !== undefined && query !== undefined) throw exclude('--fields', '--jq');
   if (output === 'name' && fields !== undefined) throw exclude('--output name', '--fields');
   const paths = fields?.split(',').map((path) => path.trim());
   if (paths?.some((path) => path === '')) {

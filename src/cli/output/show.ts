@@ -2,7 +2,7 @@ import type { Outcome } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Listing, RENDER, renderDocument } from './formats.ts';
 import { cellText, pairLines } from './layout.ts';
-import type { ListedRecord, ListOutcome, RecordOutcome } from './lists.ts';
+import { type ListedRecord, type ListOutcome, pluralOf, type RecordOutcome } from './lists.ts';
 import type { Presentation } from './presentation.ts';
 import { writeAll } from './sink.ts';
 
@@ -65,7 +65,7 @@ async function showList(
     },
   };
   await writeAll(terminal, RENDER[format](listing));
-  if (seen.records === 0 && format === 'table' && width !== undefined) note(`there are no ${list.noun}`);
+  if (seen.records === 0 && format === 'table' && width !== undefined) note(`there are no ${pluralOf(list)}`);
   const end = list.note?.();
   if (end !== undefined) note(end);
 }

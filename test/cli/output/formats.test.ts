@@ -110,6 +110,7 @@ test('flags that contradict each other exit with 2 before anything is read', asy
     ['--json', '-o', 'csv'],
     ['--json', '--jq', '.'],
     ['-o', 'json', '--jq', '.'],
+    ['--fields', 'a', '--jq', '.'],
     ['-o', 'name', '--fields', 'a'],
     ['--fields', 'a,,b'],
     ['-o', 'xml'],

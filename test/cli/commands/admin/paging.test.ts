@@ -24,6 +24,7 @@ before(async () => {
     baseUrl: acme.address,
     username: 'admin',
     password: new Secret(acme.credentials.IDKIT_ADMIN_PASSWORD),
+    timeoutMilliseconds: 120_000,
   });
 });
 after(() => acme.close());

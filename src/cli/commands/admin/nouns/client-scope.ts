@@ -6,6 +6,7 @@ import { inRealm, type Place } from '../place.ts';
 import { findClient, findIn } from '../records/find.ts';
 import type { Noun } from '../records/noun.ts';
 import { nounCommand, openNounPlace, readName } from '../records/noun-place.ts';
+import { ownText } from './texts.ts';
 
 const find = (place: Place, name: string) =>
   findIn(place, inRealm(place, 'client-scopes'), { name, field: 'name', word: 'client scope' });
@@ -23,7 +24,7 @@ export const CLIENT_SCOPE: Noun = {
   columns: [
     { title: 'SCOPE', field: 'name' },
     { title: 'PROTOCOL', field: 'protocol', priority: 4 },
-    { title: 'DESCRIPTION', field: 'description', priority: 2 },
+    { title: 'DESCRIPTION', field: 'description', show: ownText, priority: 2 },
     { title: 'ID', field: 'id', priority: 5 },
   ],
   shown: ['name', 'id', 'protocol', 'description', 'attributes'],

@@ -9,7 +9,7 @@ import { inRealm, openPlace, type Place } from '../place.ts';
 import { askConsent, requireConsent } from '../records/consent.ts';
 import { findUser } from '../records/find.ts';
 import { limited, readLimit, readPages, withListFlags } from '../records/paging.ts';
-import { timeText } from './time.ts';
+import { timeText } from './texts.ts';
 
 /** The two kinds of events: of users, and of changes by administrators. */
 interface Kind {

@@ -1,6 +1,8 @@
+import { given } from '../../../flags.ts';
 import type { ApiRecord } from '../lookup.ts';
 import { inRealm, type Place } from '../place.ts';
 import { read, readAll } from '../records/find.ts';
+import { ownText } from './texts.ts';
 
 /** A role that a user or a group has. */
 export interface HeldRole {
@@ -8,7 +10,7 @@ export interface HeldRole {
   name: string;
   /** The client id of the client that owns the role. Undefined for realm roles. */
   client?: string;
-  description?: string;
+  description?: unknown;
   /** `direct`, or the group or the composite role that it comes from. */
   from: string;
 }
@@ -74,8 +76,7 @@ function heldRole(
       id: String(id),
       name: String(name),
       ...(client === undefined ? {} : { client }),
-      // Keycloak's own descriptions are keys of its translations.
-      ...(typeof description === 'string' && !/^\$\{.*\}$/.test(description) ? { description } : {}),
+      ...given('description', ownText(description)),
       from,
     },
     isComposite: composite === true,

@@ -9,7 +9,7 @@ import { askConsent, requireConsent } from '../records/consent.ts';
 import { findIn, missing, read, readAll } from '../records/find.ts';
 import type { Noun } from '../records/noun.ts';
 import { nounCommand, openNounPlace, readName } from '../records/noun-place.ts';
-import { timeText } from './time.ts';
+import { dateText } from './texts.ts';
 
 const KEY_PROVIDER = 'org.keycloak.keys.KeyProvider';
 
@@ -32,7 +32,7 @@ export const KEY: Noun = {
     { title: 'USE', field: 'use', priority: 4 },
     { title: 'COMPONENT', field: 'component', priority: 2 },
     { title: 'PRIORITY', field: 'providerPriority', priority: 3 },
-    { title: 'VALID UNTIL', field: 'validTo', show: timeText, priority: 3 },
+    { title: 'VALID UNTIL', field: 'validTo', show: dateText, priority: 3 },
     { title: 'KID', field: 'kid' },
   ],
   shown: [

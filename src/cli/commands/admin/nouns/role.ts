@@ -8,6 +8,7 @@ import { findClient, findRole, readAll, rolesPath } from '../records/find.ts';
 import type { Noun } from '../records/noun.ts';
 import { nounCommand, openNounPlace, readName } from '../records/noun-place.ts';
 import { limited, readLimit, readPages, withListFlags } from '../records/paging.ts';
+import { ownText } from './texts.ts';
 import { USER } from './user.ts';
 
 /** `idkit admin role …` */
@@ -24,7 +25,7 @@ export const ROLE: Noun = {
   columns: [
     { title: 'ROLE', field: 'name' },
     { title: 'COMPOSITE', field: 'composite', priority: 3 },
-    { title: 'DESCRIPTION', field: 'description', priority: 2 },
+    { title: 'DESCRIPTION', field: 'description', show: ownText, priority: 2 },
     { title: 'ID', field: 'id', priority: 4 },
   ],
   shown: ['name', 'id', 'description', 'composite', 'clientRole', 'attributes'],
@@ -118,7 +119,7 @@ function addCompositeCommands(group: CliCommand, run: Runner): void {
             columns: [
               { title: 'ROLE', field: 'name' },
               { title: 'CLIENT', field: 'client' },
-              { title: 'DESCRIPTION', field: 'description', priority: 3 },
+              { title: 'DESCRIPTION', field: 'description', show: ownText, priority: 3 },
             ],
             records: await withClients(place, parts),
           },

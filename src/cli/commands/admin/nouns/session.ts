@@ -7,7 +7,7 @@ import { inRealm, openPlace, type Place } from '../place.ts';
 import { findClient, findUser, missing, readAll } from '../records/find.ts';
 import type { Noun } from '../records/noun.ts';
 import { readPages } from '../records/paging.ts';
-import { timeText } from './time.ts';
+import { timeText } from './texts.ts';
 
 /** `idkit admin session …` */
 export const SESSION: Noun = {

@@ -9,7 +9,7 @@ import type { Noun } from '../records/noun.ts';
 import { nounCommand, openNounPlace, readName } from '../records/noun-place.ts';
 import { withListFlags } from '../records/paging.ts';
 import { addRoleCommands } from './role-mappings.ts';
-import { timeText } from './time.ts';
+import { timeText } from './texts.ts';
 
 /** A verb that changes one user and prints one line. */
 interface Verb {

@@ -47,6 +47,7 @@ export const USER: Noun = {
     description: 'list users, sorted by username',
     fallsBackToMaster: true,
     paged: true,
+    brief: true,
     flags: (command) =>
       command
         .option(

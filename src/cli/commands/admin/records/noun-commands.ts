@@ -53,7 +53,8 @@ async function listRecords(
   { noun, list }: { noun: Noun; list: ListVerb },
 ): Promise<Outcome> {
   const limit = readLimit(context, flags);
-  const query = list.query?.(flags) ?? {};
+  const isBrief = list.brief === true && needsOnlyColumns(context, noun);
+  const query = { ...list.query?.(flags), ...(isBrief ? { briefRepresentation: 'true' } : {}) };
   const place = await openNounPlace(context, flags, {
     noun,
     ...(list.fallsBackToMaster ? { fallsBackToMaster: true } : {}),
@@ -62,7 +63,7 @@ async function listRecords(
   const most = limit === undefined ? undefined : limit + 1;
   const records =
     list.records?.(place, flags, most) ??
-    readCollection(place, noun.collection(place), { list, query, most });
+    readCollection(place, noun.collection(place), { list, query, most, name: noun.name });
   const shown = list.convert === undefined ? records : converted(records, list.convert);
   return {
     data: noun.inRealm ? { realm: place.realm } : {},
@@ -79,10 +80,23 @@ async function listRecords(
   };
 }
 
+/** Reports whether the output contains only fields of the columns. */
+function needsOnlyColumns({ globals, presentation }: CommandContext, { columns }: Noun): boolean {
+  const { fields, format, query } = presentation;
+  if (fields !== undefined)
+    return fields.every((path) => columns.some(({ field }) => field === path.split('.')[0]));
+  return !globals.json && query === undefined && ['table', 'csv', 'name'].includes(format);
+}
+
 async function* readCollection(
   { admin }: Place,
   path: string,
-  { list, query, most }: { list: ListVerb; query: Record<string, string>; most: number | undefined },
+  {
+    list,
+    query,
+    most,
+    name,
+  }: { list: ListVerb; query: Record<string, string>; most: number | undefined; name: string },
 ): AsyncGenerator<ApiRecord, void, void> {
   if (list.paged) {
     yield* readPages(admin, path, {
@@ -93,7 +107,7 @@ async function* readCollection(
   }
   const parameters = new URLSearchParams(query).toString();
   const { body } = await admin.call('GET', parameters === '' ? path : `${path}?${parameters}`);
-  yield* asRecords(body, 'records');
+  yield* [...asRecords(body, 'records')].sort((a, b) => String(a[name]).localeCompare(String(b[name]), 'en'));
 }
 
 async function* converted(

@@ -53,6 +53,8 @@ export interface ListVerb {
   records?(place: Place, flags: Flags, limit: number | undefined): AsyncIterable<ApiRecord>;
   /** True if the collection accepts `first` and `max`. */
   paged?: boolean;
+  /** True if `briefRepresentation` leaves out fields that no column shows. Such a list is faster. */
+  brief?: boolean;
   /** Removes secrets. */
   convert?(record: ApiRecord): ApiRecord;
   /** Converts a record for `--json`, if that has always had other fields. */

@@ -4,7 +4,7 @@ import type { CliCommand } from '../../../cli-command.ts';
 import type { CommandContext, Flags } from '../../../command.ts';
 import { textFlag, wholeNumber } from '../../../flags.ts';
 import { FIRST_RECORDS } from '../../../output/formats.ts';
-import type { ListOutcome } from '../../../output/lists.ts';
+import { type ListOutcome, pluralOf } from '../../../output/lists.ts';
 import { withOutputFlags } from '../../../output/presentation.ts';
 import { widthOf } from '../../../output/show.ts';
 import { type ApiRecord, asRecords } from '../lookup.ts';
@@ -101,13 +101,12 @@ export function limited(
   };
   // A script that gives --max knows that the list ends there.
   const isExpected = textFlag(flags, 'max') !== undefined && widthOf(context.terminal) === undefined;
-  const { noun } = list;
   return {
     ...list,
     records: records(),
     note: () =>
       isCut && !isExpected
-        ? `listed the first ${limit} ${noun}; --max N lists more, --all lists all`
+        ? `listed the first ${limit} ${pluralOf(list)}; --max N lists more, --all lists all`
         : list.note?.(),
   };
 }
