@@ -175,9 +175,7 @@ function foundRole(realm: string, role: Role): Found {
     title: role.name,
     detail: detail(realm, role.description?.startsWith('${') === true ? '' : role.description),
     address:
-      owner === undefined
-        ? address`/${realm}/roles/${role.id}`
-        : address`/${realm}/clients/${owner}/roles`,
+      owner === undefined ? address`/${realm}/roles/${role.id}` : address`/${realm}/clients/${owner}/roles`,
   };
 }
 

@@ -27,7 +27,7 @@ interface ListedScope extends ClientScope {
 
 async function listScopes(api: AdminApi, realm: string): Promise<readonly ListedScope[]> {
   const ids = async (list: 'default' | 'optional') => {
-    const scopes = await api.get<readonly ClientScope[]>(path`/${realm}` + `/default-${list}-client-scopes`);
+    const scopes = await api.get<readonly ClientScope[]>(`${path`/${realm}`}/default-${list}-client-scopes`);
     return new Set(scopes.map(({ id }) => id));
   };
   const [scopes, always, optional] = await Promise.all([

@@ -18,9 +18,8 @@ export function SessionsScreen({ realm }: { realm: string }) {
     queryKey: ['session-stats', realm],
     queryFn: () => api.get<readonly ClientSessionStats[]>(path`/${realm}/client-session-stats`),
   });
-  const all = useChange(
-    { done: 'Everybody was signed out', failed: 'The sessions were not ended' },
-    () => api.send('POST', path`/${realm}/logout-all`),
+  const all = useChange({ done: 'Everybody was signed out', failed: 'The sessions were not ended' }, () =>
+    api.send('POST', path`/${realm}/logout-all`),
   );
   const signOutAll = (
     <ConfirmButton
