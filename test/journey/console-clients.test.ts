@@ -239,7 +239,11 @@ test('an administrator manages clients, client scopes, sessions and events in th
     await checkScreen(page, 'events-of-administrators');
     await page.getByLabel('To what').selectOption('Client scopes');
     await page.getByRole('row', { name: /Client robot: secret/ }).waitFor({ state: 'detached' });
-    await button('Details').first().click();
+    await page.getByRole('row', { name: /new clients get it on request/ }).waitFor();
+    await page
+      .getByRole('row', { name: /Added Client scope selling admin/ })
+      .getByRole('button', { name: 'Details' })
+      .click();
     await dialog.getByText('"name": "selling"').waitFor();
     await checkScreen(page, 'admin-event-details');
     await press('Close');
