@@ -203,6 +203,10 @@ test('an administrator manages clients, client scopes, sessions and events in th
     await checkScreen(page, 'events-of-users');
     await page.getByLabel('Username').fill('rose');
     await page.getByLabel('What happened').selectOption({ label: 'Sign-in failed' });
+    await page
+      .getByRole('row', { name: /Signed in/ })
+      .first()
+      .waitFor({ state: 'detached' });
     await page.getByRole('row', { name: /Wrong password or code/ }).waitFor();
     assert.equal(await page.getByRole('row').count(), 2);
     assert.match(page.url(), /type=LOGIN_ERROR/);
@@ -235,7 +239,11 @@ test('an administrator manages clients, client scopes, sessions and events in th
     await checkScreen(page, 'events-of-administrators');
     await page.getByLabel('To what').selectOption('Client scopes');
     await page.getByRole('row', { name: /Client robot: secret/ }).waitFor({ state: 'detached' });
-    await button('Details').first().click();
+    await page.getByRole('row', { name: /new clients get it on request/ }).waitFor();
+    await page
+      .getByRole('row', { name: /Added Client scope selling admin/ })
+      .getByRole('button', { name: 'Details' })
+      .click();
     await dialog.getByText('"name": "selling"').waitFor();
     await checkScreen(page, 'admin-event-details');
     await press('Close');

@@ -102,11 +102,14 @@ export function AdminEvents({ realm, config }: { realm: string; config: EventsCo
             cell: (event) => <Target realm={realm} resource={readResource(event.resourcePath)} />,
           },
           { title: 'Administrator', cell: (event) => <By realm={realm} event={event} /> },
-          { title: 'Address', cell: (event) => event.authDetails?.ipAddress ?? '' },
+          {
+            title: 'Address',
+            cell: (event) => <span className="address">{event.authDetails?.ipAddress}</span>,
+          },
           {
             title: '',
             cell: (event) => (
-              <Button variant="link" isInline onClick={() => setOpen(event)}>
+              <Button variant="link" isInline className="whole" onClick={() => setOpen(event)}>
                 Details
               </Button>
             ),

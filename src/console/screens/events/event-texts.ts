@@ -112,6 +112,12 @@ const KINDS: Readonly<Record<string, Resource['kind']>> = {
   'client-scopes': 'client-scope',
 };
 
+/** The lists of the scopes that new clients get. */
+const GIVEN: Readonly<Record<string, string>> = {
+  'default-default-client-scopes': 'new clients always get it',
+  'default-optional-client-scopes': 'new clients get it on request',
+};
+
 /** The parts of a record, by the whole path below the record. The first pattern that fits counts. */
 const PARTS: readonly (readonly [path: RegExp, part: string])[] = [
   [/^reset-password$/, 'password'],
@@ -135,6 +141,8 @@ const PARTS: readonly (readonly [path: RegExp, part: string])[] = [
 /** Reads the path of an administrator's event, such as `users/3f…/reset-password`. */
 export function readResource(path: string): Resource {
   const [area = '', id = '', ...rest] = path.split('/').map(decode);
+  const given = GIVEN[area];
+  if (given !== undefined && id !== '') return { kind: 'client-scope', id, part: given };
   const kind = KINDS[area];
   if (kind === undefined || id === '')
     return { kind: 'other', id: path.split('/').map(decode).join('/'), part: '' };

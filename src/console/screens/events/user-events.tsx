@@ -88,12 +88,12 @@ export function UserEvents({ realm, config }: { realm: string; config: EventsCon
           },
           { title: 'User', cell: (event) => <Who realm={realm} event={event} /> },
           { title: 'Client', cell: (event) => event.clientId ?? '' },
-          { title: 'Address', cell: (event) => event.ipAddress ?? '' },
+          { title: 'Address', cell: (event) => <span className="address">{event.ipAddress}</span> },
           { title: 'Why', cell: (event) => (event.error === undefined ? '' : errorTitle(event.error)) },
           {
             title: '',
             cell: (event) => (
-              <Button variant="link" isInline onClick={() => setOpen(event)}>
+              <Button variant="link" isInline className="whole" onClick={() => setOpen(event)}>
                 Details
               </Button>
             ),

@@ -44,7 +44,7 @@ export function SessionTable(props: {
           : []),
         { title: 'Started', cell: (session) => formatTime(session.start) },
         { title: 'Last used', cell: (session) => formatTime(session.lastAccess) },
-        { title: 'Address', cell: (session) => session.ipAddress },
+        { title: 'Address', cell: (session) => <span className="address">{session.ipAddress}</span> },
         {
           title: 'Clients',
           cell: (session) => (

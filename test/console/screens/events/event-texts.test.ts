@@ -24,6 +24,7 @@ test('the path of an administrator’s event names the record and the changed pa
     ['groups/3/children', 'group', '3', 'subgroup'],
     ['clients/2/roles/a%2Fb', 'client', '2', 'role a/b'],
     ['clients/2/roles/read/composites', 'client', '2', 'roles included in read'],
+    ['default-optional-client-scopes/5', 'client-scope', '5', 'new clients get it on request'],
     ['roles-by-id/4', 'role', '4', ''],
     ['roles/staff', 'other', 'roles/staff', ''],
     ['', 'other', '', ''],
