@@ -43,14 +43,6 @@ export function OperationsScreen() {
       <Loaded of={found}>
         {(state) => (
           <div className="operations">
-            {found.error === null ? null : (
-              <Alert
-                isInline
-                variant="warning"
-                component="p"
-                title={`Not current: ${found.error.message}. The figures are from ${new Date(state.at).toLocaleTimeString()}`}
-              />
-            )}
             <Alerts state={state} />
             <div className="cards">
               <ServiceCard state={state} />
