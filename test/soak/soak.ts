@@ -171,18 +171,18 @@ async function soak(): Promise<void> {
     console.log(`backup: ${seconds.toFixed(1)} s, ${Math.round(most)} MB resident, exit code ${code}`);
     if (code !== 0 && code !== 3) tally.fault(`the backup ended with ${code}: ${output}`);
   })();
-  const beside = Promise.all([expiry, restarts, backup]);
+  const others = Promise.all([expiry, restarts, backup]);
   const step = Math.min(60_000, (minutes * 60_000) / 8);
   while (performance.now() < end) {
     // The race ends the run at once when one of the three fails.
     await Promise.race([
       pause(Math.min(step, Math.max(0, end - performance.now()))),
-      beside.then(() => pause(step)),
+      others.then(() => pause(step)),
     ]);
     await report((performance.now() - began) / 60_000);
   }
   running = false;
-  await beside;
+  await others;
   await admin.stop();
   await load.stop();
   await load.checkAll();
