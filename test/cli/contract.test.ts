@@ -96,6 +96,7 @@ const COMMANDS: Record<string, readonly string[]> = {
   up: [],
   down: [],
   'config show': [],
+  'config themes': [],
   'completion bash': [],
   'completion zsh': [],
   'completion fish': [],

@@ -271,7 +271,7 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   'backup.root': '~procedures/platform.ts',
   'backup.keepDays': '~backupset/retention/prune.ts',
   'backup.keepVersions': '~backupset/retention/versions.ts',
-  'backup.maxAgeHours': '~procedures/status/judge-backups.ts, ~procedures/schedule.ts',
+  'backup.maxAgeHours': '~procedures/status/judge-backups.ts, ~procedures/schedule/timers.ts',
   'backup.mirror': '~procedures/mirror/mirror.ts',
   'smoke.realm': '~procedures/smoke/check-token.ts',
   'smoke.clientId': '~procedures/smoke/check-token.ts',

@@ -107,7 +107,7 @@ function Settings({ realm, scope }: { realm: string; scope: ClientScope }) {
         onChange={(text) => draft.change({ description: text })}
       />
       <CheckField
-        label="Name it when people are asked for consent"
+        label="Name it on the consent page"
         checked={onConsent}
         onChange={(checked) => draft.change({ onConsent: checked })}
       />
