@@ -19,7 +19,7 @@ export async function loadDump(restore: Restore): Promise<undefined> {
     await record(restore, { state: 'swapping' });
     reporter.note(`the database ${inPlace} is being emptied; its previous content cannot be recovered`);
   }
-  // The verification has counted the bytes of SQL in the dump.
+  // The verification counted the bytes of SQL in the dump.
   const total = restore.verified.verdict.dump?.bytes;
   const report = run.progress('load', 'bytes');
   const { notes = [] } = await next.platform.database.load(readDump(set, { signal }), {
