@@ -241,9 +241,9 @@ test('key rotate signs with a new key, the old one stays valid, and disable reje
   const keys = await acme.list('key list');
   const statuses = Object.fromEntries(keys.map((key) => [key['kid'], key['status']]));
   assert.deepEqual([statuses[String(kid)], statuses[String(previousKid)]], ['ACTIVE', 'PASSIVE']);
-  await acme.succeed(`key disable ${previousKid} --yes`);
+  await acme.succeed(`key disable --kid ${previousKid} --yes`);
   assert.deepEqual([await userinfo(before.access), await userinfo(after.access)], [401, 200]);
-  await acme.succeed(`key delete ${previousKid} --yes`);
+  await acme.succeed(`key delete --kid ${previousKid} --yes`);
   assert.ok(!names(await acme.list('key list'), 'kid').includes(previousKid));
   const unknown = await acme.admin('key rotate --algorithm ES999 --yes');
   assert.deepEqual(
