@@ -150,6 +150,17 @@ test('a client list has no secret; secret get prints it, and regenerate replaces
   assert.equal((await acme.admin('client secret get job')).stdout, `${next}\n`);
 });
 
+test('a secret that an attribute keeps for a while is in no list and in no get', async () => {
+  const file = {
+    stdin: JSON.stringify({ attributes: { 'client.secret.rotated': 'before-rotation', a: 'b' } }),
+  };
+  await acme.succeed('client create rotating --file -', file);
+  for (const words of ['client list --json', 'client get rotating --json', 'client get rotating -o yaml']) {
+    const { stdout } = await acme.admin(words);
+    assert.deepEqual([stdout.includes('before-rotation'), stdout.includes('rotating')], [false, true], words);
+  }
+});
+
 test('a web application is a confidential client for logins', async () => {
   const { secret } = await acme.succeed('client create shop --redirect-uri https://shop.example.org/cb');
   assert.equal(typeof secret, 'string');
