@@ -107,8 +107,8 @@ describe('daily administration of a real Keycloak 26', { skip }, () => {
       const signing = keys.find(({ algorithm, status }) => algorithm === 'RS256' && status === 'ACTIVE');
       assert.notEqual(signing?.['kid'], before?.['kid']);
       assert.equal(keys.find(({ kid }) => kid === before?.['kid'])?.['status'], 'PASSIVE');
-      await succeed(`key disable ${before?.['kid']} --yes`);
-      await succeed(`key delete ${before?.['kid']} --yes`);
+      await succeed(`key disable --kid ${before?.['kid']} --yes`);
+      await succeed(`key delete --kid ${before?.['kid']} --yes`);
     });
 
     await t.test('lists sessions and events', async () => {

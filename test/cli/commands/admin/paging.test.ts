@@ -50,7 +50,7 @@ test('a list is read in pages: a small one first, then large ones, each record o
     users,
     Array.from({ length: 130 }, (_, index) => `u${index + 1000}`),
   );
-  assert.deepEqual(requests, ['search=u1&first=0&max=100', 'search=u1&first=100&max=1000']);
+  assert.deepEqual(requests, ['search=u1&first=0&max=100', 'search=u1&first=100&max=2000']);
 });
 
 test('a limit requests no more than it needs', async () => {

@@ -150,6 +150,17 @@ test('a client list has no secret; secret get prints it, and regenerate replaces
   assert.equal((await acme.admin('client secret get job')).stdout, `${next}\n`);
 });
 
+test('a secret that an attribute keeps for a while is in no list and in no get', async () => {
+  const file = {
+    stdin: JSON.stringify({ attributes: { 'client.secret.rotated': 'before-rotation', a: 'b' } }),
+  };
+  await acme.succeed('client create rotating --file -', file);
+  for (const words of ['client list --json', 'client get rotating --json', 'client get rotating -o yaml']) {
+    const { stdout } = await acme.admin(words);
+    assert.deepEqual([stdout.includes('before-rotation'), stdout.includes('rotating')], [false, true], words);
+  }
+});
+
 test('a web application is a confidential client for logins', async () => {
   const { secret } = await acme.succeed('client create shop --redirect-uri https://shop.example.org/cb');
   assert.equal(typeof secret, 'string');
@@ -241,9 +252,9 @@ test('key rotate signs with a new key, the old one stays valid, and disable reje
   const keys = await acme.list('key list');
   const statuses = Object.fromEntries(keys.map((key) => [key['kid'], key['status']]));
   assert.deepEqual([statuses[String(kid)], statuses[String(previousKid)]], ['ACTIVE', 'PASSIVE']);
-  await acme.succeed(`key disable ${previousKid} --yes`);
+  await acme.succeed(`key disable --kid ${previousKid} --yes`);
   assert.deepEqual([await userinfo(before.access), await userinfo(after.access)], [401, 200]);
-  await acme.succeed(`key delete ${previousKid} --yes`);
+  await acme.succeed(`key delete --kid ${previousKid} --yes`);
   assert.ok(!names(await acme.list('key list'), 'kid').includes(previousKid));
   const unknown = await acme.admin('key rotate --algorithm ES999 --yes');
   assert.deepEqual(

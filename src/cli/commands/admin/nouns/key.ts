@@ -23,7 +23,8 @@ export const KEY: Noun = {
   word: 'key',
   field: 'key',
   plural: 'keys',
-  argument: { name: 'kid', description: 'the id of the key (kid)', what: 'the key' },
+  // A kid can start with a hyphen, and then only the flag accepts it.
+  argument: { name: 'kid', description: 'the id of the key', what: 'the key', flag: 'kid' },
   inRealm: true,
   name: 'kid',
   columns: [

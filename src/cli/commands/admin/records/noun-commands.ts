@@ -124,7 +124,8 @@ async function getRecord(
 ): Promise<Outcome> {
   const wanted = readName(noun, flags, { given: name });
   const place = await openNounPlace(context, flags, { noun });
-  const record = withoutHidden(noun, await noun.find(place, wanted));
+  const found = withoutHidden(noun, await noun.find(place, wanted));
+  const record = noun.list?.convert?.(found) ?? found;
   return {
     data: { ...(noun.inRealm ? { realm: place.realm } : {}), [noun.field]: record },
     record: {

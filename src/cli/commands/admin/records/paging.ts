@@ -13,7 +13,7 @@ import { type ApiRecord, asRecords } from '../lookup.ts';
 const TERMINAL_LIMIT = 100;
 
 /** Number of records in one request. The first request asks for fewer, so that a list starts soon. */
-const PAGE = 1_000;
+const PAGE = 2_000;
 
 /** Adds the flags of a command that lists records. */
 export function withListFlags(command: CliCommand): CliCommand {
