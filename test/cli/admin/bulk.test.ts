@@ -292,6 +292,14 @@ test('a line that the service rejects fails with its text, and shows no password
   assert.match(ran.stdout, /^line +5 {2}failed +: the line has no username$/m);
   assert.match(ran.stdout, /^line +6 {2}failed +val: /m);
   assert.doesNotMatch(ran.stdout + ran.stderr, /Top-Secret/);
+  for (const credentials of ['Top-Secret-2', ['Top-Secret-3'], [{ type: 'password', value: 76543210 }]]) {
+    const wrong = await idkit(['admin', 'user', 'import', '-'], {
+      stdin: JSON.stringify({ username: 'tom', credentials }),
+    });
+    assert.equal(wrong.code, 3);
+    assert.match(wrong.stdout, /^line +1 {2}failed +tom: credentials/m);
+    assert.doesNotMatch(wrong.stdout + wrong.stderr, /Top-Secret|76543210/);
+  }
 });
 
 test('reads stdin, and names a file that does not exist', async () => {

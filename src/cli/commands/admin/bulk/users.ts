@@ -222,7 +222,21 @@ function userOf(fields: Fields): Fields {
   }
   if (typeof user['username'] !== 'string' || user['username'] === '')
     throw new LineFault('the line has no username');
+  checkCredentials(user['credentials']);
   return Object.keys(attributes).length === 0 ? user : { ...user, attributes };
+}
+
+/** Checks credentials before the service does, because its error for a wrong type would quote the value. */
+function checkCredentials(credentials: unknown): void {
+  if (credentials === undefined) return;
+  const entries: unknown = Array.isArray(credentials) ? credentials : [undefined];
+  for (const entry of entries as readonly unknown[]) {
+    if (!isJsonObject(entry) || typeof entry['type'] !== 'string')
+      throw new LineFault('credentials must be a list of objects with a type');
+    for (const name of ['value', 'secretData', 'credentialData'])
+      if (entry[name] !== undefined && typeof entry[name] !== 'string')
+        throw new LineFault(`credentials: ${name} must be text`);
+  }
 }
 
 function parseCell(name: string, text: string): unknown {
