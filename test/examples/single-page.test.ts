@@ -74,6 +74,22 @@ test('after a reload, the application has a session again without a page, until 
   assert.equal(application.output().includes('reported'), false);
 });
 
+test('a service that is unreachable during a reload does not end the session in the tab', async (t) => {
+  if (missing !== undefined) return t.skip(missing);
+  const { open, context } = await startShop(t);
+  const page = await open();
+  await page.click('#login');
+  await fillLogin(page);
+  await shows(page, 'Hello, Alice');
+  const discovery = '**/.well-known/openid-configuration';
+  await context.route(discovery, (route) => route.abort());
+  await page.reload();
+  await shows(page, 'Logged out (login_failed');
+  await context.unroute(discovery);
+  await page.reload();
+  await shows(page, 'Hello, Alice');
+});
+
 test('twenty tabs that renew in parallel send one refresh and stay logged in', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, open } = await startShop(t);
