@@ -5,10 +5,10 @@
 // Start at app/public-app.ts, which lists every route. A request passes through url-table/, request/, the folder of its
 // route (oidc/, browser/, admin/ or console/) and responses/. monitoring/ counts it.
 
-export type { Operations, OperationsAlert } from './admin/operations.ts';
 export { buildManagementApp, type ManagementOptions } from './app/management-app.ts';
 export { type AppOptions, buildApp } from './app/public-app.ts';
 export { readTls, type TlsFiles } from './app/tls.ts';
+export type { Operations, OperationsAlert } from './console/operations.ts';
 export { type EventSinkHandle, openEventSink } from './monitoring/event-sink.ts';
 export {
   type Exposition,

@@ -76,7 +76,7 @@ test('the frame of the console: search, realm switcher, addresses, unsaved chang
   await t.test('the switcher finds a realm, and stays on the same list', async () => {
     await page.goto(`${place}#/garden/clients`);
     await page.getByRole('link', { name: 'rose-shop' }).waitFor();
-    await page.getByRole('button', { name: /^Realm: garden/ }).click();
+    await page.getByRole('button', { name: /^garden: switch/ }).click();
     await option(/^harbour/).waitFor();
     await checkScreen(page, 'realm-switcher');
     await page.getByLabel('Find a realm').fill('libr');
@@ -84,7 +84,7 @@ test('the frame of the console: search, realm switcher, addresses, unsaved chang
     await option(/^library/).click();
     await page.getByText('Realm library').waitFor();
     assert.equal(hash(), '#/library/clients');
-    await page.getByRole('button', { name: /^Realm: library/ }).click();
+    await page.getByRole('button', { name: /^library: switch/ }).click();
     await option('All realms').click();
     await heading('Realms');
   });
@@ -195,10 +195,10 @@ test('the frame of the console: search, realm switcher, addresses, unsaved chang
   await t.test('a screen whose file does not exist any more says so, with a button to reload', async () => {
     await page.route('**/assets/keys-*.js', (route) => route.fulfill({ status: 404, body: 'gone' }));
     await page.goto(`${place}#/garden/keys`);
-    await page.getByText('This screen could not be loaded').waitFor();
+    await heading('Keys could not be loaded');
     await checkScreen(page, 'not-loaded');
     await page.unroute('**/assets/keys-*.js');
-    await page.getByRole('button', { name: 'Reload the console' }).click();
+    await page.getByRole('button', { name: 'Try again' }).click();
     await heading('Keys');
     complaints.splice(0);
   });

@@ -125,9 +125,12 @@ test('the console shows long lists in pages, searches, ends sessions, deletes us
 
   await t.test('reports that the service is unreachable, with a button to try again', async () => {
     await service.stop();
-    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('link', { name: 'Events' }).click();
     await page.getByText('The service is unreachable').waitFor();
     await button('Try again').waitFor();
     await checkScreen(page, 'unreachable');
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('heading', { name: 'Keys could not be loaded' }).waitFor();
+    await button('Try again').waitFor();
   });
 });

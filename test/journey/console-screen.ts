@@ -22,7 +22,7 @@ export async function checkScreen(page: Page, name: string): Promise<void> {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.evaluate(SETTLED);
-    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/console-${name}-${look}.png` });
+    if (SHOTS !== undefined) await shoot(page, `${SHOTS}/console-${name}-${look}`, width);
     if (width !== 390) assert.deepEqual(await findViolations(page), [], `${name}, ${look}`);
     assert.equal(
       await page.evaluate('document.documentElement.scrollWidth > innerWidth'),
@@ -32,6 +32,16 @@ export async function checkScreen(page: Page, name: string): Promise<void> {
   }
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+}
+
+/** Saves a screenshot of what a window shows, and one of the whole screen, which scrolls inside the window. */
+async function shoot(page: Page, file: string, width: number): Promise<void> {
+  await page.screenshot({ path: `${file}.png` });
+  await page.setViewportSize({ width, height: 2000 });
+  await page.evaluate(SETTLED);
+  await page.screenshot({ path: `${file}-whole.png` });
+  await page.setViewportSize({ width, height: 800 });
+  await page.evaluate(SETTLED);
 }
 
 /** Collects what the browser reports about a page: script errors, policy violations and failed requests. */

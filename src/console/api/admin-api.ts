@@ -91,10 +91,19 @@ async function readFault(response: Response): Promise<AdminFault> {
   const [, field, what] = /\$\.(\w+): (.+)$/s.exec(typeof message === 'string' ? message : '') ?? [];
   if (field !== undefined && what !== undefined) faults.set(field, what);
   if (faults.size > 0)
-    return new AdminFault(status, [...faults].map(([name, text]) => `${name}: ${text}`).join('. '), faults);
+    return new AdminFault(
+      status,
+      [...faults].map(([name, text]) => `${nameField(name)}: ${text}`).join('. '),
+      faults,
+    );
   if (status === 403) return new AdminFault(status, 'You do not have the right to do this');
   if (typeof message === 'string') return new AdminFault(status, message);
   return new AdminFault(status, `The service responded with status ${status}`);
+}
+
+/** Renders the name of a field for people: `failureFactor` as `failure factor`. */
+function nameField(name: string): string {
+  return name.replace(/[a-z][A-Z]/g, (pair) => `${pair[0]} ${pair[1]!.toLowerCase()}`);
 }
 
 /** Returns the JSON object in the body, or an empty one if there is none. */

@@ -43,7 +43,7 @@ export function FormDialog(props: {
             // In React the event bubbles to the form that opened the dialog, which would be submitted too.
             event.stopPropagation();
             if (props.disabled !== true)
-              void props.change.run().then((end) => end === 'done' && props.onClose());
+              void props.change.run().then((end) => (end === 'done' ? props.onClose() : showFault(form)));
           }}
         >
           {props.children}
@@ -86,13 +86,16 @@ export function SaveForm(props: {
   children: ReactNode;
 }) {
   const { change, dirty } = props;
+  const form = useId();
   useUnsaved(dirty);
   return (
     <Form
+      id={form}
       isWidthLimited
       onSubmit={(event) => {
         event.preventDefault();
-        if (dirty && props.disabled !== true) void change.run();
+        if (dirty && props.disabled !== true)
+          void change.run().then((end) => end === 'failed' && showFault(form));
       }}
     >
       {props.children}
@@ -105,12 +108,22 @@ export function SaveForm(props: {
         >
           {props.submit ?? 'Save'}
         </Button>
-        <Button variant="link" isDisabled={!dirty || change.running} onClick={props.onRevert}>
-          Revert
-        </Button>
+        {dirty && !change.running ? (
+          <Button variant="link" onClick={props.onRevert}>
+            Revert
+          </Button>
+        ) : null}
         {props.actions}
       </ActionGroup>
     </Form>
+  );
+}
+
+/** Moves the focus to the first field that the service rejects, if there is one. It may be out of sight. */
+function showFault(form: string): void {
+  // The next frame shows the faults.
+  requestAnimationFrame(() =>
+    document.getElementById(form)?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(),
   );
 }
 

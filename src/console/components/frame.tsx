@@ -44,7 +44,7 @@ export function Frame(props: { realm?: string | undefined; row?: ScreenRow; chil
         </SkipToContent>
       }
       masthead={
-        <Masthead>
+        <Masthead display={{ default: 'inline' }}>
           <MastheadMain>
             <MastheadToggle>
               <PageToggleButton

@@ -21,7 +21,10 @@ const Context = createContext<Notices>({
   forgetFailures: () => undefined,
 });
 
-/** How long a notice stays, in milliseconds. It stays longer while the pointer or the focus is on the notices. */
+/**
+ * How long a notice stays, in milliseconds. It stays longer while the pointer moved onto the notices, or the focus is
+ * there. A notice that appears under the pointer leaves as any other.
+ */
 const STAYS = { success: 6000, danger: 20_000 } as const;
 
 /**
@@ -61,7 +64,7 @@ export function NoticesProvider(props: { children: ReactNode }) {
         <div
           className="notices"
           aria-live="polite"
-          onMouseEnter={read(true)}
+          onMouseMove={read(true)}
           onMouseLeave={read(false)}
           onFocus={read(true)}
           onBlur={read(false)}

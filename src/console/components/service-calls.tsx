@@ -78,27 +78,40 @@ export function Failure({ of }: { of: Change }) {
   );
 }
 
-/** Renders the result of a query: its data, a spinner while it loads, or its error with a button to try again. */
+/**
+ * Renders the result of a query: its data, a spinner while it loads, or its error with a button to try again. If data
+ * cannot be loaded again, it stays, with the error above it.
+ */
 export function Loaded<T>(props: {
   of: Pick<UseQueryResult<T>, 'data' | 'error'> & { refetch: () => Promise<unknown> };
   children: (value: T) => ReactNode;
 }): ReactNode {
   const { data, error, refetch } = props.of;
-  if (data !== undefined) return props.children(data);
+  if (data !== undefined)
+    return (
+      <>
+        {error === null ? null : <NotLoaded title={`Not current: ${error.message}`} again={refetch} />}
+        {props.children(data)}
+      </>
+    );
   if (error === null)
     return (
       <div className="loading">
         <Spinner aria-label="Loading" />
       </div>
     );
+  return <NotLoaded title={error.message} again={refetch} />;
+}
+
+function NotLoaded(props: { title: string; again: () => Promise<unknown> }) {
   return (
     <Alert
       isInline
       variant="danger"
       component="p"
-      title={error.message}
+      title={props.title}
       actionLinks={
-        <Button variant="link" onClick={() => void refetch()}>
+        <Button variant="link" onClick={() => void props.again()}>
           Try again
         </Button>
       }

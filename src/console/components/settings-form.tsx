@@ -1,8 +1,4 @@
-import {
-  FormFieldGroup,
-  FormFieldGroupHeader,
-  FormGroup,
-} from '@patternfly/react-core/dist/dynamic/components/Form';
+import { FormGroup, FormSection } from '@patternfly/react-core/dist/dynamic/components/Form';
 import { FormSelect, FormSelectOption } from '@patternfly/react-core/dist/dynamic/components/FormSelect';
 import { Switch } from '@patternfly/react-core/dist/dynamic/components/Switch';
 import { TextArea } from '@patternfly/react-core/dist/dynamic/components/TextArea';
@@ -88,12 +84,9 @@ export function SettingsForm(props: {
             {fields}
           </div>
         ) : (
-          <FormFieldGroup
-            key={section.title}
-            header={<FormFieldGroupHeader titleText={{ text: section.title, id: `section-${place}` }} />}
-          >
+          <FormSection key={section.title} title={section.title} titleElement="h2">
             {fields}
-          </FormFieldGroup>
+          </FormSection>
         );
       })}
       {props.children?.({ read, write })}

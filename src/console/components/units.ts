@@ -21,7 +21,8 @@ const SPANS = [
 export function formatAge(iso: string, now: number): string {
   const seconds = (now - Date.parse(iso)) / 1000;
   if (seconds < 0) return 'in the future';
-  const [span, name] = SPANS.find(([one]) => seconds >= one * 2) ?? [1, 'second'];
+  // 26 hours and 90 minutes say more than 1 day and 1 hour.
+  const [span, name] = SPANS.find(([one]) => seconds >= one * 2) ?? [60, 'minute'];
   const count = Math.floor(seconds / span);
   return seconds < 60 ? 'just now' : `${count.toLocaleString()} ${name}${count === 1 ? '' : 's'} ago`;
 }

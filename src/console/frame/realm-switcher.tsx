@@ -38,6 +38,8 @@ export function RealmSwitcher(props: { realm: string | undefined; row: ScreenRow
       selected={props.realm ?? ALL}
       onOpenChange={change}
       onOpenChangeKeys={['Escape']}
+      // Inside the header, so that screen readers find the menu in a landmark.
+      popperProps={{ appendTo: 'inline' }}
       onSelect={(_event, value) => {
         change(false);
         navigate(value === ALL ? '/' : addressOf(listOf(props.row), String(value)));
@@ -47,7 +49,7 @@ export function RealmSwitcher(props: { realm: string | undefined; row: ScreenRow
           ref={toggle}
           className="realm-switcher"
           isExpanded={open}
-          aria-label={`Realm: ${props.realm ?? 'none chosen'}. Switch to another realm`}
+          aria-label={`${props.realm ?? 'All realms'}: switch to another realm`}
           onClick={() => change(!open)}
         >
           {props.realm ?? 'All realms'}
@@ -65,7 +67,7 @@ export function RealmSwitcher(props: { realm: string | undefined; row: ScreenRow
           />
         </MenuSearchInput>
       </MenuSearch>
-      <SelectList>
+      <SelectList aria-label="Realms">
         <SelectOption value={ALL}>All realms</SelectOption>
         {found.slice(0, SHOWN).map(({ realm, displayName }) => (
           <SelectOption key={realm} value={realm} description={displayName}>

@@ -1,6 +1,6 @@
 import { Modal, ModalBody, ModalHeader } from '@patternfly/react-core/dist/dynamic/components/Modal';
-import { SearchInput } from '@patternfly/react-core/dist/dynamic/components/SearchInput';
 import { Spinner } from '@patternfly/react-core/dist/dynamic/components/Spinner';
+import { TextInput } from '@patternfly/react-core/dist/dynamic/components/TextInput';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import { useLocation } from 'wouter';
@@ -52,14 +52,23 @@ export function SearchDialog({ realm, onClose }: { realm: string | undefined; on
     if (event.key === 'Enter' && chosen !== undefined && text === typed.trim()) open(chosen);
   };
   return (
-    <Modal variant="medium" position="top" isOpen onClose={onClose} aria-labelledby={`${list}-title`}>
+    <Modal
+      variant="medium"
+      position="top"
+      isOpen
+      onClose={onClose}
+      elementToFocus={`#${list}-input`}
+      aria-labelledby={`${list}-title`}
+    >
       <ModalHeader
         title={realm === undefined ? 'Search all realms' : `Search realm ${realm}`}
         labelId={`${list}-title`}
         description="Names, e-mail addresses and ids of users, groups, clients and roles, and names of realms"
       />
       <ModalBody>
-        <SearchInput
+        <TextInput
+          id={`${list}-input`}
+          type="search"
           aria-label="Search everything"
           placeholder="Name or id"
           value={typed}
@@ -67,10 +76,7 @@ export function SearchDialog({ realm, onClose }: { realm: string | undefined; on
             setTyped(value);
             setActive(0);
           }}
-          onClear={() => setTyped('')}
           onKeyDown={onKey}
-          searchInputId={`${list}-input`}
-          autoFocus
           role="combobox"
           aria-expanded={results.length > 0}
           aria-controls={list}

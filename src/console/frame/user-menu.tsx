@@ -22,7 +22,7 @@ export function UserMenu() {
       isOpen={open}
       onSelect={() => setOpen(false)}
       onOpenChange={setOpen}
-      popperProps={{ position: 'right' }}
+      popperProps={{ position: 'right', appendTo: 'inline' }}
       toggle={(toggle: Ref<MenuToggleElement>) => (
         <MenuToggle
           ref={toggle}
@@ -31,6 +31,7 @@ export function UserMenu() {
           aria-label={`Menu of ${name}`}
           onClick={() => setOpen(!open)}
         >
+          <Person />
           <span className="user-name">{name}</span>
         </MenuToggle>
       )}
@@ -46,5 +47,15 @@ export function UserMenu() {
         <DropdownItem onClick={() => void logOut()}>Sign out</DropdownItem>
       </DropdownList>
     </Dropdown>
+  );
+}
+
+/** Stands for the name where there is no room for it. */
+function Person() {
+  return (
+    <svg className="person" viewBox="0 0 16 16" width="1.25em" height="1.25em" aria-hidden="true">
+      <circle cx="8" cy="4.5" r="3.5" fill="currentColor" />
+      <path d="M1 16a7 6.5 0 0 1 14 0z" fill="currentColor" />
+    </svg>
   );
 }

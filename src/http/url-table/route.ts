@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminContext } from '../../admin/index.ts';
 import type { ProtocolContext } from '../../protocol/index.ts';
-import type { Operations } from '../admin/operations.ts';
+import type { Operations } from '../console/operations.ts';
 
 /** The dependencies of the handlers. The service creates them when it starts. */
 export interface Services {

@@ -5,7 +5,7 @@ import { useAddressQuery } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Component, Keys } from '../../api/representations.ts';
 import { Screen } from '../../components/frame.tsx';
-import { formatTime, PagedTable } from '../../components/paged-table.tsx';
+import { PagedTable } from '../../components/paged-table.tsx';
 import { useRights } from '../../components/rights.tsx';
 import { useApi } from '../../components/session.tsx';
 import { KeyActions } from './key-actions.tsx';
@@ -81,7 +81,7 @@ export function KeysScreen({ realm }: { realm: string }) {
             ),
           },
           { title: 'Priority', cell: ({ key }) => String(key.providerPriority) },
-          { title: 'Valid to', cell: ({ key }) => formatTime(key.validTo) },
+          { title: 'Valid to', cell: ({ key }) => formatDate(key.validTo) },
           {
             title: 'Provider',
             cell: ({ key, component }) => component?.name ?? component?.providerId ?? key.type,
@@ -105,3 +105,9 @@ export function KeysScreen({ realm }: { realm: string }) {
 }
 
 const USES: Readonly<Record<string, string>> = { SIG: 'Signature', ENC: 'Encryption' };
+
+/** @param milliseconds Unix time; missing for a key without a certificate */
+function formatDate(milliseconds: number | undefined): string {
+  if (milliseconds === undefined || milliseconds === 0) return '–';
+  return new Date(milliseconds).toLocaleDateString(undefined, { dateStyle: 'medium' });
+}

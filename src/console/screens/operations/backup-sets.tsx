@@ -108,7 +108,7 @@ function SetReport({ set, onClose }: { set: BackupSet; onClose: () => void }) {
               {set.realms.map(({ realm, users }) => (
                 <li key={realm}>
                   {realm}
-                  {users === undefined ? '' : `: ${users.toLocaleString()} users`}
+                  {users === undefined ? '' : `: ${users.toLocaleString()} ${users === 1 ? 'user' : 'users'}`}
                 </li>
               ))}
             </ul>

@@ -43,14 +43,6 @@ export function OperationsScreen() {
       <Loaded of={found}>
         {(state) => (
           <div className="operations">
-            {found.error === null ? null : (
-              <Alert
-                isInline
-                variant="warning"
-                component="p"
-                title={`Not current: ${found.error.message}. The figures are from ${new Date(state.at).toLocaleTimeString()}`}
-              />
-            )}
             <Alerts state={state} />
             <div className="cards">
               <ServiceCard state={state} />
@@ -211,7 +203,7 @@ function DatabaseCard({ state: { database } }: { state: Operations }) {
 
 function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
-    <DescriptionList isHorizontal isCompact>
+    <DescriptionList isHorizontal isCompact horizontalTermWidthModifier={{ default: '12rem' }}>
       {facts.map(([name, value]) => (
         <DescriptionListGroup key={name}>
           <DescriptionListTerm>{name}</DescriptionListTerm>

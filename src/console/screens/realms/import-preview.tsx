@@ -66,7 +66,7 @@ export function WholeOutcome({ of }: { of: RealmPreview }) {
           <p>
             Creates realm <strong>{of.realm}</strong> with:
           </p>
-          <DescriptionList isHorizontal isCompact>
+          <DescriptionList isHorizontal isCompact horizontalTermWidthModifier={{ default: '12rem' }}>
             {Object.entries(of.creates).map(([kind, count]) => (
               <DescriptionListGroup key={kind}>
                 <DescriptionListTerm>{kindOf(kind)}</DescriptionListTerm>
