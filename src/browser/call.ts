@@ -1,6 +1,5 @@
 import { seconds } from '../core/index.ts';
 import type { Client } from '../model/index.ts';
-import { resolveRootUrl } from '../protocol/client/index.ts';
 import {
   checkEnforceable,
   checkTransport,
@@ -11,10 +10,11 @@ import {
   Refusal,
 } from '../protocol/index.ts';
 import type { RealmConfiguration } from '../store/index.ts';
-import { isSafeRedirect } from './authorize/redirect-uri.ts';
-import type { BrowserAnswer, BrowserRequest } from './contract.ts';
+import type { BrowserAnswer, BrowserRequest, WayOn } from './contract.ts';
+import type { LocaleHints } from './locale.ts';
 import type { RuleMessageKey } from './message-keys.ts';
 import { errorPage } from './page-frame.ts';
+import { waysToClient, withWayOn } from './way-on.ts';
 
 /** A browser's request to an enabled realm. */
 export interface BrowserCall {
@@ -47,6 +47,14 @@ export async function withBrowserCall(
     now: seconds(ctx.clock),
     issuer: issuerOf(ctx, configuration),
   };
+  return withWayOn(call, await runChecked(call, work));
+}
+
+async function runChecked(
+  call: BrowserCall,
+  work: (call: BrowserCall) => Promise<BrowserAnswer>,
+): Promise<BrowserAnswer> {
+  const { configuration, request } = call;
   try {
     checkTransport(configuration, request);
   } catch (error) {
@@ -76,29 +84,27 @@ export function refuseUnenforced(call: BrowserCall, client: Client): BrowserAnsw
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     startLoginEvent(call, client).refused(error);
-    return errorPage(call.configuration, call.request, 'loginRefusedMessage');
+    return loginErrorPage(call, client, 'loginRefusedMessage');
   }
 }
 
-/** Returns a page that says why a login cannot continue. It links to the client's home page, if there is one. */
+/**
+ * Returns a page that says why a login cannot continue.
+ *
+ * @param options `ways`: links that lead on. Default: the client's home page, if there is one.
+ */
 export function loginErrorPage(
   call: BrowserCall,
   client: Client,
   key: RuleMessageKey,
-  values?: Readonly<Record<string, string>>,
+  options: {
+    values?: Readonly<Record<string, string>>;
+    detail?: string;
+    ways?: readonly WayOn[];
+    hints?: LocaleHints;
+  } = {},
 ): BrowserAnswer {
-  return errorPage(call.configuration, call.request, key, {
-    backTo: clientHome(call, client),
-    ...(values === undefined ? {} : { values }),
-  });
-}
-
-/** Returns the client's `baseUrl` as an absolute URL, or undefined if it is not a web address. */
-export function clientHome({ ctx }: BrowserCall, client: Client): string | undefined {
-  const { baseUrl } = client;
-  if (!baseUrl) return undefined;
-  const home = baseUrl.startsWith('/') ? `${resolveRootUrl(client, ctx.baseUrl)}${baseUrl}` : baseUrl;
-  return /^https?:\/\//i.test(home) && isSafeRedirect(home) ? home : undefined;
+  return errorPage(call.configuration, call.request, key, { ways: waysToClient(call, client), ...options });
 }
 
 /** Starts an event of this call. */
@@ -133,14 +139,23 @@ export async function withLogoutCall(
   work: (call: BrowserCall) => Promise<BrowserAnswer>,
 ): Promise<BrowserAnswer> {
   const configuration = await getRealm(ctx, request.realm);
+  const issuer = issuerOf(ctx, configuration);
+  const call: BrowserCall = { ctx, configuration, request, now: seconds(ctx.clock), issuer };
+  return withWayOn(call, await runLogout(call, work));
+}
+
+async function runLogout(
+  call: BrowserCall,
+  work: (call: BrowserCall) => Promise<BrowserAnswer>,
+): Promise<BrowserAnswer> {
+  const { configuration, request } = call;
   try {
     checkTransport(configuration, request);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return errorPage(configuration, request, 'httpsRequiredMessage', { name: 'https-required' });
   }
-  for (const [name, value] of [...request.query, ...request.form])
-    if (name.includes('\0') || value.includes('\0'))
-      return errorPage(configuration, request, 'invalidRequestMessage');
-  return work({ ctx, configuration, request, now: seconds(ctx.clock), issuer: issuerOf(ctx, configuration) });
+  if (holdsNul(request.query) || holdsNul(request.form))
+    return errorPage(configuration, request, 'invalidRequestMessage');
+  return work(call);
 }

@@ -51,6 +51,8 @@ export interface CookieChange {
 export interface PageFrame {
   /** The realm's name and display name. */
   realm: { name: string; displayName: string };
+  /** The name of the realm's theme for this page. Absent if the realm has none. */
+  theme?: string;
   /** Language of the page, for example `de`. */
   locale: string;
   /**
@@ -61,7 +63,11 @@ export interface PageFrame {
   /** The realm's own texts in this language (Keycloak's `localizationTexts`), by key. */
   ownTexts?: Readonly<Record<string, unknown>>;
   /** The message above the form. */
-  message?: Message & { kind: 'error' | 'warning' | 'info' | 'success' };
+  message?: Message & {
+    kind: 'error' | 'warning' | 'info' | 'success';
+    /** Further messages of the same kind. */
+    more?: readonly Message[];
+  };
 }
 
 /** The pages of the login, in the order in which a user can see them. */
@@ -69,7 +75,7 @@ export type LoginPage =
   | {
       page: 'login';
       action: string;
-      /** The prefilled name. With `fixed`, it is shown and cannot be changed ("Please re-authenticate to continue"). */
+      /** The prefilled name. With `fixed`, it is shown and cannot be changed ("Please sign in again to continue."). */
       username?: string;
       fixed: boolean;
       /** Selects the label: `Username`, `Username or email` or `Email`. */
@@ -90,6 +96,8 @@ export type LoginPage =
       username: string;
       /** Whether the page announces that the new password ends the user's other sessions. */
       logoutSessions: boolean;
+      /** The rules of the realm's password policy. */
+      rules: readonly Message[];
     }
   | {
       page: 'update-profile';
@@ -109,16 +117,31 @@ export type LoginPage =
 
 /** Pages outside the steps of a login. */
 export type StandalonePage =
-  | { page: 'error'; backTo?: string }
-  | { page: 'expired'; restart?: string; continueAt?: string }
-  | { page: 'info'; backTo?: string }
-  | { page: 'logout-confirm'; action: string; client?: string }
+  | {
+      page: 'error';
+      ways: readonly WayOn[];
+      /** What the administrator needs to know in addition to the message. It is not translated. */
+      detail?: string;
+    }
+  | { page: 'expired'; restart?: string; continueAt?: string; ways: readonly WayOn[] }
+  | { page: 'info'; ways: readonly WayOn[] }
+  | { page: 'logout-confirm'; action: string; client?: string; ways: readonly WayOn[] }
   | {
       /** Loads a frame for each client, then redirects (Front-Channel Logout 1.0 §2). */
       page: 'frontchannel-logout';
       frames: readonly { client: string; url: string }[];
       continueAt?: string;
+      ways: readonly WayOn[];
     };
+
+/**
+ * A link that leads on from a page. The URL is a page of the realm, or a URL that is registered for the client. An empty
+ * URL opens the same page again.
+ */
+export interface WayOn {
+  way: 'application' | 'account' | 'sign-in' | 'sign-out' | 'other-user' | 'restart' | 'stay' | 'retry';
+  url: string;
+}
 
 export type Page = LoginPage | StandalonePage | AccountPage;
 

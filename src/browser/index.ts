@@ -32,8 +32,9 @@ export type {
   PageField,
   PageFrame,
   StandalonePage,
+  WayOn,
 } from './contract.ts';
-export { PAGE_LOCALES } from './locale.ts';
+export { preferredLocale } from './locale.ts';
 export { submitConsent } from './login/consent.ts';
 export { showLogin, submitLogin } from './login/login-form.ts';
 export { showRequiredAction, submitRequiredAction } from './login/required-action-page.ts';

@@ -1,9 +1,7 @@
+import { matchLocale, PAGE_LOCALES } from '../model/index.ts';
 import type { RealmConfiguration } from '../store/index.ts';
 import type { BrowserRequest, CookieChange } from './contract.ts';
 import { cookieValues } from './cookies.ts';
-
-/** Languages that have message files. The first one is the default. */
-export const PAGE_LOCALES = ['en', 'de'] as const;
 
 /** Sources of the user's language in addition to the request. */
 export interface LocaleHints {
@@ -20,7 +18,10 @@ export function realmLocales({ realm }: RealmConfiguration): readonly string[] {
   const { kept } = realm.settings;
   if (kept['internationalizationEnabled'] !== true) return ['en'];
   const supported = Array.isArray(kept['supportedLocales']) ? kept['supportedLocales'] : [];
-  const locales = PAGE_LOCALES.filter((locale) => supported.includes(locale));
+  const wanted = supported.map((one) =>
+    typeof one === 'string' ? matchLocale(PAGE_LOCALES, one) : undefined,
+  );
+  const locales = PAGE_LOCALES.filter((locale) => wanted.includes(locale));
   return locales.length === 0 ? ['en'] : locales;
 }
 
@@ -46,7 +47,7 @@ export function chooseLocale(
     configuration.realm.settings.kept['defaultLocale'],
   ];
   for (const wish of wishes) {
-    const found = typeof wish === 'string' ? match(locales, wish) : undefined;
+    const found = typeof wish === 'string' ? matchLocale(locales, wish) : undefined;
     if (found !== undefined) return found;
   }
   return first;
@@ -57,15 +58,18 @@ export function localeCookies(
   configuration: RealmConfiguration,
   request: Pick<BrowserRequest, 'query'>,
 ): readonly CookieChange[] {
-  const chosen = match(realmLocales(configuration), request.query.get('kc_locale') ?? '');
+  const chosen = matchLocale(realmLocales(configuration), request.query.get('kc_locale') ?? '');
   if (chosen === undefined || realmLocales(configuration).length === 1) return [];
   return [{ name: 'KEYCLOAK_LOCALE', value: chosen, httpOnly: true, sameSite: 'None' }];
 }
 
-/** Returns the supported language for a tag, for example `de` for `de-AT` (RFC 4647 §3.4). */
-function match(locales: readonly string[], wish: string): string | undefined {
-  const [language] = wish.toLowerCase().split('-', 1);
-  return locales.find((locale) => locale === language);
+/** Returns the language for a page that belongs to no realm: the browser's preferred one, or else English. */
+export function preferredLocale(acceptLanguage: string | undefined): string {
+  for (const wish of acceptedLanguages(acceptLanguage)) {
+    const found = matchLocale(PAGE_LOCALES, wish);
+    if (found !== undefined) return found;
+  }
+  return 'en';
 }
 
 /** Returns the languages of the header `Accept-Language` in order of preference (RFC 9110 §12.5.4). */

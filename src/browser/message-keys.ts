@@ -69,10 +69,12 @@ export const RULE_MESSAGE_KEYS = [
   'error-person-name-invalid-character',
   // Account pages
   'accountDeniedMessage',
+  'accountOffMessage',
   'accountNotLoggedInMessage',
   'accountFormOutdatedMessage',
   'accountUpdatedMessage',
   'accountNotUpdatedMessage',
+  'accountPasswordMissingMessage',
   'accountPasswordWrongMessage',
   'accountPasswordUpdatedMessage',
   'accountSessionEndedMessage',

@@ -3,10 +3,12 @@ import type {
   BrowserAnswer,
   BrowserRequest,
   CookieChange,
+  Message,
   Page,
   PageAnswerName,
   PageFrame,
   StandalonePage,
+  WayOn,
 } from './contract.ts';
 import { chooseLocale, type LocaleHints, localeCookies, realmLocales } from './locale.ts';
 import type { RuleMessageKey } from './message-keys.ts';
@@ -16,6 +18,8 @@ export interface PageMessage {
   kind: 'error' | 'warning' | 'info' | 'success';
   key: RuleMessageKey;
   values?: Readonly<Record<string, string>>;
+  /** Further messages of the same kind, such as all faults of a new password. */
+  more?: readonly Message[];
 }
 
 type FrameRequest = Pick<BrowserRequest, 'query' | 'cookies' | 'acceptLanguage'>;
@@ -23,15 +27,22 @@ type FrameRequest = Pick<BrowserRequest, 'query' | 'cookies' | 'acceptLanguage'>
 /**
  * Returns the frame of a page.
  *
- * @param options `self`: URL that shows the same page again with GET. Default: the page offers no other language.
+ * @param options `self`: URL that shows the same page again with GET. Default: the page offers no other language. `of`:
+ *   the kind of page, which decides its theme
  */
 export function pageFrame(
   configuration: RealmConfiguration,
   request: FrameRequest,
-  options: { hints?: LocaleHints; message?: PageMessage | undefined; self?: string } = {},
+  options: {
+    hints?: LocaleHints;
+    message?: PageMessage | undefined;
+    self?: string;
+    of?: 'login' | 'account';
+  } = {},
 ): PageFrame {
   const { name, settings } = configuration.realm;
-  const { hints, message, self } = options;
+  const { hints, message, self, of = 'login' } = options;
+  const theme = themeName(settings.kept, of);
   const locales = realmLocales(configuration);
   const locale = chooseLocale(configuration, request, hints);
   const ownTexts = (
@@ -39,6 +50,7 @@ export function pageFrame(
   )?.[locale];
   return {
     realm: { name, displayName: settings.displayName || name },
+    ...(theme === undefined ? {} : { theme }),
     locale,
     ...(ownTexts ? { ownTexts } : {}),
     languages:
@@ -73,14 +85,15 @@ export function errorPage(
   options: {
     name?: PageAnswerName;
     values?: Readonly<Record<string, string>>;
-    backTo?: string | undefined;
+    ways?: readonly WayOn[];
+    detail?: string;
     hints?: LocaleHints;
   } = {},
 ): BrowserAnswer {
-  const { name = 'login-error', values, backTo, hints } = options;
+  const { name = 'login-error', values, ways = [], detail, hints } = options;
   return standalonePage(configuration, request, {
     name,
-    page: { page: 'error', ...(backTo === undefined ? {} : { backTo }) },
+    page: { page: 'error', ways, ...(detail === undefined ? {} : { detail }) },
     message: { kind: 'error', key, ...(values === undefined ? {} : { values }) },
     ...(hints === undefined ? {} : { hints }),
   });
@@ -104,9 +117,22 @@ export function pageAnswer(
     show: 'page',
     name,
     cookies: [...cookies, ...localeCookies(configuration, request)],
-    frame: pageFrame(configuration, request, frame),
+    frame: pageFrame(configuration, request, {
+      ...frame,
+      of: page.page.startsWith('account-') ? 'account' : 'login',
+    }),
     page,
   };
+}
+
+/** The names of Keycloak's own themes. idkit's pages replace them. */
+const KEYCLOAK_THEMES = /^(base|keycloak(\.v\d+)?)?$/;
+
+/** Returns the theme of a realm's pages. The account pages have that of the login pages if they have none of their own. */
+function themeName(kept: Readonly<Record<string, unknown>>, of: 'login' | 'account'): string | undefined {
+  const names = of === 'account' ? [kept['accountTheme'], kept['loginTheme']] : [kept['loginTheme']];
+  const found = names.find((name) => typeof name === 'string' && !KEYCLOAK_THEMES.test(name));
+  return found as string | undefined;
 }
 
 function withParameter(url: string, name: string, value: string): string {

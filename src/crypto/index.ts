@@ -36,7 +36,13 @@ export {
   type OtpVerdict,
   readOtpCredential,
 } from './otp.ts';
-export { findContentFault, findPasswordFault, PASSWORD_HISTORY } from './password-rules.ts';
+export {
+  findContentFault,
+  findPasswordFault,
+  listContentFaults,
+  listPasswordFaults,
+  PASSWORD_HISTORY,
+} from './password-rules.ts';
 export { openPasswords } from './passwords.ts';
 export { matchPatterns, type PatternCheck, type PatternMatches } from './pattern-matching.ts';
 export {

@@ -22,11 +22,19 @@ export async function findContentFault(
   policy: string | undefined,
   candidate: PasswordCandidate,
 ): Promise<PasswordFault | undefined> {
+  return (await listContentFaults(policy, candidate))[0];
+}
+
+/** Lists every rule of a realm's policy that the content of a new password violates. */
+export async function listContentFaults(
+  policy: string | undefined,
+  candidate: PasswordCandidate,
+): Promise<readonly PasswordFault[]> {
   const parsed = parsePasswordPolicy(policy);
   const text = candidate.password;
   const patterns = isPasswordTooLong(text) ? [] : parsed.regexPatterns;
   const matches = await matchPatterns(patterns.map((pattern) => ({ pattern, text })));
-  return checkPassword(parsed, candidate, matches)[0];
+  return checkPassword(parsed, candidate, matches);
 }
 
 /**
@@ -41,10 +49,36 @@ export async function findPasswordFault(
   candidate: PasswordCandidate,
   credentials: readonly Credential[],
 ): Promise<PasswordFault | undefined> {
-  const parsed = parsePasswordPolicy(policy);
-  const fault = await findContentFault(policy, candidate);
-  if (fault !== undefined) return fault;
-  const { passwordHistory } = parsed;
+  return (
+    (await findContentFault(policy, candidate)) ??
+    (await findHistoryFault(passwords, policy, candidate, credentials))
+  );
+}
+
+/**
+ * Lists every rule of a realm's policy that a new password violates, so that a user can correct all of them at once. The
+ * parameters are those of `findPasswordFault`.
+ */
+export async function listPasswordFaults(
+  passwords: Pick<Passwords, 'verify'>,
+  policy: string | undefined,
+  candidate: PasswordCandidate,
+  credentials: readonly Credential[],
+): Promise<readonly PasswordFault[]> {
+  const faults = await listContentFaults(policy, candidate);
+  // A password of excessive length cannot be one of the user's previous passwords.
+  if (isPasswordTooLong(candidate.password)) return faults;
+  const reused = await findHistoryFault(passwords, policy, candidate, credentials);
+  return reused === undefined ? faults : [...faults, reused];
+}
+
+async function findHistoryFault(
+  passwords: Pick<Passwords, 'verify'>,
+  policy: string | undefined,
+  candidate: PasswordCandidate,
+  credentials: readonly Credential[],
+): Promise<PasswordFault | undefined> {
+  const { passwordHistory } = parsePasswordPolicy(policy);
   if (passwordHistory === undefined) return undefined;
   const newest = credentials
     .filter(({ type }) => type === 'password' || type === PASSWORD_HISTORY)

@@ -17,4 +17,5 @@ export {
 export { type Health, type HealthReport, openHealth } from './monitoring/health.ts';
 export { Metrics } from './monitoring/metrics.ts';
 export { TotalFigures } from './monitoring/total-figures.ts';
+export { checkThemes, openThemes, type ThemeReport } from './themes/index.ts';
 export type { Route, ServiceLog, Services } from './url-table/route.ts';

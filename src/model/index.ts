@@ -26,13 +26,16 @@ export {
   tokenHash,
 } from './ids.ts';
 export { listNotBuilt, type WaitingUsers } from './not-built.ts';
+export { matchLocale, PAGE_LOCALES, type PageLocale } from './page-locales.ts';
 export {
   checkPassword,
   isPasswordTooLong,
+  listPasswordRules,
   MOST_PASSWORD_BYTES,
   type PasswordCandidate,
   type PasswordFault,
   type PasswordPolicy,
+  type PasswordRule,
   parsePasswordPolicy,
   passwordFault,
 } from './password-policy.ts';

@@ -1,4 +1,5 @@
 import { jsonFields, renderCount } from '../core/index.ts';
+import { matchLocale, PAGE_LOCALES } from './page-locales.ts';
 import type { RealmSettings, Unenforced } from './realm.ts';
 
 /** Numbers of users who must do something before they can log in. */
@@ -9,10 +10,10 @@ export interface WaitingUsers {
   unverified: number;
 }
 
-/** The languages of idkit's pages. */
-const LANGUAGES: ReadonlySet<string> = new Set(['en', 'de']);
 /** The built-in themes of Keycloak. idkit's pages replace them. */
 const OWN_THEMES = /^(base|keycloak(\.v\d+)?)?$/;
+/** The fields that may name a theme of the platform directory. */
+const FILE_THEMES: ReadonlySet<string> = new Set(['loginTheme', 'accountTheme']);
 
 /**
  * Lists the enabled features of a realm that idkit does not have. The realm then offers less than its users expect, but
@@ -50,14 +51,22 @@ function themes(kept: RealmSettings['kept']): readonly Unenforced[] {
     const theme = kept[field];
     return typeof theme !== 'string' || OWN_THEMES.test(theme)
       ? []
-      : [{ path: `$.${field}`, what: `theme ${theme}`, refuses: false }];
+      : [
+          {
+            path: `$.${field}`,
+            what: `theme ${theme}${FILE_THEMES.has(field) ? `, unless config/themes/${theme} has it` : ''}`,
+            refuses: false,
+          },
+        ];
   });
 }
 
 function languages(kept: RealmSettings['kept']): readonly Unenforced[] {
   const { internationalizationEnabled, supportedLocales } = kept;
   if (internationalizationEnabled !== true || !Array.isArray(supportedLocales)) return [];
-  const missing = supportedLocales.filter((one) => typeof one === 'string' && !LANGUAGES.has(one));
+  const missing = supportedLocales.filter(
+    (one) => typeof one === 'string' && matchLocale(PAGE_LOCALES, one) === undefined,
+  );
   return feature(missing.length > 0, '$.supportedLocales', `languages ${missing.join(', ')}`);
 }
 

@@ -125,13 +125,44 @@ export function checkPassword(
   return faults;
 }
 
+/** A rule about the content of a password: Keycloak's message key and its parameters. */
+export type PasswordRule = Pick<PasswordFault, 'key' | 'params'>;
+
+/** Lists the rules of a policy that a user can follow, in the order in which `checkPassword` checks them. */
+export function listPasswordRules(policy: PasswordPolicy): readonly PasswordRule[] {
+  const rules: PasswordRule[] = [];
+  const add = (name: keyof typeof MESSAGES, ...params: (number | string)[]): void => {
+    rules.push({ key: keyOf(name), params });
+  };
+  const number = (name: keyof typeof MESSAGES, value: number | undefined): void => {
+    if (value !== undefined && value > 0) add(name, value);
+  };
+  number('MinLength', policy.length);
+  number('MaxLength', policy.maxLength);
+  number('MinDigits', policy.digits);
+  number('MinLowerCaseChars', policy.lowerCase);
+  number('MinUpperCaseChars', policy.upperCase);
+  number('MinSpecialChars', policy.specialChars);
+  if (policy.notContainsUsername) add('NotContainsUsername');
+  else if (policy.notUsername) add('NotUsername');
+  if (policy.notEmail) add('NotEmail');
+  // One line for all patterns, because users cannot read them.
+  if (policy.regexPatterns.length > 0) add('RegexPattern');
+  number('History', policy.passwordHistory);
+  return rules;
+}
+
 /** Builds the fault for a rule, for example `History` with the number of previous passwords. */
 export function passwordFault(
   name: keyof typeof MESSAGES,
   ...params: readonly (number | string)[]
 ): PasswordFault {
   const message = MESSAGES[name].replace('{0}', () => String(params[0] ?? ''));
-  return { key: `invalidPassword${name}Message`, params, message };
+  return { key: keyOf(name), params, message };
+}
+
+function keyOf(name: keyof typeof MESSAGES): string {
+  return `invalidPassword${name}Message`;
 }
 
 const MESSAGES = {

@@ -5,6 +5,7 @@
 export { lockFile, makeDataDirectory, serviceLockFile, whileStopped } from './lock.ts';
 export type { LogDestination, LogOptions, OpenedLog } from './log.ts';
 export {
+  checkThemes,
   findWorkerLink,
   listRequiredActions,
   openLog,

@@ -53,6 +53,7 @@ export async function openServices(
   const { announcer, stop } = openAnnouncer(context, protocol, settings, log);
   closers.push(stop);
   context.sessionEndings = announcer;
+  const { config } = platformPaths(settings.dir);
   const services: Services = {
     protocol: context,
     admin: {
@@ -63,7 +64,8 @@ export async function openServices(
     },
     limits: settings.limits,
     log,
-    logoDirectory: join(platformPaths(settings.dir).config, 'logos'),
+    logoDirectory: join(config, 'logos'),
+    themes: http.openThemes(config, log),
   };
   const figures = {
     health: http.openHealth(store),

@@ -1,7 +1,7 @@
 import type { Unenforceable } from '../admin/index.ts';
 import type { Settings } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
-import type { ServiceLog } from '../http/index.ts';
+import type { ServiceLog, ThemeReport } from '../http/index.ts';
 import type { LogDestination, LogOptions, OpenedLog } from './log.ts';
 import type { WorkerLink } from './workers/worker.ts';
 
@@ -112,6 +112,15 @@ export async function findWorkerLink(): Promise<WorkerLink | undefined> {
 export async function openLog(to: LogDestination, options: LogOptions = {}): Promise<OpenedLog> {
   const log = await import('./log.ts');
   return log.openLog(to, options);
+}
+
+/** Reads every theme of a platform directory, and reports its problems. */
+export async function checkThemes(settings: Pick<Settings, 'dir'>): Promise<readonly ThemeReport[]> {
+  const [http, { platformPaths }] = await Promise.all([
+    import('../http/index.ts'),
+    import('../config/index.ts'),
+  ]);
+  return http.checkThemes(platformPaths(settings.dir).config);
 }
 
 /** Lists the required actions that this version's login pages can run. */

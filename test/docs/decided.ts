@@ -8,9 +8,16 @@ import { restRows, serverInfoRoutes } from '../../src/http/admin/not-implemented
 import { realmRows } from '../../src/http/admin/realm-routes.ts';
 import { roleRows } from '../../src/http/admin/role-routes.ts';
 import { userRows } from '../../src/http/admin/user-routes.ts';
-import { accountRoutes, loginRoutes, resourceRoutes, sessionRoutes } from '../../src/http/browser/index.ts';
+import {
+  accountRoutes,
+  loginRoutes,
+  previewRoutes,
+  resourceRoutes,
+  sessionRoutes,
+} from '../../src/http/browser/index.ts';
 import { consoleRoutes } from '../../src/http/console/console-routes.ts';
 import { metadataRoutes, notImplementedRoutes, tokenRoutes } from '../../src/http/oidc/index.ts';
+import { themeRoutes } from '../../src/http/themes/index.ts';
 import { code, head, row } from './markdown.ts';
 
 // Names the source files that decide the rules in the generated parts of the pages. In the texts below, `~cli/exit.ts`
@@ -136,6 +143,14 @@ const COMMANDS: Readonly<Record<string, Decisions>> = {
   'config show': [
     command('config.ts'),
     ['the origin of a value, and hidden secrets', '~config/settings/show.ts'],
+  ],
+  'config themes': [
+    command('config.ts'),
+    [
+      'the checks of a theme',
+      '~http/themes/read-theme.ts, ~http/themes/parse-theme.ts, ~http/themes/logo-file.ts',
+    ],
+    ['the contrast of colours', '~http/themes/colors.ts'],
   ],
   completion: '~cli/commands/completion.ts',
   help: [command('help.ts'), ['the reference of all commands', '~cli/reference/text.ts']],
@@ -281,6 +296,8 @@ const ROUTE_FILES: ReadonlyMap<string, string> = new Map(
       ['http/browser/session-routes.ts', sessionRoutes],
       ['http/browser/account-routes.ts', accountRoutes],
       ['http/browser/resource-routes.ts', resourceRoutes],
+      ['http/browser/preview-routes.ts', previewRoutes],
+      ['http/themes/theme-routes.ts', themeRoutes],
       ['http/console/console-routes.ts', consoleRoutes],
       ['http/admin/not-implemented.ts', [...serverInfoRoutes, ...restRows]],
       ['http/admin/routes.ts', [{ method: 'GET', url: '/admin/:realm/console/whoami' }]],

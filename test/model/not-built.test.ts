@@ -22,15 +22,15 @@ test('lists the features that a realm enables but idkit does not have', () => {
     loginTheme: 'corp',
     emailTheme: 'keycloak.v2',
     internationalizationEnabled: true,
-    supportedLocales: ['en', 'de', 'fr', 'es'],
+    supportedLocales: ['en', 'de', 'fr', 'pt', 'ru', 'ar'],
   };
   assert.deepEqual(listed({ kept, verifyEmail: true }, { ...NOBODY, unverified: 3 }), [
     'self-registration',
     'forgotten password',
     'e-mail verification, which prevents 3 users from logging in',
     'mail server',
-    'theme corp',
-    'languages fr, es',
+    'theme corp, unless config/themes/corp has it',
+    'languages ru, ar',
   ]);
   assert.ok(listNotBuilt({ kept } as never, NOBODY).every(({ refuses }) => !refuses));
 });

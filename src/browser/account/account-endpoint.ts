@@ -18,7 +18,7 @@ export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
     withBrowserCall(ctx, request, async (call) => {
       const client = await ctx.store.findClient(call.configuration.realm.id, ACCOUNT_CLIENT);
       if (client === undefined)
-        return errorPage(call.configuration, request, 'clientNotFoundMessage', { name: 'account-off' });
+        return errorPage(call.configuration, request, 'accountOffMessage', { name: 'account-off' });
       const refused = refuseClient(call, client);
       if (refused !== undefined) return refused;
       const sso = await findSsoSession(ctx, call.configuration, request);
@@ -44,8 +44,7 @@ export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
  */
 function refuseClient(call: BrowserCall, client: Client): BrowserAnswer | undefined {
   const { configuration, request } = call;
-  if (!client.enabled)
-    return errorPage(configuration, request, 'clientDisabledMessage', { name: 'account-off' });
+  if (!client.enabled) return errorPage(configuration, request, 'accountOffMessage', { name: 'account-off' });
   return refuseUnenforced(call, client);
 }
 
@@ -57,7 +56,9 @@ function refuseClient(call: BrowserCall, client: Client): BrowserAnswer | undefi
 function sendToLogin(call: BrowserCall, page: AccountPageName): BrowserAnswer {
   const back = pageUrl(call, page);
   if (call.request.query.has('error'))
-    return errorPage(call.configuration, call.request, 'accountNotLoggedInMessage', { backTo: back });
+    return errorPage(call.configuration, call.request, 'accountNotLoggedInMessage', {
+      ways: [{ way: 'sign-in', url: back }],
+    });
   const locale = call.request.query.get('kc_locale');
   const parameters = new URLSearchParams({
     client_id: ACCOUNT_CLIENT,

@@ -6,6 +6,7 @@ import type { BrowserAnswer, CookieChange, PageAnswerName } from '../contract.ts
 import type { RuleMessageKey } from '../message-keys.ts';
 import { errorPage, type PageMessage, pageAnswer } from '../page-frame.ts';
 import type { SsoSession } from '../sso/sso-session.ts';
+import { wayToSignOut } from '../way-on.ts';
 import { ACCOUNT_PATHS, type AccountFrame, type AccountPage, type AccountPageName } from './pages.ts';
 import type { AccountRights } from './rights.ts';
 
@@ -101,6 +102,10 @@ export function startAccountEvent(account: AccountCall, type: string): EventDraf
 export function answerDenied(account: AccountCall): BrowserAnswer {
   return errorPage(account.configuration, account.request, 'accountDeniedMessage', {
     name: 'account-denied',
+    ways: [
+      ...(account.rights.see ? [{ way: 'account', url: pageUrl(account, 'profile') } as const] : []),
+      wayToSignOut(account),
+    ],
   });
 }
 

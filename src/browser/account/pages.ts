@@ -1,4 +1,4 @@
-import type { PageField } from '../contract.ts';
+import type { Message, PageField } from '../contract.ts';
 
 /** The account pages by their path below `/realms/{realm}/account/`. The paths are those of Keycloak 26's console. */
 export const ACCOUNT_PATHS = {
@@ -64,7 +64,11 @@ export interface AccountApplication {
 /** The pages on which users manage their own account. */
 export type AccountPage = { account: AccountFrame } & (
   | { page: 'account-profile'; fields: readonly PageField[] }
-  | { page: 'account-password' }
+  | {
+      page: 'account-password';
+      /** The rules of the realm's password policy. */
+      rules: readonly Message[];
+    }
   | {
       page: 'account-sessions';
       /** In order: this browser's session, then the others by last use. */

@@ -10,7 +10,13 @@ import {
 } from '../../protocol/login/index.ts';
 import { newUserSession } from '../../protocol/session/index.ts';
 import type { BrowserAnswer, CookieChange } from '../contract.ts';
-import type { RuleMessageKey } from '../message-keys.ts';
+import {
+  brokenRules,
+  contentMessages,
+  faultsMessage,
+  passwordRules,
+  readNewPassword,
+} from '../new-password.ts';
 import { clearSsoCookies, makeSsoCookies, newStateChecker } from '../sso/sso-cookies.ts';
 import { accountEndpoint } from './account-endpoint.ts';
 import type { AccountCall, AccountRules } from './account-page.ts';
@@ -26,29 +32,44 @@ import {
 const rules: AccountRules = {
   name: 'password',
   show: async (account, options) =>
-    showAccountPage(account, { page: 'account-password', account: accountFrame(account) }, options),
+    showAccountPage(
+      account,
+      { page: 'account-password', account: accountFrame(account), rules: passwordRules(account) },
+      options,
+    ),
 
   async submit(account) {
     const { configuration, request, sso, rights } = account;
     if (!rights.change) return answerDenied(account);
     const event = startAccountEvent(account, 'UPDATE_PASSWORD');
-    const password = request.form.get('password-new') ?? '';
-    if (password === '') return again(account, event, 'missingPasswordMessage', 'password_missing');
-    if (password !== request.form.get('password-confirm'))
-      return again(account, event, 'notMatchPasswordMessage', 'password_confirm_error');
+    const { password, faults, eventError } = await readNewPassword(account, sso.user);
+    if (!request.form.get('password')) {
+      event.failed('password_missing');
+      const message = faultsMessage([{ key: 'accountPasswordMissingMessage' }, ...faults]);
+      return rules.show(account, { message });
+    }
     const proved = await proveCurrent(account, event);
-    if (proved === undefined)
-      return rules.show(account, { message: { kind: 'error', key: 'accountPasswordWrongMessage' } });
+    if (proved === undefined) {
+      // Without the current password, the new one is not compared with previous passwords.
+      const more = faults.length > 0 ? faults : await contentMessages(account, sso.user, password);
+      const message = faultsMessage([{ key: 'accountPasswordWrongMessage' }, ...more]);
+      return rules.show(account, { message });
+    }
+    if (faults.length > 0) {
+      event.failed(eventError);
+      return rules.show(account, { message: faultsMessage(faults) });
+    }
     const changed = await changePassword(onBehalfOfUser(account), configuration, sso.user.id, password, {
       provedBy: proved.id,
     });
-    if (changed.outcome === 'gone')
-      return again(account, event, 'accountFormOutdatedMessage', 'user_not_found');
+    if (changed.outcome === 'gone') {
+      event.failed('user_not_found');
+      return rules.show(account, { message: { kind: 'error', key: 'accountFormOutdatedMessage' } });
+    }
     if (changed.outcome === 'refused') {
-      const { key, params } = changed.fault;
-      event.details['reason'] = key;
-      const values = Object.fromEntries(params.map((value, index) => [String(index), String(value)]));
-      return again(account, event, key as RuleMessageKey, 'password_rejected', values);
+      const message = faultsMessage(brokenRules(event, changed.faults));
+      event.failed('password_rejected');
+      return rules.show(account, { message });
     }
     event.succeeded();
     const credential = startAccountEvent(account, 'UPDATE_CREDENTIAL');
@@ -63,18 +84,6 @@ const rules: AccountRules = {
  * (docs/keycloak/sessions.md#what-ends-a-session), and this browser gets a new one.
  */
 export const accountPassword = accountEndpoint(rules);
-
-function again(
-  account: AccountCall,
-  event: EventDraft,
-  key: RuleMessageKey,
-  eventError: string,
-  values?: Readonly<Record<string, string>>,
-): Promise<BrowserAnswer> {
-  event.failed(eventError);
-  const message = { kind: 'error', key, ...(values === undefined ? {} : { values }) } as const;
-  return rules.show(account, { message });
-}
 
 /**
  * Verifies the user's current password as a login does: wrong passwords are counted and can lock the user

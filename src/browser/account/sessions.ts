@@ -128,8 +128,8 @@ async function signOut(account: AccountCall): Promise<BrowserAnswer> {
   return standalonePage(configuration, request, {
     page:
       frames.length > 0
-        ? { page: 'frontchannel-logout', frames, continueAt: back }
-        : { page: 'info', backTo: back },
+        ? { page: 'frontchannel-logout', frames, continueAt: back, ways: [] }
+        : { page: 'info', ways: [{ way: 'sign-in', url: back }] },
     message: { kind: 'success', key: 'successLogout' },
     cookies: clearSsoCookies(),
     hints: { user: sso.user.attributes['locale']?.[0] },

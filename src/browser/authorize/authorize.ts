@@ -1,11 +1,12 @@
 import type { AuthorizationRequest, Client } from '../../model/index.ts';
 import { checkEnforceable, type EventDraft, Refusal } from '../../protocol/index.ts';
-import { type BrowserCall, startLoginEvent, withBrowserCall } from '../call.ts';
-import type { BrowserAnswer, BrowserEndpoint, PageAnswerName } from '../contract.ts';
+import { type BrowserCall, loginErrorPage, startLoginEvent, withBrowserCall } from '../call.ts';
+import type { BrowserAnswer, BrowserEndpoint, PageAnswerName, WayOn } from '../contract.ts';
 import { beginLogin } from '../login/begin-login.ts';
 import type { RuleMessageKey } from '../message-keys.ts';
 import { errorPage } from '../page-frame.ts';
 import { readIdTokenHint } from '../sso/id-token-hint.ts';
+import { waysToClient } from '../way-on.ts';
 import { type ReplyTo, refuseToClient } from './client-answer.ts';
 import { findClientError } from './client-checks.ts';
 import { type Parameters, readParameters, withRequestObject } from './parameters.ts';
@@ -24,10 +25,12 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
   withBrowserCall(ctx, request, async (call) => {
     const event = startLoginEvent(call);
     const sent = readParameters(request);
+    // Links to a verified client, for the pages about its faulty requests.
+    let ways: readonly WayOn[] = [];
     const refuse = (key: RuleMessageKey, eventError: string, more: PageOptions = {}) => {
       event.failed(eventError);
       const hints = { uiLocales: sent.values.get('ui_locales') };
-      return errorPage(call.configuration, request, key, { hints, ...more });
+      return errorPage(call.configuration, request, key, { hints, ways, ...more });
     };
 
     // 1. Find the client.
@@ -39,6 +42,8 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
     if (client === undefined) return refuse('clientNotFoundMessage', 'client_not_found');
     const fault = findClientFault(client);
     if (fault !== undefined) return refuse(fault.key, fault.event, fault.more);
+
+    ways = waysToClient(call, client);
 
     // 2. Read the parameters, including those of a request object.
     const object = readRequestObject(call, client, sent);
@@ -109,7 +114,7 @@ async function answerRequest(
   }
   if (parameters.values.get('prompt')?.split(' ').includes('create')) {
     event.failed('registration_disabled');
-    return errorPage(call.configuration, call.request, 'registrationNotAllowedMessage');
+    return loginErrorPage(call, client, 'registrationNotAllowedMessage');
   }
   const hint = parameters.values.get('id_token_hint');
   const hinted = hint === undefined ? undefined : readIdTokenHint(call, hint);
@@ -123,13 +128,13 @@ async function answerRequest(
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     event.refused(error);
-    return errorPage(call.configuration, call.request, 'loginRefusedMessage');
+    return loginErrorPage(call, client, 'loginRefusedMessage');
   }
   const request = buildRequest(facts, to, target, hinted?.userId);
   if (Buffer.byteLength(JSON.stringify(request)) > MOST_KEPT) {
     event.details['reason'] = `the request is too large to store: more than ${MOST_KEPT} bytes`;
     event.failed('invalid_request');
-    return errorPage(call.configuration, call.request, 'invalidRequestMessage');
+    return loginErrorPage(call, client, 'invalidRequestMessage');
   }
   return beginLogin(call, client, request);
 }

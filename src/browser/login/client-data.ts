@@ -5,6 +5,8 @@ import type { ReplyTo } from '../authorize/client-answer.ts';
 import { isRegisteredRedirect } from '../authorize/redirect-uri.ts';
 import { defaultResponseMode, parseResponseMode, parseResponseType } from '../authorize/response-type.ts';
 import type { BrowserCall } from '../call.ts';
+import type { WayOn } from '../contract.ts';
+import { waysToClient } from '../way-on.ts';
 
 /** Parameters of the request under the short names of `client_data`. The first four are Keycloak's. */
 const NAMES = {
@@ -56,6 +58,21 @@ export function renderClientData(request: AuthorizationRequest): string | undefi
   if (text.length <= MOST_BYTES) return text.toString('base64url');
   const answer = Buffer.from(JSON.stringify(all, [...KEYCLOAKS]));
   return answer.length <= MOST_OF_AN_ANSWER ? answer.toString('base64url') : undefined;
+}
+
+/**
+ * Returns the links that lead on from a login that cannot continue: to the start of the same login, and to the client.
+ *
+ * @param way the text of the link to the start
+ */
+export function waysToRestart(
+  call: BrowserCall,
+  client: Client,
+  way: 'restart' | 'sign-in' | 'other-user' = 'restart',
+): readonly WayOn[] {
+  const left = readClientData(call, client, call.request.query.get('client_data'));
+  const start: readonly WayOn[] = left === undefined ? [] : [{ way, url: left.restart }];
+  return [...start, ...waysToClient(call, client)];
 }
 
 /** The content of `client_data`, parsed and checked. */

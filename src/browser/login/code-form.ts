@@ -2,10 +2,11 @@ import type { AuthenticationSession, Client, Credential, User } from '../../mode
 import { describeUnsupported, listSecondFactors, proveCode, takesCode } from '../../protocol/login/index.ts';
 import { type BrowserCall, loginErrorPage, startLoginEvent } from '../call.ts';
 import type { BrowserAnswer } from '../contract.ts';
+import { waysToRestart } from './client-data.ts';
 import { continueProved, refuseForm, startAttempt } from './form-attempt.ts';
 import { otpPage, type ShownLogin } from './login-page.ts';
 import { moveStep, storeStep } from './login-row.ts';
-import { answerGone } from './open-login.ts';
+import { accountChangedPage, answerGone } from './open-login.ts';
 import { type LoginStage, stageOf, withStage } from './stage.ts';
 
 /** Shows the form for the code of the second factor, under a new tab id, after the password was verified. */
@@ -23,8 +24,10 @@ export async function askForCode(
     event.userId = user.id;
     event.details['reason'] = describeUnsupported(unsupported);
     event.failed('not_allowed');
-    const values = { kind: unsupported.type };
-    return loginErrorPage(call, login.client, 'secondFactorUnsupportedMessage', values);
+    return loginErrorPage(call, login.client, 'secondFactorUnsupportedMessage', {
+      detail: unsupported.type,
+      ways: waysToRestart(call, login.client, 'other-user'),
+    });
   }
   const before = stageOf(login.row);
   const stage: LoginStage = {
@@ -44,7 +47,7 @@ export async function showCodeForm(
   row: AuthenticationSession,
 ): Promise<BrowserAnswer> {
   const found = await findHalfProven(call, row);
-  if (found === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
+  if (found === undefined) return accountChangedPage(call, client);
   return otpPage(call, { client, row }, found.devices);
 }
 
@@ -59,7 +62,7 @@ export async function submitCode(
 ): Promise<BrowserAnswer> {
   const { form } = call.request;
   const found = await findHalfProven(call, row);
-  if (found === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
+  if (found === undefined) return accountChangedPage(call, client);
   const { user, password, devices } = found;
   const credentialId = form.get('selectedCredentialId') || undefined;
   const login: ShownLogin = {

@@ -1,11 +1,11 @@
 import { sha256 } from '../../crypto/index.ts';
 import type { ClientScope, Consent } from '../../model/index.ts';
-import { type BrowserCall, loginErrorPage, startEvent, withBrowserCall } from '../call.ts';
+import { type BrowserCall, startEvent, withBrowserCall } from '../call.ts';
 import type { BrowserAnswer, BrowserEndpoint } from '../contract.ts';
 import { CONSENT_STEP, continueLogin, findNextStep, refuseLogin } from './continue-login.ts';
 import { showStep } from './login-page.ts';
 import { stepUrl, storeStep } from './login-row.ts';
-import { answerGone, findOpenLogin } from './open-login.ts';
+import { accountChangedPage, answerGone, findOpenLogin } from './open-login.ts';
 import {
   type ConsentNeed,
   findConsentNeed,
@@ -47,7 +47,7 @@ export const submitConsent: BrowserEndpoint = (ctx, request) =>
     const open = await findOpenLogin(call, { form: true });
     if (open.outcome === 'answer') return open.answer;
     const found = await findProgress(call, open.client, open.row);
-    if (found === undefined) return loginErrorPage(call, open.client, 'accountChangedMessage');
+    if (found === undefined) return accountChangedPage(call, open.client);
     const next = await findNextStep(call, found);
     const need = next.step === 'consent' ? await findConsentNeed(call, found) : undefined;
     if (need === undefined) return continueLogin(call, found);

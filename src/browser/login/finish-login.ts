@@ -8,9 +8,10 @@ import { type BrowserCall, loginErrorPage, startLoginEvent } from '../call.ts';
 import type { BrowserAnswer } from '../contract.ts';
 import { makeSsoCookies } from '../sso/sso-cookies.ts';
 import { findSsoSession, type SsoSession } from '../sso/sso-session.ts';
+import { waysToClient, wayToSignOut } from '../way-on.ts';
 import { newCode } from './code.ts';
 import { issueFrontChannelTokens } from './front-channel-tokens.ts';
-import { answerGone } from './open-login.ts';
+import { accountChangedPage, answerGone } from './open-login.ts';
 import { type LoginInProgress, provedAt, startProvedEvent } from './progress.ts';
 
 /**
@@ -42,7 +43,7 @@ export async function finishLogin(
     if (!(await stillHolds(call, proved))) {
       await ctx.store.endSession(session.id, false);
       startLoginEvent(call, client).failed('invalid_user_credentials');
-      return loginErrorPage(call, client, 'accountChangedMessage');
+      return accountChangedPage(call, client);
     }
   }
   return answer(call, login, { session, code, given, granted: scopes.granted });
@@ -62,7 +63,10 @@ async function refuseOtherUser(
   event.details['existing_user'] = sso.user.id;
   event.failed('different_user_authenticated');
   if (row !== undefined) await call.ctx.store.removeAuthenticationSession(row.id);
-  return loginErrorPage(call, client, 'differentUserAuthenticatedMessage', { username: sso.user.username });
+  return loginErrorPage(call, client, 'differentUserAuthenticatedMessage', {
+    values: { username: sso.user.username },
+    ways: [wayToSignOut(call, client), ...waysToClient(call, client)],
+  });
 }
 
 async function storeLogin(

@@ -4,12 +4,13 @@ import { refuseToClient } from '../authorize/client-answer.ts';
 import { findFlowError } from '../authorize/client-checks.ts';
 import { isRegisteredRedirect } from '../authorize/redirect-uri.ts';
 import { parseResponseType } from '../authorize/response-type.ts';
-import { type BrowserCall, clientHome, loginErrorPage, refuseUnenforced, startLoginEvent } from '../call.ts';
+import { type BrowserCall, loginErrorPage, refuseUnenforced, startLoginEvent } from '../call.ts';
 import type { BrowserAnswer } from '../contract.ts';
 import { browserHashes } from '../cookies.ts';
 import { errorPage, standalonePage } from '../page-frame.ts';
 import { findSsoSession } from '../sso/sso-session.ts';
-import { readClientData } from './client-data.ts';
+import { waysToClient } from '../way-on.ts';
+import { readClientData, waysToRestart } from './client-data.ts';
 import { stepUrl } from './login-row.ts';
 import { stageOf } from './stage.ts';
 
@@ -34,12 +35,14 @@ export async function findOpenLogin(call: BrowserCall, options: { form: boolean 
     const event = startLoginEvent(call, client);
     event.details['reason'] = 'another site sent the form';
     event.failed('invalid_request');
-    return instead(loginErrorPage(call, client, 'invalidRequestMessage'));
+    const ways = waysToRestart(call, client);
+    return instead(loginErrorPage(call, client, 'invalidRequestMessage', { ways }));
   }
   const hashes = browserHashes(request);
   if (hashes.length === 0) {
     startLoginEvent(call, client).failed('cookie_not_found');
-    return instead(loginErrorPage(call, client, 'cookieNotFoundMessage'));
+    const ways = waysToRestart(call, client);
+    return instead(loginErrorPage(call, client, 'cookieNotFoundMessage', { ways }));
   }
   const tab = request.query.get('tab_id') ?? '';
   const row = tab === '' ? undefined : await ctx.store.findAuthenticationSession(tab);
@@ -55,7 +58,7 @@ export async function findOpenLogin(call: BrowserCall, options: { form: boolean 
     // The URI is no longer registered for the client, so it must not get the response.
     startLoginEvent(call, client).failed('invalid_redirect_uri');
     const values = { name: 'redirect_uri' };
-    return instead(errorPage(configuration, request, 'invalidParameterMessage', { values }));
+    return instead(loginErrorPage(call, client, 'invalidParameterMessage', { values }));
   }
   const unenforced = refuseUnenforced(call, client);
   if (unenforced !== undefined) return instead(unenforced);
@@ -67,6 +70,13 @@ export async function findOpenLogin(call: BrowserCall, options: { form: boolean 
   const code = request.query.get('session_code') ?? request.form.get('session_code') ?? '';
   if (options.form && !constantTimeEqual(code, row.formCode)) return instead(pageExpired(call, client, row));
   return { outcome: 'open', row, client };
+}
+
+/** Returns a page that asks the user to sign in again, because the account changed during the login. */
+export function accountChangedPage(call: BrowserCall, client: Client): BrowserAnswer {
+  return loginErrorPage(call, client, 'accountChangedMessage', {
+    ways: waysToRestart(call, client, 'sign-in'),
+  });
 }
 
 /** Returns the answer to a request for a login that is finished, expired or unknown. */
@@ -81,10 +91,14 @@ export async function answerGone(call: BrowserCall, client: Client): Promise<Bro
       description: 'authentication_expired',
     });
   // If the request cannot be repeated, the application can send a new request.
-  const restart = left?.restart ?? clientHome(call, client);
+  const restart = left?.restart;
   return standalonePage(configuration, request, {
     name: 'expired',
-    page: { page: 'expired', ...(restart === undefined ? {} : { restart }) },
+    page: {
+      page: 'expired',
+      ...(restart === undefined ? {} : { restart }),
+      ways: waysToClient(call, client),
+    },
     message: { kind: 'error', key: sso === undefined ? 'loginTimeoutMessage' : 'alreadyLoggedInMessage' },
     hints: { uiLocales: left?.uiLocales },
   });
@@ -99,6 +113,7 @@ function pageExpired(call: BrowserCall, client: Client, row: AuthenticationSessi
       page: 'expired',
       restart: stepUrl(call, client, row, { path: 'restart' }),
       continueAt: stepUrl(call, client, row, { path }),
+      ways: [],
     },
     message: { kind: 'error', key: 'pageExpiredMessage' },
     hints: { chosen: row.notes['locale'], uiLocales: row.request.uiLocales },

@@ -3,11 +3,13 @@ import { type BrowserCall, loginErrorPage, startLoginEvent, withBrowserCall } fr
 import type { BrowserAnswer, BrowserEndpoint } from '../contract.ts';
 import type { PageMessage } from '../page-frame.ts';
 import { REQUIRED_ACTIONS } from '../required-actions/table.ts';
+import { waysToClient, wayToSignOut } from '../way-on.ts';
+import { waysToRestart } from './client-data.ts';
 import { consentPage } from './consent.ts';
 import { continueLogin, findNextStep, refuseLogin } from './continue-login.ts';
 import { showStep } from './login-page.ts';
 import { stepUrl, storeStep } from './login-row.ts';
-import { answerGone, findOpenLogin } from './open-login.ts';
+import { accountChangedPage, answerGone, findOpenLogin } from './open-login.ts';
 import { findConsentNeed, findProgress, type StoredLogin } from './progress.ts';
 import { stageOf } from './stage.ts';
 
@@ -20,7 +22,7 @@ export const showRequiredAction: BrowserEndpoint = (ctx, request) =>
     if (stageOf(row).at !== 'proved')
       return { show: 'redirect', to: stepUrl(call, client, row, { path: 'authenticate' }), cookies: [] };
     const login = await findProgress(call, client, row);
-    if (login === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
+    if (login === undefined) return accountChangedPage(call, client);
     return showNext(call, login);
   });
 
@@ -31,7 +33,7 @@ export const submitRequiredAction: BrowserEndpoint = (ctx, request) =>
     if (open.outcome === 'answer') return open.answer;
     const { client } = open;
     const found = await findProgress(call, client, open.row);
-    if (found === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
+    if (found === undefined) return accountChangedPage(call, client);
     const next = await findNextStep(call, found);
     if (next.step !== 'action') return continueLogin(call, found);
     const action = REQUIRED_ACTIONS.get(next.action);
@@ -87,5 +89,11 @@ function refuseUnknown(call: BrowserCall, login: StoredLogin, name: string): Bro
   event.details['username'] = login.user.username;
   event.details['reason'] = `required actions: ${name}`;
   event.failed('resolve_required_actions');
-  return loginErrorPage(call, login.client, 'accountNotSetUpMessage', { action: name });
+  return loginErrorPage(call, login.client, 'accountNotSetUpMessage', {
+    detail: name,
+    ways:
+      login.proof.by === 'session'
+        ? [wayToSignOut(call, login.client), ...waysToClient(call, login.client)]
+        : waysToRestart(call, login.client, 'other-user'),
+  });
 }

@@ -4,11 +4,12 @@ import { endSessionOf } from '../../protocol/session/index.ts';
 import type { SessionWithClients } from '../../store/index.ts';
 import { matchesRedirects } from '../authorize/redirect-uri.ts';
 import { type BrowserCall, startEvent, withLogoutCall } from '../call.ts';
-import type { BrowserAnswer, BrowserEndpoint, CookieChange } from '../contract.ts';
+import type { BrowserAnswer, BrowserEndpoint, WayOn } from '../contract.ts';
 import { errorPage, pageAnswer, standalonePage } from '../page-frame.ts';
 import { readIdTokenHint } from '../sso/id-token-hint.ts';
 import { clearSsoCookies } from '../sso/sso-cookies.ts';
 import { listSsoSessions, type SsoSession } from '../sso/sso-session.ts';
+import { clientHome, waysToClient } from '../way-on.ts';
 import { frontChannelFrames } from './front-channel-logout.ts';
 import { type LogoutRequest, readLogoutCode, renderLogoutCode } from './logout-code.ts';
 
@@ -30,19 +31,18 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
       sent.get('ui_locales')?.slice(0, 255),
     ];
     const event = startEvent(call, 'LOGOUT');
+    let client: Client | undefined;
     const refuse = (
       key: 'invalidParameterMessage' | 'missingParametersMessage' | 'invalidRedirectUriMessage',
       error: string,
       name?: string,
     ) => {
       event.failed(error);
-      const hints = { uiLocales };
-      return errorPage(
-        call.configuration,
-        request,
-        key,
-        name === undefined ? { hints } : { hints, values: { name } },
-      );
+      return errorPage(call.configuration, request, key, {
+        hints: { uiLocales },
+        ways: waysToClient(call, client),
+        ...(name === undefined ? {} : { values: { name } }),
+      });
     };
 
     // 1. Find the client.
@@ -52,10 +52,8 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
     if (hinted !== undefined && clientId !== undefined && hinted.clientId !== clientId)
       return refuse('invalidParameterMessage', 'invalid_token', 'id_token_hint');
     const requesterId = clientId ?? hinted?.clientId;
-    const client =
-      requesterId === undefined
-        ? undefined
-        : await ctx.store.findClient(call.configuration.realm.id, requesterId);
+    if (requesterId !== undefined)
+      client = await ctx.store.findClient(call.configuration.realm.id, requesterId);
     // The event names only an existing client, because the metrics keep a series for each name.
     event.clientId = client?.clientId;
 
@@ -81,8 +79,7 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
       await endAndLog(call, ending, client);
       return askToConfirm(call, logout, others, client);
     }
-    if (logins.length === 0 && redirectUri !== undefined)
-      return finishLogout(call, logout, [], clearSsoCookies());
+    if (logins.length === 0 && redirectUri !== undefined) return finishLogout(call, logout, [], client);
     return askToConfirm(call, logout, logins, client);
   });
 
@@ -122,7 +119,7 @@ async function end(
 ): Promise<BrowserAnswer> {
   const ended = await endAndLog(call, sessions, client);
   const frames = await Promise.all(ended.map((one) => frontChannelFrames(call, one)));
-  return finishLogout(call, logout, frames.flat(), clearSsoCookies());
+  return finishLogout(call, logout, frames.flat(), client);
 }
 
 /** Ends the sessions and returns those that this call ended, with their clients. */
@@ -152,9 +149,11 @@ function finishLogout(
   call: BrowserCall,
   logout: LogoutRequest,
   frames: readonly { client: string; url: string }[],
-  cookies: readonly CookieChange[],
+  client: Client | undefined,
 ): BrowserAnswer {
   const { configuration, request } = call;
+  const cookies = clearSsoCookies();
+  const ways = waysToClient(call, client);
   const to = logout.redirectUri === undefined ? undefined : withState(logout.redirectUri, logout.state);
   const hints = { uiLocales: logout.uiLocales };
   if (frames.length > 0) {
@@ -162,12 +161,13 @@ function finishLogout(
       page: 'frontchannel-logout' as const,
       frames,
       ...(to === undefined ? {} : { continueAt: to }),
+      ways,
     };
     return standalonePage(configuration, request, { page, cookies, hints });
   }
   if (to !== undefined) return { show: 'redirect', to, cookies };
   return standalonePage(configuration, request, {
-    page: { page: 'info' },
+    page: { page: 'info', ways },
     message: { kind: 'success', key: 'successLogout' },
     cookies,
     hints,
@@ -187,11 +187,13 @@ async function askToConfirm(
   const code = await renderLogoutCode(call, logout, logins);
   const action = `${issuer}/protocol/openid-connect/logout/logout-confirm?${new URLSearchParams({ session_code: code })}`;
   const name = client === undefined ? undefined : client.name || client.clientId;
+  const home = client?.enabled ? clientHome(call, client) : undefined;
+  const ways: readonly WayOn[] = home === undefined ? [] : [{ way: 'stay', url: home }];
   const hints = { user: logins[0]?.user.attributes['locale']?.[0], uiLocales: logout.uiLocales };
   if (code.length > MOST_OF_A_CODE)
     return errorPage(configuration, request, 'invalidParameterMessage', { hints, values: { name: 'state' } });
   return pageAnswer(configuration, request, {
-    page: { page: 'logout-confirm', action, ...(name === undefined ? {} : { client: name }) },
+    page: { page: 'logout-confirm', action, ...(name === undefined ? {} : { client: name }), ways },
     hints,
   });
 }

@@ -1,7 +1,7 @@
 import { changePassword, onBehalfOf } from '../../protocol/login/index.ts';
 import { startEvent } from '../call.ts';
 import { withStage } from '../login/stage.ts';
-import type { RuleMessageKey } from '../message-keys.ts';
+import { brokenRules, faultsMessage, passwordRules, readNewPassword } from '../new-password.ts';
 import type { PageMessage } from '../page-frame.ts';
 import type { ActionResult, RequiredAction } from './required-action.ts';
 
@@ -13,30 +13,26 @@ import type { ActionResult, RequiredAction } from './required-action.ts';
 export const updatePassword: RequiredAction = {
   message: 'updatePasswordMessage',
 
-  show: (_call, { user }, action) => ({
+  show: (call, { user }, action) => ({
     page: 'update-password',
     action,
     username: user.username,
     logoutSessions: true,
+    rules: passwordRules(call),
   }),
 
   async submit(call, login) {
     const { ctx, configuration, request, now } = call;
     const { client, user } = login;
-    const password = request.form.get('password-new') ?? '';
     const event = startEvent(call, 'UPDATE_PASSWORD', client);
     event.userId = user.id;
     event.details['username'] = user.username;
-    const again = (key: RuleMessageKey, eventError: string, values?: PageMessage['values']): ActionResult => {
+    const again = (message: PageMessage, eventError: string): ActionResult => {
       event.failed(eventError);
-      return {
-        outcome: 'again',
-        message: { kind: 'error', key, ...(values === undefined ? {} : { values }) },
-      };
+      return { outcome: 'again', message };
     };
-    if (password === '') return again('missingPasswordMessage', 'password_missing');
-    if (password !== request.form.get('password-confirm'))
-      return again('notMatchPasswordMessage', 'password_confirm_error');
+    const { password, faults, eventError } = await readNewPassword(call, user);
+    if (faults.length > 0) return again(faultsMessage(faults), eventError);
     const changed = await changePassword(
       onBehalfOf(ctx, {
         realmId: configuration.realm.id,
@@ -47,13 +43,10 @@ export const updatePassword: RequiredAction = {
       user.id,
       password,
     );
-    if (changed.outcome === 'gone') return again('accountChangedMessage', 'user_not_found');
-    if (changed.outcome === 'refused') {
-      const { key, params } = changed.fault;
-      event.details['reason'] = key;
-      const values = Object.fromEntries(params.map((value, index) => [String(index), String(value)]));
-      return again(key as RuleMessageKey, 'password_rejected', values);
-    }
+    if (changed.outcome === 'gone')
+      return again({ kind: 'error', key: 'accountChangedMessage' }, 'user_not_found');
+    if (changed.outcome === 'refused')
+      return again(faultsMessage(brokenRules(event, changed.faults)), 'password_rejected');
     event.succeeded();
     const credential = startEvent(call, 'UPDATE_CREDENTIAL', client);
     credential.userId = user.id;

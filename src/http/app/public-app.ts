@@ -2,7 +2,13 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { urgently } from '../../core/index.ts';
 import { adminRoutes } from '../admin/index.ts';
-import { accountRoutes, loginRoutes, resourceRoutes, sessionRoutes } from '../browser/index.ts';
+import {
+  accountRoutes,
+  loginRoutes,
+  previewRoutes,
+  resourceRoutes,
+  sessionRoutes,
+} from '../browser/index.ts';
 import { consoleRoutes } from '../console/console-routes.ts';
 import type { Health } from '../monitoring/health.ts';
 import type { RequestHistogram, RouteTimes } from '../monitoring/metrics.ts';
@@ -20,6 +26,7 @@ import { addErrorHandler } from '../responses/error-responses.ts';
 import { sendNotFound } from '../responses/not-found.ts';
 import { addPagePolicy, setSecurityHeaders } from '../responses/security-headers.ts';
 import { STATUS } from '../responses/statuses.ts';
+import { themeRoutes } from '../themes/index.ts';
 import type { Route, ServiceLog, Services } from '../url-table/route.ts';
 import {
   addCatchAll,
@@ -34,9 +41,16 @@ import type { TlsFiles } from './tls.ts';
 
 /** Every route of the public port except health and metrics, which are added separately. */
 export const ROUTES: readonly (readonly Route[])[] = [
-  ...[tokenRoutes, metadataRoutes, loginRoutes, sessionRoutes, accountRoutes, resourceRoutes].map((routes) =>
-    routes.map(asUrgent),
-  ),
+  ...[
+    tokenRoutes,
+    metadataRoutes,
+    loginRoutes,
+    sessionRoutes,
+    accountRoutes,
+    resourceRoutes,
+    themeRoutes,
+  ].map((routes) => routes.map(asUrgent)),
+  previewRoutes,
   adminRoutes,
   consoleRoutes,
   notImplementedRoutes,

@@ -4,5 +4,6 @@
 // Start at send-answer.ts.
 export { accountRoutes } from './account-routes.ts';
 export { loginRoutes } from './login-routes.ts';
+export { previewRoutes } from './preview-routes.ts';
 export { resourceRoutes } from './resource-routes.ts';
 export { sessionRoutes } from './session-routes.ts';

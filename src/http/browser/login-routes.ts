@@ -55,6 +55,7 @@ async function answer(
     if (!(error instanceof Refusal) || !wantsPage(request)) throw error;
     const status = UNREADABLE.get(error.case);
     if (status === undefined) throw error;
-    return sendErrorPage(reply, status, error.description ?? 'Invalid Request');
+    const { description } = error;
+    return sendErrorPage(request, reply, status, description === undefined ? {} : { detail: description });
   }
 }

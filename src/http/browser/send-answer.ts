@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { BrowserAnswer } from '../../browser/index.ts';
+import { type BrowserAnswer, preferredLocale } from '../../browser/index.ts';
 import { realmOf } from '../request/realm-request.ts';
+import { loadPages } from '../responses/load-pages.ts';
 import { PAGE_STATUS, STATUS } from '../responses/statuses.ts';
+import { findPageTheme } from '../themes/index.ts';
 import type { Services } from '../url-table/route.ts';
 import { basePathOf, cookiePath, isSecureContext, serializeCookie } from './cookies.ts';
 import { findLogo, logoUrl } from './resource-routes.ts';
@@ -11,14 +13,6 @@ import { findLogo, logoUrl } from './resource-routes.ts';
  * (docs/keycloak/errors.md#security-headers).
  */
 const NO_STORE = 'no-store, must-revalidate, max-age=0';
-
-let pagesLoading: Promise<typeof import('../pages/index.ts')> | undefined;
-
-/** Loads the pages' code on first use. Keeps the promise, because every call of `import()` takes time. */
-function loadPages(): Promise<typeof import('../pages/index.ts')> {
-  pagesLoading ??= import('../pages/index.ts');
-  return pagesLoading;
-}
 
 /** Sends an answer of src/browser with its cookies: a page, a redirect or a form that submits itself. */
 export async function sendBrowserAnswer(
@@ -41,19 +35,24 @@ export async function sendBrowserAnswer(
     case 'redirect':
       return reply.code(STATUS.found).header('location', headerUrl(answer.to)).send();
     case 'form-post': {
-      const pages = await loadPages();
+      const locale = preferredLocale(request.headers['accept-language']);
+      const pages = await loadPages(locale);
       // src/browser has already rejected redirect URIs that could run a script. This check is a second line of defence.
       if (pages.safeLink(answer.to) === undefined)
         throw new Error('the target URL of a form_post response could run a script');
-      const locale = request.headers['accept-language']?.slice(0, 2) ?? 'en';
       const page = pages.renderFormPost(answer, pages.findTexts(locale), { basePath: basePathOf(baseUrl) });
       return sendPage(reply, STATUS.ok, page);
     }
     case 'page': {
-      const { renderPage } = await loadPages();
+      const { renderPage } = await loadPages(answer.frame.locale);
       const logo = findLogo(services.logoDirectory, realm);
       const basePath = basePathOf(baseUrl);
-      const place = { basePath, ...(logo === undefined ? {} : { logo: basePath + logoUrl(realm, logo) }) };
+      const theme = await findPageTheme(services, answer.frame.theme, basePath);
+      const place = {
+        basePath,
+        ...(logo === undefined ? {} : { logo: basePath + logoUrl(realm, logo) }),
+        ...(theme === undefined ? {} : { theme }),
+      };
       return sendPage(reply, PAGE_STATUS[answer.name], renderPage(answer.frame, answer.page, place));
     }
   }

@@ -11,6 +11,7 @@ import {
 import { frameOrigin, type Html, html } from './html.ts';
 import type { PageContent } from './layout.ts';
 import type { Texts } from './messages/texts.ts';
+import { enhanceScript } from './page-scripts.ts';
 
 /** The page that lists the applications with access to the user's data, and what each may access. */
 export function applicationsPage(
@@ -19,7 +20,7 @@ export function applicationsPage(
   texts: Texts,
 ): PageContent {
   const { account, applications, mayRemove } = page;
-  return accountContent('applications', account, frame, texts, [
+  const content = accountContent('applications', account, frame, texts, [
     html`<p class="quiet">${texts.text(applications.length === 0 ? 'accountApplicationsNone' : 'accountApplicationsHint')}</p>
 `,
     applications.length > 0 &&
@@ -27,6 +28,7 @@ export function applicationsPage(
 ${applications.map((one) => renderApplication(one, account, mayRemove, texts))}</ul>
 `,
   ]);
+  return { ...content, script: enhanceScript };
 }
 
 function renderApplication(

@@ -2,6 +2,7 @@ import type { AccountFrame, AccountPage, AccountPageName, PageFrame } from '../.
 import { attribute, type Html, type HtmlValue, html, safeLink } from './html.ts';
 import type { PageContent } from './layout.ts';
 import type { MessageKey, Texts } from './messages/texts.ts';
+import { TIME_FORMAT } from './page-scripts.ts';
 
 /** The data of the account page with the given name. */
 export type AccountPageOf<Name extends AccountPage['page']> = Extract<AccountPage, { page: Name }>;
@@ -83,8 +84,8 @@ export function fact(name: string, value: HtmlValue): Html {
 }
 
 /**
- * Formats a time in the reader's language. The time is in UTC and names that time zone, because a page without scripts
- * does not know the reader's time zone.
+ * Formats a time in the reader's language. The time is in UTC and names that time zone, because the service does not know
+ * the reader's time zone. `enhanceScript` shows the time in the reader's time zone.
  *
  * @param milliseconds Unix time in milliseconds
  */
@@ -99,16 +100,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 function formatOf(language: string): Intl.DateTimeFormat {
   let format = formats.get(language);
   if (format === undefined) {
-    format = new Intl.DateTimeFormat(language, {
-      year: 'numeric',
-      month: 'short',
-      day: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-      timeZone: 'UTC',
-      timeZoneName: 'short',
-    });
+    format = new Intl.DateTimeFormat(language, { ...TIME_FORMAT, timeZone: 'UTC' });
     formats.set(language, format);
   }
   return format;

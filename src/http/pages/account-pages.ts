@@ -2,10 +2,11 @@ import type { AccountPage, PageFrame } from '../../browser/index.ts';
 import { applicationsPage } from './account-applications.ts';
 import { type AccountPageOf, accountContent, accountForm } from './account-frame.ts';
 import { sessionsPage } from './account-sessions.ts';
-import { buttons, errorId, field, submit } from './controls.ts';
+import { buttons, errorId, errorKeys, field, newPasswordFields, passwordField, submit } from './controls.ts';
 import { html } from './html.ts';
 import type { PageContent } from './layout.ts';
 import type { Texts } from './messages/texts.ts';
+import { enhanceScript } from './page-scripts.ts';
 import { profileFields } from './profile-fields.ts';
 
 /** Returns the content of an account page. */
@@ -42,9 +43,8 @@ function profilePage(page: AccountPageOf<'account-profile'>, frame: PageFrame, t
 function passwordPage(page: AccountPageOf<'account-password'>, frame: PageFrame, texts: Texts): PageContent {
   const { account } = page;
   if (!account.mayChange) return accountContent('password', account, frame, texts, readOnlyHint(texts));
-  const describedBy = errorId(frame);
-  const password = { type: 'password', required: true, describedBy } as const;
-  return accountContent('password', account, frame, texts, [
+  const wrong = errorKeys(frame).some((key) => /^accountPassword(Wrong|Missing)Message$/.test(key));
+  const content = accountContent('password', account, frame, texts, [
     html`<p class="quiet">${texts.text('accountPasswordHint')}</p>
 `,
     accountForm('kc-account-password', account, 'password', [
@@ -56,29 +56,23 @@ function passwordPage(page: AccountPageOf<'account-password'>, frame: PageFrame,
         autocomplete: 'username',
         readOnly: true,
       }),
-      field({
-        ...password,
-        name: 'password',
-        label: texts.text('accountPasswordCurrent'),
-        autocomplete: 'current-password',
-        invalid: frame.message?.key === 'accountPasswordWrongMessage',
-        focused: true,
-      }),
-      field({
-        ...password,
-        name: 'password-new',
-        label: texts.text('passwordNew'),
-        autocomplete: 'new-password',
-      }),
-      field({
-        ...password,
-        name: 'password-confirm',
-        label: texts.text('passwordConfirm'),
-        autocomplete: 'new-password',
-      }),
+      passwordField(
+        {
+          name: 'password',
+          label: texts.text('accountPasswordCurrent'),
+          autocomplete: 'current-password',
+          required: true,
+          describedBy: wrong ? errorId(frame) : undefined,
+          invalid: wrong,
+          focused: true,
+        },
+        texts,
+      ),
+      newPasswordFields(page.rules, frame, texts, { focused: false }),
       buttons(submit(texts.text('accountSave'), { id: 'kc-submit', name: 'save' })),
     ]),
   ]);
+  return { ...content, script: enhanceScript };
 }
 
 function readOnlyHint(texts: Texts) {

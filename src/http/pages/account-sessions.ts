@@ -11,6 +11,7 @@ import {
 import { type Html, html } from './html.ts';
 import type { PageContent } from './layout.ts';
 import type { Texts } from './messages/texts.ts';
+import { enhanceScript } from './page-scripts.ts';
 
 /** The page that lists the user's sessions, with this browser's session first. */
 export function sessionsPage(
@@ -20,7 +21,7 @@ export function sessionsPage(
 ): PageContent {
   const { account, sessions, more } = page;
   const others = more > 0 || sessions.some((one) => !one.current);
-  return accountContent('sessions', account, frame, texts, [
+  const content = accountContent('sessions', account, frame, texts, [
     html`<p class="quiet">${texts.text('accountSessionsHint')}</p>
 <ul class="items" id="kc-account-sessions">
 ${sessions.map((session) => renderSession(session, account, texts))}</ul>
@@ -37,6 +38,7 @@ ${sessions.map((session) => renderSession(session, account, texts))}</ul>
         smallButton(texts.text('accountSignOutOthers'), { name: 'others' }),
       ),
   ]);
+  return { ...content, script: enhanceScript };
 }
 
 function renderSession(session: AccountSession, account: AccountFrame, texts: Texts): Html {

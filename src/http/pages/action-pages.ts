@@ -1,8 +1,9 @@
 import type { LoginPage, PageFrame } from '../../browser/index.ts';
-import { buttons, errorId, field, form, link, submit } from './controls.ts';
+import { buttons, field, form, link, newPasswordFields, submit } from './controls.ts';
 import { html, safeLink } from './html.ts';
 import type { PageContent } from './layout.ts';
 import type { Texts } from './messages/texts.ts';
+import { enhanceScript } from './page-scripts.ts';
 import { profileFields } from './profile-fields.ts';
 
 type PageOf<Name extends LoginPage['page']> = Extract<LoginPage, { page: Name }>;
@@ -13,11 +14,10 @@ export function updatePasswordPage(
   frame: PageFrame,
   texts: Texts,
 ): PageContent {
-  const describedBy = errorId(frame);
-  const password = { type: 'password', autocomplete: 'new-password', required: true } as const;
   return {
     heading: texts.text('updatePasswordTitle'),
     message: frame.message,
+    script: enhanceScript,
     body: form(
       'kc-passwd-update-form',
       page.action,
@@ -29,15 +29,7 @@ export function updatePasswordPage(
         autocomplete: 'username',
         readOnly: true,
       }),
-      field({
-        ...password,
-        name: 'password-new',
-        label: texts.text('passwordNew'),
-        focused: true,
-        describedBy,
-        invalid: describedBy !== undefined,
-      }),
-      field({ ...password, name: 'password-confirm', label: texts.text('passwordConfirm') }),
+      newPasswordFields(page.rules, frame, texts, { focused: true }),
       page.logoutSessions &&
         html`<p class="quiet">${texts.text('accountPasswordHint')}</p>
 `,

@@ -1,5 +1,6 @@
-import type { PageFrame } from '../../browser/index.ts';
+import type { Message, PageFrame } from '../../browser/index.ts';
 import { attribute, type Html, type HtmlValue, html, safeLink } from './html.ts';
+import type { Texts } from './messages/texts.ts';
 
 /** Options of a labelled text field. */
 export interface Field {
@@ -21,6 +22,8 @@ export interface Field {
   /** The id of the element that describes the field. */
   describedBy?: string | undefined;
   invalid?: boolean;
+  /** What the button says that a script adds to a password field, to show and to hide the password. */
+  reveal?: { show: string; hide: string };
 }
 
 /** Prevents browsers from correcting or capitalizing names and codes. */
@@ -34,12 +37,75 @@ export function field(options: Field): Html {
   const id = options.id ?? name ?? '';
   const faultId = fault === undefined ? undefined : `input-error-${id}`;
   const invalid = fault !== undefined || options.invalid === true;
+  const { reveal } = options;
+  const input = html`<input id="${id}"${attribute('name', name)} type="${type}"${attribute('value', value)}${attribute('autocomplete', options.autocomplete)}${attribute('class', options.className)}${PLAIN}${options.numeric && html` inputmode="numeric"`}${readOnly && html` readonly`}${required && html` aria-required="true"`}${invalid && html` aria-invalid="true"`}${attribute('aria-describedby', faultId ?? options.describedBy)}${attribute('data-show', reveal?.show)}${attribute('data-hide', reveal?.hide)}${options.focused && html` autofocus`}>`;
   return html`<div class="field">
 <label for="${id}">${label}${required && html` <span class="star" aria-hidden="true">*</span>`}</label>
-<input id="${id}"${attribute('name', name)} type="${type}"${attribute('value', value)}${attribute('autocomplete', options.autocomplete)}${attribute('class', options.className)}${PLAIN}${options.numeric && html` inputmode="numeric"`}${readOnly && html` readonly`}${required && html` aria-required="true"`}${invalid && html` aria-invalid="true"`}${attribute('aria-describedby', faultId ?? options.describedBy)}${options.focused && html` autofocus`}>
+${reveal === undefined ? input : html`<div class="control">${input}</div>`}
 ${fault !== undefined && html`<p class="fault" id="${faultId}">${fault}</p>`}
 </div>
 `;
+}
+
+/** A labelled password field. The page needs `enhanceScript`, which adds a button that shows the password. */
+export function passwordField(options: Omit<Field, 'type' | 'reveal' | 'value'>, texts: Texts): Html {
+  const reveal = { show: texts.text('showPassword'), hide: texts.text('hidePassword') };
+  return field({ ...options, type: 'password', reveal });
+}
+
+/** The id of the rules of a new password, to which the field refers. */
+const RULES_ID = 'kc-password-rules';
+
+/** The rules of the realm's password policy, and the two fields for a new password. */
+export function newPasswordFields(
+  rules: readonly Message[],
+  frame: PageFrame,
+  texts: Texts,
+  options: { focused: boolean },
+): readonly HtmlValue[] {
+  const faulty = errorKeys(frame);
+  const broken = faulty.some((key) => key === 'missingPasswordMessage' || key.startsWith('invalidPassword'));
+  const different = faulty.includes('notMatchPasswordMessage');
+  const describedBy = (...ids: readonly (string | false | undefined)[]) =>
+    ids.filter(Boolean).join(' ') || undefined;
+  const common = { autocomplete: 'new-password', required: true };
+  return [
+    rules.length > 0 &&
+      html`<div class="rules quiet" id="${RULES_ID}"><p>${texts.text('passwordRules')}</p>
+<ul>
+${rules.map(
+  (rule) => html`<li${faulty.includes(rule.key) && html` class="broken"`}>${texts.message(rule)}</li>
+`,
+)}</ul></div>
+`,
+    passwordField(
+      {
+        ...common,
+        name: 'password-new',
+        label: texts.text('passwordNew'),
+        focused: options.focused,
+        describedBy: describedBy(rules.length > 0 && RULES_ID, (broken || different) && errorId(frame)),
+        invalid: broken || different,
+      },
+      texts,
+    ),
+    passwordField(
+      {
+        ...common,
+        name: 'password-confirm',
+        label: texts.text('passwordConfirm'),
+        describedBy: different ? errorId(frame) : undefined,
+        invalid: different,
+      },
+      texts,
+    ),
+  ];
+}
+
+/** Returns the keys of the error messages above the form. */
+export function errorKeys({ message }: PageFrame): readonly string[] {
+  if (message?.kind !== 'error') return [];
+  return [message.key, ...(message.more ?? []).map(({ key }) => key)];
 }
 
 /** A checkbox or a radio button with its label. */
@@ -81,7 +147,8 @@ export function link(
   label: string,
   options: { id: string; className?: string },
 ): Html {
-  const target = safeLink(url);
+  // An empty URL opens the same page again.
+  const target = url === '' ? '' : safeLink(url);
   if (target === undefined) return html`${label}`;
   return html`<a id="${options.id}"${attribute('class', options.className)} href="${target}">${label}</a>`;
 }

@@ -1,8 +1,9 @@
 import type { LoginPage, PageFrame } from '../../browser/index.ts';
-import { buttons, choice, errorId, field, form, link, submit } from './controls.ts';
+import { buttons, choice, errorId, field, form, link, passwordField, submit } from './controls.ts';
 import { html } from './html.ts';
 import type { PageContent } from './layout.ts';
 import type { Texts } from './messages/texts.ts';
+import { enhanceScript } from './page-scripts.ts';
 
 type PageOf<Name extends LoginPage['page']> = Extract<LoginPage, { page: Name }>;
 
@@ -42,20 +43,23 @@ export function loginPage(page: PageOf<'login'>, frame: PageFrame, texts: Texts)
     title: texts.text('loginTitle', { realm: frame.realm.displayName }),
     heading: texts.text('loginAccountTitle'),
     message: frame.message,
+    script: enhanceScript,
     body: [
       form(
         'kc-form-login',
         action,
         name,
-        field({
-          name: 'password',
-          type: 'password',
-          label: texts.text('password'),
-          autocomplete: 'current-password',
-          focused: fixed || known,
-          describedBy,
-          invalid,
-        }),
+        passwordField(
+          {
+            name: 'password',
+            label: texts.text('password'),
+            autocomplete: 'current-password',
+            focused: fixed || known,
+            describedBy,
+            invalid,
+          },
+          texts,
+        ),
         rememberMe !== 'absent' &&
           choice({
             type: 'checkbox',

@@ -46,6 +46,40 @@ export function pageScript(code: string): PageScript {
   };
 }
 
+/** How pages show times. */
+export const TIME_FORMAT = {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+} as const;
+
+/**
+ * Adds to each password field a button that shows the password, and shows times in the reader's time zone. Its texts come
+ * from the page, so the script contains no data of the request. Before the form is sent or the page is left, the password
+ * is hidden again, so that browsers do not remember it as an ordinary text.
+ */
+export const enhanceScript = pageScript(
+  `(function(){var page=document;
+page.querySelectorAll('input[data-show]').forEach(function(input){
+var button=page.createElement('button');
+function set(shown){input.type=shown?'text':'password';button.className=shown?'reveal shown':'reveal';
+button.title=shown?input.dataset.hide:input.dataset.show;button.setAttribute('aria-label',button.title)}
+button.type='button';button.setAttribute('aria-controls',input.id);
+button.innerHTML='<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M2 12s3.6-6.5 10-6.5S22 12 22 12s-3.6 6.5-10 6.5S2 12 2 12Z"/><circle cx="12" cy="12" r="3"/><path class="slash" d="m4 20 16-16"/></svg>';
+button.onclick=function(){set(input.type==='password')};
+function hide(){set(false)}
+input.form.addEventListener('submit',hide);addEventListener('pagehide',hide);
+set(false);input.after(button)});
+page.querySelectorAll('time').forEach(function(time){
+var shown=new Intl.DateTimeFormat(page.documentElement.lang,${JSON.stringify(TIME_FORMAT)}).format(new Date(time.dateTime));
+time.title=time.textContent;time.textContent=shown})
+})()`,
+);
+
 /** How long the page waits for the frames of clients, in milliseconds. */
 const FRAME_TIMEOUT = 5_000;
 

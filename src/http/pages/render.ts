@@ -1,17 +1,20 @@
-import type { Page, PageFrame } from '../../browser/index.ts';
+import type { Page, PageFrame, WayOn } from '../../browser/index.ts';
+import { STATUS } from '../responses/statuses.ts';
 import { accountPage } from './account-pages.ts';
 import { consentPage, termsPage, updatePasswordPage, updateProfilePage } from './action-pages.ts';
-import { frameOrigin, html, safeLink } from './html.ts';
+import { frameOrigin, html } from './html.ts';
 import { layout, type PageContent, type PagePlace } from './layout.ts';
 import { loginPage, otpPage } from './login-pages.ts';
-import { findTexts, type Texts } from './messages/texts.ts';
-import { continueScript, pagePolicy } from './page-scripts.ts';
+import { findTexts, type MessageKey, type Texts } from './messages/texts.ts';
+import { pagePolicy } from './page-scripts.ts';
 import {
   errorPage,
   expiredPage,
   frontchannelLogoutPage,
   infoPage,
   logoutConfirmPage,
+  renderDetail,
+  renderWays,
 } from './standalone-pages.ts';
 
 /** A page and its Content-Security-Policy. */
@@ -20,36 +23,37 @@ export interface RenderedPage {
   policy: string;
 }
 
-/** Renders a page of src/browser in its language. */
+/**
+ * Renders a page of src/browser in its language.
+ *
+ * @throws Error if `loadTexts` has not loaded the language
+ */
 export function renderPage(frame: PageFrame, page: Page, place: PagePlace): RenderedPage {
-  const texts = findTexts(frame.locale, frame.ownTexts);
+  const texts = textsOf(frame, place);
   const content = pageContent(frame, page, texts);
-  const continues = page.page === 'frontchannel-logout' && safeLink(page.continueAt) !== undefined;
-  const markup = layout(
-    continues
-      ? {
-          ...content,
-          body: [
-            content.body,
-            html`${continueScript.element}
-`,
-          ],
-        }
-      : content,
-    {
-      texts,
-      place,
-      brand: texts.stored(frame.realm.displayName),
-      languages: frame.languages,
-    },
-  );
+  const markup = layout(content, {
+    texts,
+    place,
+    brand: texts.stored(frame.realm.displayName),
+    languages: frame.languages,
+  });
   return {
     markup,
     policy: pagePolicy({
-      ...(continues ? { script: continueScript } : {}),
+      ...(content.script === undefined ? {} : { script: content.script }),
       ...(page.page === 'frontchannel-logout' ? { frames: frameOrigins(page.frames) } : {}),
     }),
   };
+}
+
+/** Returns the texts of a page: those of the realm, else of its theme, else of idkit. */
+export function textsOf(
+  frame: Pick<PageFrame, 'locale' | 'ownTexts'>,
+  { theme }: Pick<PagePlace, 'theme'>,
+): Texts {
+  const own = theme?.texts;
+  const themed = own !== undefined && Object.hasOwn(own, frame.locale) ? own[frame.locale] : undefined;
+  return findTexts(frame.locale, frame.ownTexts, themed);
 }
 
 function pageContent(frame: PageFrame, page: Page, texts: Texts): PageContent {
@@ -88,11 +92,31 @@ function frameOrigins(frames: readonly { url: string }[]): readonly string[] {
   return [...new Set(frames.flatMap(({ url }) => frameOrigin(url) ?? []))];
 }
 
-/** Renders a page in English about an error outside the login, such as an unknown path. */
-export function renderPlainError(message: string, place: PagePlace): RenderedPage {
-  const texts = findTexts('en');
-  const body = html`<div id="kc-error-message"><p class="instruction">${message}</p></div>
-`;
+/** The texts for the faults of the HTTP layer, by status. */
+const PLAIN_ERRORS: ReadonlyMap<number, MessageKey> = new Map([
+  [STATUS.forbidden, 'accountDeniedMessage'],
+  [STATUS.notFound, 'pageNotFoundMessage'],
+  [STATUS.contentTooLarge, 'tooLargeMessage'],
+  [STATUS.serviceUnavailable, 'unavailableMessage'],
+  [STATUS.serverError, 'internalServerErrorMessage'],
+]);
+
+/**
+ * Renders a page about an error outside the login, such as an unknown path.
+ *
+ * @param shown `locale`: a language whose texts `loadTexts` has loaded; `ways`: links that lead on; `detail`: what the
+ *   administrator needs to know
+ */
+export function renderPlainError(
+  status: number,
+  shown: { locale: string; ways: readonly WayOn[]; detail?: string | undefined },
+  place: PagePlace,
+): RenderedPage {
+  const texts = findTexts(shown.locale);
+  const message = texts.text(PLAIN_ERRORS.get(status) ?? 'badRequestMessage');
+  const body = html`<div id="kc-error-message"><p class="instruction">${message}</p>
+${renderDetail(shown.detail, texts)}</div>
+${renderWays(shown.ways, texts)}`;
   return {
     markup: layout({ heading: texts.text('errorTitle'), body }, { texts, place }),
     policy: pagePolicy(),

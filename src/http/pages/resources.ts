@@ -23,7 +23,7 @@ dd { min-width: 0; margin: 0; }
 @media (max-width: 30rem) {
   .pages { margin: 0 -.5rem 1.5rem; padding: 0 0 1rem; border-bottom: 1px solid var(--line); }
   .pages a { padding: .5rem; }
-  .pages form { margin-left: .5rem; }
+  .pages form { flex: 1 1 100%; justify-content: space-between; margin: .25rem 0 0; padding: 0 .5rem; }
   .pages [aria-current] { text-decoration: underline; box-shadow: none; }
 }
 `;
@@ -158,6 +158,20 @@ form { margin: 0; }
 .field input[readonly] { border-style: dashed; color: var(--quiet); }
 .field input[aria-invalid] { border-color: var(--bad); box-shadow: inset 0 0 0 1px var(--bad); }
 .field .fault { margin: .35rem 0 0; color: var(--bad); font-size: .875rem; }
+.control { position: relative; }
+.control input { padding-right: 3rem; }
+.reveal { position: absolute; inset: 0 0 0 auto; display: grid; place-content: center; width: 2.875rem; border: 0; border-radius: .6rem; background: none; color: var(--quiet); cursor: pointer; }
+.reveal:hover { color: var(--accent); }
+.reveal svg { width: 1.35rem; fill: none; stroke: currentColor; stroke-width: 1.75; }
+.reveal .slash { display: none; }
+.reveal.shown .slash { display: inline; }
+.rules p { margin: 0 0 .25rem; }
+.rules ul, .alert ul { margin: 0; padding-left: 1.2rem; }
+.rules { margin: 0 0 1rem; }
+.broken { color: var(--bad); }
+details p { margin: .35rem 0 1rem; }
+summary { cursor: pointer; }
+.preview { margin: 0 0 1.25rem; padding: .6rem .9rem; border: 1px dashed var(--edge); border-radius: .6rem; font-size: .9375rem; }
 .field .code { font-size: 1.25rem; font-variant-numeric: tabular-nums; letter-spacing: .2em; }
 :focus-visible { outline: .1875rem solid var(--accent); outline-offset: .125rem; }
 .choice { display: flex; align-items: center; gap: .6rem; min-height: 2.75rem; font-size: .9375rem; }

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { preferredLocale, type WayOn } from '../../browser/index.ts';
 import { type ErrorCode, IdkitError } from '../../core/index.ts';
 import { BodyTooLarge, discardRest } from '../request/request-body.ts';
 import type { ServiceLog } from '../url-table/route.ts';
+import { loadPages } from './load-pages.ts';
 import { STATUS, statusClass, statusText } from './statuses.ts';
 import { renderRefusal } from './wire-errors.ts';
 
@@ -39,15 +41,27 @@ export function wantsPage(request: FastifyRequest): boolean {
   return json < 0 || accept.indexOf('text/html') < json;
 }
 
+/** The link of an error page that opens the same page again. */
+const RETRY: readonly WayOn[] = [{ way: 'retry', url: '' }];
+
 /**
- * Sends a page with an error message. This function returns before it sends the page, because the code of the pages is
- * loaded on first use. Fastify allows that if the handler returns the reply.
+ * Sends an error page in the browser's language. This function returns before it sends the page, because the code of the
+ * pages is loaded on first use. Fastify allows that if the handler returns the reply.
+ *
+ * @param shown `detail`: what the administrator needs to know; `ways`: links that lead on, relative to the request.
+ *   Default: the same page again.
  */
-export function sendErrorPage(reply: FastifyReply, status: number, message: string): FastifyReply {
+export function sendErrorPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  { detail, ways = RETRY }: { detail?: string; ways?: readonly WayOn[] | undefined } = {},
+): FastifyReply {
   reply.code(status).header('content-type', 'text/html;charset=utf-8');
-  import('../pages/index.ts')
+  const locale = preferredLocale(request.headers['accept-language']);
+  loadPages(locale)
     .then(({ renderPlainError }) => {
-      const page = renderPlainError(message, { basePath: pathToRoot(reply.request.url) });
+      const page = renderPlainError(status, { locale, ways, detail }, { basePath: pathToRoot(request.url) });
       reply.header('content-security-policy', page.policy).send(page.markup);
     })
     .catch((error: unknown) => reply.send(error));
@@ -58,7 +72,7 @@ export function sendErrorPage(reply: FastifyReply, status: number, message: stri
  * Returns the relative path from the URL of a request to the base URL. It is relative, because a proxy may strip a
  * prefix of the path.
  */
-function pathToRoot(url: string): string {
+export function pathToRoot(url: string): string {
   const [path = ''] = url.split('?', 1);
   const slashes = path.split('/').length - 1;
   return `.${'/..'.repeat(Math.max(0, slashes - 1))}`;
@@ -73,8 +87,9 @@ export function sendGlobalError(
   reply: FastifyReply,
   status: number,
   error = statusText(status),
+  ways?: readonly WayOn[],
 ): FastifyReply {
-  if (wantsPage(request)) return sendErrorPage(reply, status, error);
+  if (wantsPage(request)) return sendErrorPage(request, reply, status, { detail: error, ways });
   return reply.code(status).send({ error });
 }
 
@@ -97,12 +112,12 @@ function sendRefusal(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const { error: text, error_description: description }: Record<string, unknown> = Object(body);
   // Browsers get a page for 404 and for 503 (docs/keycloak/errors.md#unknown-realms-and-paths).
   if (status === STATUS.notFound && typeof text === 'string' && wantsPage(request)) {
-    sendErrorPage(reply, status, text);
+    sendErrorPage(request, reply, status, { detail: text });
     return true;
   }
   reply.code(status).headers(headers);
   if (status !== STATUS.serviceUnavailable || typeof description !== 'string') reply.send(body);
-  else if (wantsPage(request)) sendErrorPage(reply, status, description);
+  else if (wantsPage(request)) sendErrorPage(request, reply, status, { detail: description });
   else reply.send(isAdministrative(request) ? { errorMessage: description } : body);
   return true;
 }
@@ -168,7 +183,7 @@ function sendUnavailable(error: unknown, request: FastifyRequest, reply: Fastify
   if (!isDatabaseUnavailable(error)) return false;
   const status = STATUS.serviceUnavailable;
   reply.header('retry-after', '1');
-  if (wantsPage(request)) sendErrorPage(reply, status, statusText(status));
+  if (wantsPage(request)) sendErrorPage(request, reply, status);
   else if (isAdministrative(request)) reply.code(status).send({ errorMessage: UNAVAILABLE });
   else reply.code(status).send({ error: 'temporarily_unavailable', error_description: UNAVAILABLE });
   return true;
@@ -178,7 +193,10 @@ function isAdministrative(request: FastifyRequest): boolean {
   return request.url.startsWith('/admin/');
 }
 
-/** Logs a bug with its stack trace, and responds with 500. The response does not contain the stack trace. */
+/**
+ * Logs a bug with its stack trace, and responds with 500, as a page if the caller prefers one. The response does not
+ * contain the stack trace.
+ */
 export function sendServerFault(
   log: ServiceLog,
   error: unknown,
@@ -187,5 +205,6 @@ export function sendServerFault(
 ): void {
   const [path] = request.url.split('?', 1);
   log.error({ err: error, method: request.method, path }, 'a request failed because of a bug');
-  reply.code(STATUS.serverError).send(SERVER_FAULT);
+  if (wantsPage(request)) sendErrorPage(request, reply, STATUS.serverError);
+  else reply.code(STATUS.serverError).send(SERVER_FAULT);
 }

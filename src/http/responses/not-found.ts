@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { WayOn } from '../../browser/index.ts';
 import { Refusal } from '../../protocol/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
 import type { Services } from '../url-table/route.ts';
-import { sendGlobalError } from './error-responses.ts';
+import { pathToRoot, sendGlobalError, wantsPage } from './error-responses.ts';
 import { STATUS } from './statuses.ts';
 
 /**
@@ -24,10 +26,28 @@ export async function sendNotFound(
       if (request.method !== 'GET' && request.method !== 'HEAD')
         return sendGlobalError(request, reply, methodNotAllowed);
     }
-    return sendGlobalError(request, reply, notFound);
+    return sendGlobalError(
+      request,
+      reply,
+      notFound,
+      undefined,
+      await waysToAccount(services, request, realm),
+    );
   }
   if (area === 'admin' && name === 'realms') return sendGlobalError(request, reply, notFound);
   return sendGlobalError(request, reply, notFound, 'Unable to find matching target resource method');
+}
+
+/** Returns the link from an unknown path of a realm to its account pages. Undefined if the realm has none. */
+async function waysToAccount(
+  { protocol }: Services,
+  request: FastifyRequest,
+  { realm }: RealmConfiguration,
+): Promise<readonly WayOn[] | undefined> {
+  if (!wantsPage(request) || !realm.settings.enabled) return undefined;
+  const client = await protocol.store.findClient(realm.id, 'account');
+  const url = `${pathToRoot(request.url)}/realms/${encodeURIComponent(realm.name)}/account/`;
+  return client?.enabled ? [{ way: 'account', url }] : undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminContext } from '../../admin/index.ts';
 import type { ProtocolContext } from '../../protocol/index.ts';
+import type { Themes } from '../themes/index.ts';
 
 /** The dependencies of the handlers. The service creates them when it starts. */
 export interface Services {
@@ -12,6 +13,8 @@ export interface Services {
   log?: ServiceLog;
   /** The directory with the logos, `{realm}.svg` or `{realm}.png`. If absent, realms have no logos. */
   logoDirectory?: string;
+  /** The themes of the platform directory. If absent, realms have no themes. */
+  themes?: Themes;
 }
 
 /**

@@ -1,13 +1,16 @@
 import { inTurn, untilApplied, uuid } from '../../core/index.ts';
-import { findPasswordFault, hashPolicy, PASSWORD_HISTORY } from '../../crypto/index.ts';
+import { hashPolicy, listPasswordFaults, PASSWORD_HISTORY } from '../../crypto/index.ts';
 import { type Credential, type PasswordFault, parsePasswordPolicy, userTurn } from '../../model/index.ts';
 import type { Change, EndedBefore, RealmConfiguration, Stale } from '../../store/index.ts';
 import type { ProtocolContext } from '../context.ts';
 
-/** The result of a password change. `gone`: the user was deleted or got another password in the meantime. */
+/**
+ * The result of a password change. `refused`: the password violates at least one rule of the policy. `gone`: the user was
+ * deleted or got another password in the meantime.
+ */
 export type PasswordChange =
   | { outcome: 'changed'; password: Credential }
-  | { outcome: 'refused'; fault: PasswordFault }
+  | { outcome: 'refused'; faults: readonly PasswordFault[] }
   | { outcome: 'gone' };
 
 /**
@@ -36,8 +39,8 @@ export async function changePassword(
       const holds = there.some(({ id, type }) => id === provedBy && type === 'password');
       if (provedBy !== undefined && !holds) return { outcome: 'gone' };
       const candidate = { password, username, ...(email === undefined ? {} : { email }) };
-      const fault = await findPasswordFault(ctx.passwords, passwordPolicy, candidate, there);
-      if (fault !== undefined) return { outcome: 'refused', fault };
+      const faults = await listPasswordFaults(ctx.passwords, passwordPolicy, candidate, there);
+      if (faults.length > 0) return { outcome: 'refused', faults };
       const next: Credential = {
         id: uuid(ctx.random),
         userId,

@@ -53,7 +53,9 @@ describe('access to the account pages', () => {
     const browser = new AccountBrowser(world, acme.realm);
     const answer = await browser.open('sessions', '?error=access_denied&iss=x');
     assert.equal(errorOf(answer), '400 accountNotLoggedInMessage');
-    assert.equal(pageOf(answer, 'error').backTo, `${BASE_URL}${browser.url('sessions')}`);
+    assert.deepEqual(pageOf(answer, 'error').ways, [
+      { way: 'sign-in', url: `${BASE_URL}${browser.url('sessions')}` },
+    ]);
   });
 
   it('ignores the form of an account page if the browser is not logged in', async () => {
@@ -83,9 +85,9 @@ describe('access to the account pages', () => {
     const browser = new AccountBrowser(world, realm);
     accountOf(await browser.enter('alice'));
     await realm.put({ do: 'put', client: { ...account, enabled: false } });
-    assert.equal(errorOf(await browser.open('profile')), '404 clientDisabledMessage');
+    assert.equal(errorOf(await browser.open('profile')), '404 accountOffMessage');
     await realm.put({ do: 'remove', what: 'client', id: account.id });
-    assert.equal(errorOf(await browser.open('profile')), '404 clientNotFoundMessage');
+    assert.equal(errorOf(await browser.open('profile')), '404 accountOffMessage');
     await realm.settings({ enabled: false });
     assert.equal(errorOf(await browser.open('profile')), '400 realmNotEnabledMessage');
   });

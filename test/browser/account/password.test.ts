@@ -82,8 +82,9 @@ describe('the password page', () => {
       passwordPolicy: 'length(10) and passwordHistory(2)',
     });
     for (const [form, message] of [
-      [{}, 'missingPasswordMessage'],
-      [{ 'password-new': NEXT }, 'notMatchPasswordMessage'],
+      [{}, 'accountPasswordMissingMessage'],
+      [{ password: PASSWORD }, 'missingPasswordMessage'],
+      [{ password: PASSWORD, 'password-new': NEXT }, 'notMatchPasswordMessage'],
       [
         { password: PASSWORD, 'password-new': 'short', 'password-confirm': 'short' },
         'invalidPasswordMinLengthMessage',
@@ -99,6 +100,42 @@ describe('the password page', () => {
       assert.equal(world.events.at(-1)!.type, 'UPDATE_PASSWORD_ERROR');
     }
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 1);
+  });
+
+  it('lists all faults of a form at once, and compares with previous passwords only after the current one is correct', async () => {
+    const { browser } = await realmOf('all-faults', {
+      passwordPolicy: 'length(40) and digits(9) and passwordHistory(2)',
+    });
+    const keys = async (form: Record<string, string>) => {
+      const answer = await browser.change('password', form);
+      if (answer.show !== 'page') return [];
+      const { key, more = [] } = answer.frame.message!;
+      return [key, ...more.map((one) => one.key)];
+    };
+    const content = ['invalidPasswordMinLengthMessage', 'invalidPasswordMinDigitsMessage'];
+    assert.deepEqual(await keys({ 'password-new': 'a', 'password-confirm': 'b' }), [
+      'accountPasswordMissingMessage',
+      'notMatchPasswordMessage',
+      ...content,
+    ]);
+    const reused = { 'password-new': PASSWORD, 'password-confirm': PASSWORD };
+    assert.deepEqual(await keys({ password: 'wrong', ...reused }), [
+      'accountPasswordWrongMessage',
+      ...content,
+    ]);
+    assert.deepEqual(await keys({ password: PASSWORD, ...reused }), [
+      ...content,
+      'invalidPasswordHistoryMessage',
+    ]);
+    const { rules } = pageOf(await browser.open('password'), 'account-password');
+    assert.deepEqual(
+      rules.map(({ key, values }) => [key, values?.[0]]),
+      [
+        ['invalidPasswordMinLengthMessage', '40'],
+        ['invalidPasswordMinDigitsMessage', '9'],
+        ['invalidPasswordHistoryMessage', '2'],
+      ],
+    );
   });
 
   it('requires the current password, and counts guesses as the login does (docs/keycloak/login.md#brute-force-protection)', async () => {

@@ -208,7 +208,9 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     const browser = newBrowser();
     const form = await browser.authorize({ client_id: clientId, state: '漢'.repeat(2600) });
     world.clock.pass(1801);
-    assert.equal(pageOf(await browser.logIn(form, 'alice'), 'expired').restart, home);
+    const { restart, ways } = pageOf(await browser.logIn(form, 'alice'), 'expired');
+    assert.equal(restart, undefined);
+    assert.deepEqual(ways, [{ way: 'application', url: home }]);
   });
 
   it('rejects a form whose code is wrong, missing or from another tab', async () => {
@@ -243,16 +245,22 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
   });
 
   it('shows a link to the client on the error page if the client has a web address', async () => {
-    for (const [baseUrl, backTo] of [
+    for (const [baseUrl, url] of [
       ['https://web.example.test/home', 'https://web.example.test/home'],
       ['/home', 'https://web.example.test/home'],
-      ['javascript:alert(1)', undefined],
+      ['javascript:alert(1)', 'https://web.example.test'],
+      ['', 'https://web.example.test'],
     ] as const) {
       const usual = { redirectUris: [CALLBACK], standardFlowEnabled: true };
       const rootUrl = 'https://web.example.test';
       const client = await newClient({ ...usual, rootUrl, baseUrl });
       const form = await newBrowser().authorize({ client_id: client.clientId });
-      assert.equal(pageOf(await newBrowser().logIn(form, 'alice'), 'error').backTo, backTo);
+      const { ways } = pageOf(await newBrowser().logIn(form, 'alice'), 'error');
+      assert.deepEqual(
+        ways.map(({ way }) => way),
+        ['restart', 'application'],
+      );
+      assert.equal(ways[1]!.url, url);
     }
   });
 

@@ -94,7 +94,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     await pass(1100);
     const page = await browser.authorize(at().one, { prompt: 'login' });
     assert.ok(isLoginPage(page));
-    assert.match(textOf(shown(page)), /Please re-authenticate to continue/);
+    assert.match(textOf(shown(page)), /Please sign in again to continue/);
     const second = await idTokenOf(codeOf(await browser.logIn(page)));
     assert.equal(second.sub, first.sub);
     assert.ok((second['auth_time'] as number) > (first['auth_time'] as number));

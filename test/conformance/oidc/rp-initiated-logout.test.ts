@@ -125,12 +125,12 @@ describe('requirements of the profile RP-Initiated Logout OP', { concurrency: 4 
       const user = await login();
       const page = shown(await send(user, parameters));
       assert.equal(page.status, 200);
-      assert.match(textOf(page), /Do you want to log out\?/);
+      assert.match(textOf(page), /Do you want to sign out\?/);
       assert.ok(hasElement(page, 'kc-logout'));
       assert.equal(await isLoggedIn(user, client), true);
       const done = shown(await confirm(user, page));
       assert.equal(done.status, 200);
-      assert.match(textOf(done), /You are logged out/);
+      assert.match(textOf(done), /You are signed out/);
       assert.equal(await isLoggedIn(user, client), false);
     }
   });
@@ -139,7 +139,7 @@ describe('requirements of the profile RP-Initiated Logout OP', { concurrency: 4 
     const user = await login();
     const page = shown(await send(user, { id_token_hint: user.idToken }));
     assert.equal(page.status, 200);
-    assert.match(textOf(page), /You are logged out/);
+    assert.match(textOf(page), /You are signed out/);
     assert.equal(await isLoggedIn(user, client), false);
   });
 

@@ -65,7 +65,7 @@ test('an account page has the headers of a login page, and is never cached', asy
     assert.equal(answer.headers.get('x-frame-options'), 'SAMEORIGIN');
     assert.match(
       answer.headers.get('content-security-policy')!,
-      /^default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'self'; base-uri 'none'$/,
+      /^default-src 'none'; style-src 'self'; img-src 'self'; (script-src 'sha256-[^']+'; )?frame-ancestors 'self'; base-uri 'none'$/,
     );
   }
   const withoutSlash = await jar.fetch(account().slice(0, -1), { headers: html });
@@ -158,8 +158,8 @@ test('users manage their data, password, devices and applications without script
   assert.match(await feedback(), /^Your password has been changed/);
 
   await page.click('#kc-account-logout button');
-  assert.equal(await page.innerText('#kc-page-title'), 'You are logged out');
-  await page.click('#backToApplication');
+  assert.equal(await page.innerText('#kc-page-title'), 'You are signed out');
+  await page.click('#kc-sign-in');
   await page.fill('#username', 'alice');
   await page.fill('#password', 'new-password');
   await page.click('#kc-login');
@@ -177,7 +177,7 @@ test('rejects an e-mail address that is another user’s name, because it would 
   const sent = { stateChecker, firstName: 'Given', lastName: 'Family', email: 'Boss@acme.test' };
   const answer = await jar.fetch(account(), form(sent));
   assert.equal(answer.status, 200);
-  assert.match(await answer.text(), /Email already exists/);
+  assert.match(await answer.text(), /This email address is in use/);
   const login = { username: boss.username, password: passwordOf(boss.username), client_id: client.clientId };
   assert.equal((await loginAs(service, 'acme', login)).status, 200);
 });
@@ -223,7 +223,8 @@ test('a real browser shows stored names on the account pages as text (XSS)', { s
   for (const path of [DEVICES, 'applications', `?done=${encodeURIComponent(ATTACK)}&kc_locale=${ATTACK}`]) {
     await page.goto(account(path));
     assert.match(await page.innerText('#kc-header'), /onerror=alert/);
-    assert.equal(await page.locator('img, script, a[href^="javascript"]').count(), 0, path);
+    const added = 'img, script:not(body > script:last-child), a[href^="javascript"]';
+    assert.equal(await page.locator(added).count(), 0, path);
   }
   await page.goto(account('applications'));
   assert.match(await page.innerText('#kc-account-applications'), /onerror=alert/);

@@ -1,17 +1,15 @@
 import type { AccountFrame, Message, PageFrame } from '../../../src/browser/index.ts';
-import { PLAIN, type Sample, type Texts } from './samples.ts';
+import { PAGE_LOCALES } from '../../../src/model/index.ts';
+import { PLAIN, RULES, type Sample, type Texts } from './samples.ts';
 
 const base = '/realms/acme/account/';
 
 /** Returns samples of every account page, one for each variant of its data. */
 export function accountSamples(texts: Texts = PLAIN, locale = 'en'): readonly Sample[] {
-  const frame = (message?: Message & { kind: 'error' | 'warning' | 'info' | 'success' }): PageFrame => ({
+  const frame = (message?: PageFrame['message']): PageFrame => ({
     realm: { name: texts.realm, displayName: texts.displayName },
     locale,
-    languages: [
-      { locale: 'en', url: `${base}?kc_locale=en` },
-      { locale: 'de', url: `${base}?kc_locale=de` },
-    ],
+    languages: PAGE_LOCALES.map((one) => ({ locale: one, url: `${base}?kc_locale=${one}` })),
     ...(message === undefined ? {} : { message }),
   });
   const account: AccountFrame = {
@@ -68,13 +66,17 @@ export function accountSamples(texts: Texts = PLAIN, locale = 'en'): readonly Sa
         fields: [field('email', texts.value, { readOnly: true })],
       },
     },
-    { name: 'password', frame: frame(), page: { page: 'account-password', account } },
+    { name: 'password', frame: frame(), page: { page: 'account-password', account, rules: RULES } },
     {
       name: 'password after a wrong one',
-      frame: frame({ kind: 'error', key: 'accountPasswordWrongMessage' }),
-      page: { page: 'account-password', account },
+      frame: frame({ kind: 'error', key: 'accountPasswordWrongMessage', more: RULES }),
+      page: { page: 'account-password', account, rules: [] },
     },
-    { name: 'password read-only', frame: frame(), page: { page: 'account-password', account: looking } },
+    {
+      name: 'password read-only',
+      frame: frame(),
+      page: { page: 'account-password', account: looking, rules: [] },
+    },
     {
       name: 'devices',
       frame: frame(),

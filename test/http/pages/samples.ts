@@ -1,4 +1,16 @@
 import type { BrowserAnswer, Message, Page, PageFrame } from '../../../src/browser/index.ts';
+import { loadTexts } from '../../../src/http/pages/index.ts';
+import { PAGE_LOCALES } from '../../../src/model/index.ts';
+
+// Tests render pages in every language.
+await Promise.all(PAGE_LOCALES.map(loadTexts));
+
+/** The rules of a password policy, as a page shows them. */
+export const RULES: readonly Message[] = [
+  { key: 'invalidPasswordMinLengthMessage', values: { 0: '12' } },
+  { key: 'invalidPasswordMinDigitsMessage', values: { 0: '1' } },
+  { key: 'invalidPasswordNotUsernameMessage' },
+];
 
 /** The texts of a page that come from storage or from a request. */
 export type Texts = Record<
@@ -47,13 +59,10 @@ const PROFILE_SCOPE = '${profileScopeConsentText}';
 
 /** Returns samples of every page, one for each variant of its data. */
 export function samples(texts: Texts = PLAIN, locale = 'en'): readonly Sample[] {
-  const frame = (message?: Message & { kind: 'error' | 'warning' | 'info' | 'success' }): PageFrame => ({
+  const frame = (message?: PageFrame['message']): PageFrame => ({
     realm: { name: texts.realm, displayName: texts.displayName },
     locale,
-    languages: [
-      { locale: 'en', url: `${action}&kc_locale=en` },
-      { locale: 'de', url: `${action}&kc_locale=de` },
-    ],
+    languages: PAGE_LOCALES.map((one) => ({ locale: one, url: `${action}&kc_locale=${one}` })),
     ...(message === undefined ? {} : { message }),
   });
   const login = { page: 'login', action, fixed: false, usernameKind: 'username-or-email' } as const;
@@ -86,7 +95,12 @@ export function samples(texts: Texts = PLAIN, locale = 'en'): readonly Sample[] 
     {
       name: 'new password',
       frame: frame({ kind: 'warning', key: 'updatePasswordMessage' }),
-      page: { page: 'update-password', action, username: texts.username, logoutSessions: true },
+      page: { page: 'update-password', action, username: texts.username, logoutSessions: true, rules: RULES },
+    },
+    {
+      name: 'new password with several faults',
+      frame: frame({ kind: 'error', key: 'notMatchPasswordMessage', more: RULES }),
+      page: { page: 'update-password', action, username: texts.username, logoutSessions: true, rules: RULES },
     },
     {
       name: 'profile',
@@ -121,27 +135,48 @@ export function samples(texts: Texts = PLAIN, locale = 'en'): readonly Sample[] 
     {
       name: 'error',
       frame: frame({ kind: 'error', ...named }),
-      page: { page: 'error', backTo: 'https://orders.example/' },
+      page: { page: 'error', ways: [{ way: 'application', url: 'https://orders.example/' }] },
+    },
+    {
+      name: 'error with details',
+      frame: frame({ kind: 'error', key: 'accountNotSetUpMessage' }),
+      page: {
+        page: 'error',
+        detail: texts.filled,
+        ways: [
+          { way: 'sign-out', url: action },
+          { way: 'retry', url: '' },
+        ],
+      },
     },
     {
       name: 'expired',
       frame: frame(),
-      page: { page: 'expired', restart: action, continueAt: action },
+      page: { page: 'expired', restart: action, continueAt: action, ways: [] },
     },
     {
       name: 'information',
       frame: frame({ kind: 'success', key: 'successLogout' }),
-      page: { page: 'info', backTo: 'https://orders.example/' },
+      page: { page: 'info', ways: [{ way: 'application', url: 'https://orders.example/' }] },
     },
     {
       name: 'logout',
       frame: frame(),
-      page: { page: 'logout-confirm', action, client: texts.client },
+      page: {
+        page: 'logout-confirm',
+        action,
+        client: texts.client,
+        ways: [{ way: 'stay', url: 'https://orders.example/' }],
+      },
     },
     {
       name: 'front-channel logout',
       frame: frame(),
-      page: { page: 'frontchannel-logout', frames: [{ client: texts.client, url: 'about:blank' }] },
+      page: {
+        page: 'frontchannel-logout',
+        frames: [{ client: texts.client, url: 'about:blank' }],
+        ways: [{ way: 'sign-in', url: action }],
+      },
     },
   ];
 }

@@ -1,0 +1,228 @@
+import type { Messages } from './en.ts';
+
+/** Every text of the pages in Italian. The keys are those of en.ts. */
+export const it: Messages = {
+  // Buttons and links
+  doLogIn: 'Accedi',
+  doSubmit: 'Invia',
+  doAccept: 'Accetta',
+  doDecline: 'Rifiuta',
+  doYes: 'Sì',
+  doNo: 'No',
+  doContinue: 'Continua',
+  doLogout: 'Esci',
+  backToApplication: 'Torna all’applicazione',
+  restartLogin: 'Ricomincia',
+  continueLogin: 'Continua l’accesso',
+  toAccount: 'Vai al tuo account',
+  tryAgain: 'Riprova',
+  staySignedIn: 'Non uscire',
+  showPassword: 'Mostra la password',
+  hidePassword: 'Nascondi la password',
+  languages: 'Lingua',
+  footerLinks: 'Altri collegamenti',
+
+  // Login
+  loginTitle: 'Accesso a {realm}',
+  loginAccountTitle: 'Accedi al tuo account',
+  username: 'Nome utente',
+  usernameOrEmail: 'Nome utente o indirizzo e-mail',
+  email: 'Indirizzo e-mail',
+  password: 'Password',
+  rememberMe: 'Ricordami',
+  attemptedUsername: 'Accesso come',
+  otherUser: 'Accedi con un altro account',
+  invalidUserMessage: 'Nome utente o password non corretti.',
+  accountDisabledMessage: 'Il tuo account è disattivato. Contatta il tuo amministratore.',
+  reauthenticateMessage: 'Accedi di nuovo per continuare.',
+  loginTimeoutMessage: 'L’accesso ha richiesto troppo tempo. Ricomincia.',
+  accountChangedMessage: 'Il tuo account è stato modificato durante l’accesso. Accedi di nuovo.',
+  loginOtpOneTime: 'Codice monouso',
+  loginOtpHint: 'Inserisci il codice mostrato dalla tua app di autenticazione.',
+  loginOtpDevice: 'Quale dispositivo mostra il codice?',
+  invalidTotpMessage: 'Il codice monouso non è corretto.',
+  secondFactorUnsupportedMessage:
+    'Il tuo secondo fattore non può essere usato qui. Contatta il tuo amministratore.',
+
+  // Required actions
+  updatePasswordTitle: 'Cambia la password',
+  updatePasswordMessage: 'Devi cambiare la password per attivare il tuo account.',
+  passwordNew: 'Nuova password',
+  passwordConfirm: 'Conferma la password',
+  passwordRules: 'Regole per la nuova password:',
+  missingPasswordMessage: 'Inserisci una nuova password.',
+  notMatchPasswordMessage: 'Le due nuove password sono diverse.',
+  invalidPasswordMinLengthMessage: {
+    one: 'Usa almeno {0} carattere.',
+    other: 'Usa almeno {0} caratteri.',
+  },
+  invalidPasswordMaxLengthMessage: {
+    one: 'Usa al massimo {0} carattere.',
+    other: 'Usa al massimo {0} caratteri.',
+  },
+  invalidPasswordMinDigitsMessage: {
+    one: 'Usa almeno {0} cifra.',
+    other: 'Usa almeno {0} cifre.',
+  },
+  invalidPasswordMinLowerCaseCharsMessage: {
+    one: 'Usa almeno {0} lettera minuscola.',
+    other: 'Usa almeno {0} lettere minuscole.',
+  },
+  invalidPasswordMinUpperCaseCharsMessage: {
+    one: 'Usa almeno {0} lettera maiuscola.',
+    other: 'Usa almeno {0} lettere maiuscole.',
+  },
+  invalidPasswordMinSpecialCharsMessage: {
+    one: 'Usa almeno {0} carattere speciale, per esempio ! o ?.',
+    other: 'Usa almeno {0} caratteri speciali, per esempio ! o ?.',
+  },
+  invalidPasswordNotUsernameMessage: 'Non usare il tuo nome utente come password.',
+  invalidPasswordNotContainsUsernameMessage: 'Non usare il tuo nome utente nella password.',
+  invalidPasswordNotEmailMessage: 'Non usare il tuo indirizzo e-mail come password.',
+  invalidPasswordRegexPatternMessage: 'Segui le regole aggiuntive del tuo amministratore.',
+  invalidPasswordHistoryMessage: {
+    one: 'Non riutilizzare la tua ultima password.',
+    other: 'Non riutilizzare nessuna delle tue ultime {0} password.',
+  },
+  updateProfileTitle: 'Aggiorna i dati dell’account',
+  updateProfileMessage: 'Devi aggiornare il tuo profilo per attivare il tuo account.',
+  requiredFields: 'I campi obbligatori sono contrassegnati da un asterisco.',
+  firstName: 'Nome',
+  lastName: 'Cognome',
+  ownLabel: '{text}',
+  usernameExistsMessage: 'Questo nome utente è già in uso.',
+  emailExistsMessage: 'Questo indirizzo e-mail è già in uso.',
+  'error-user-attribute-required': 'Compila questo campo.',
+  'error-user-attribute-read-only': 'Questo campo non può essere modificato.',
+  'error-invalid-value': 'Questo valore non è consentito.',
+  'error-invalid-length': 'Usa da {min} a {max} caratteri.',
+  'error-invalid-length-too-short': {
+    one: 'Usa almeno {min} carattere.',
+    other: 'Usa almeno {min} caratteri.',
+  },
+  'error-invalid-length-too-long': {
+    one: 'Usa al massimo {max} carattere.',
+    other: 'Usa al massimo {max} caratteri.',
+  },
+  'error-invalid-email': 'Inserisci un indirizzo e-mail valido.',
+  'error-invalid-number': 'Inserisci un numero.',
+  'error-number-out-of-range': 'Inserisci un numero compreso tra {min} e {max}.',
+  'error-invalid-date': 'Inserisci una data nel formato 2027-01-31.',
+  'error-invalid-uri': 'Inserisci un indirizzo web che inizi con https://.',
+  'error-pattern-no-match': 'Questo valore non ha la forma richiesta.',
+  'error-username-invalid-character': 'Il nome utente contiene un carattere non consentito.',
+  'error-person-name-invalid-character': 'Il nome contiene un carattere non consentito.',
+  accountNotSetUpMessage:
+    'Il tuo account richiede un passaggio che non è possibile qui. Contatta il tuo amministratore.',
+  termsTitle: 'Termini e condizioni',
+  termsText: 'Leggi e accetta i termini e le condizioni di questo servizio per continuare.',
+
+  // Consent
+  oauthGrantTitle: 'Consenti l’accesso a {client}',
+  oauthGrantRequest: 'Vuoi consentire quanto segue?',
+  oauthGrantReview: 'Come {client} tratta i tuoi dati:',
+  oauthGrantPolicy: 'Informativa sulla privacy',
+  oauthGrantTerms: 'Condizioni del servizio',
+  profileScopeConsentText: 'Profilo utente',
+  emailScopeConsentText: 'Indirizzo e-mail',
+  addressScopeConsentText: 'Indirizzo postale',
+  phoneScopeConsentText: 'Numero di telefono',
+  offlineAccessScopeConsentText: 'Accesso offline',
+  rolesScopeConsentText: 'Ruoli dell’utente',
+  samlRoleListScopeConsentText: 'I miei ruoli',
+  organizationScopeConsentText: 'Organizzazione',
+
+  // Names of Keycloak's built-in clients
+  client_account: 'Account',
+  'client_account-console': 'Pagine dell’account',
+  'client_admin-cli': 'Amministrazione da riga di comando',
+  client_broker: 'Accesso con altri fornitori',
+  'client_realm-management': 'Amministrazione',
+  'client_security-admin-console': 'Console di amministrazione',
+
+  // Errors
+  errorTitle: 'Siamo spiacenti…',
+  errorDetails: 'Dettagli per l’amministratore',
+  pageExpiredTitle: 'La pagina è scaduta',
+  pageExpiredMessage: 'Questa pagina appartiene a un accesso che è terminato o è continuato altrove.',
+  applicationFaultMessage:
+    'L’applicazione ha inviato una richiesta non valida. Torna all’applicazione e riprova. Se il problema si ripete, contatta l’amministratore dell’applicazione.',
+  applicationUnknownMessage:
+    'Questa applicazione non è registrata qui. Contatta l’amministratore dell’applicazione.',
+  applicationDisabledMessage:
+    'Questa applicazione è disattivata. Contatta l’amministratore dell’applicazione.',
+  signInOffMessage: 'L’accesso è al momento disattivato. Riprova più tardi.',
+  registrationOffMessage: 'Qui non è possibile creare un account. Contatta il tuo amministratore.',
+  secureConnectionMessage:
+    'Questa pagina richiede una connessione sicura. Aprila con un indirizzo che inizi con https://.',
+  internalServerErrorMessage: 'Si è verificato un problema. Riprova più tardi.',
+  loginRefusedMessage:
+    'Non puoi accedere, perché è necessario un passaggio che non è disponibile qui. Contatta il tuo amministratore.',
+  cookieNotFoundMessage:
+    'Il tuo browser non ha inviato il cookie di questo accesso. Consenti i cookie nel browser, poi ricomincia.',
+  differentUserAuthenticatedMessage:
+    'In questo browser risulta connesso {username}. Prima esci, poi accedi di nuovo.',
+  alreadyLoggedInMessage: 'Hai già effettuato l’accesso.',
+  pageNotFoundMessage: 'Questa pagina non esiste. Controlla l’indirizzo.',
+  badRequestMessage: 'Questo indirizzo non può essere aperto in questo modo. Torna indietro e riprova.',
+  tooLargeMessage: 'Il modulo contiene troppo testo. Torna indietro e accorcialo.',
+  unavailableMessage: 'Il servizio al momento non è disponibile. Riprova tra qualche secondo.',
+
+  // Account pages
+  accountProfileTitle: 'Dati personali',
+  accountPasswordTitle: 'Password',
+  accountSessionsTitle: 'Dispositivi',
+  accountApplicationsTitle: 'Applicazioni',
+  accountSignOut: 'Esci',
+  accountSave: 'Salva',
+  accountReadOnly: 'Questi dati sono gestiti dal tuo amministratore. Non puoi modificarli qui.',
+  accountDeniedMessage: 'Non hai accesso a questa pagina. Contatta il tuo amministratore.',
+  accountOffMessage: 'Qui non ci sono pagine dell’account. Contatta il tuo amministratore.',
+  accountNotLoggedInMessage: 'Non hai effettuato l’accesso. Accedi per vedere il tuo account.',
+  accountFormOutdatedMessage: 'Questa pagina non era aggiornata. Non è stato modificato nulla. Riprova.',
+  accountUpdatedMessage: 'I tuoi dati sono stati salvati.',
+  accountNotUpdatedMessage: 'Non è stato modificato nulla. Correggi i campi segnalati.',
+  accountPasswordCurrent: 'Password attuale',
+  accountPasswordHint:
+    'Con una nuova password esci da tutti gli altri dispositivi e da tutte le applicazioni.',
+  accountPasswordMissingMessage: 'Inserisci la tua password attuale.',
+  accountPasswordWrongMessage: 'La tua password attuale non è corretta.',
+  accountPasswordUpdatedMessage:
+    'La tua password è stata cambiata. Tutti gli altri dispositivi sono stati disconnessi.',
+  accountSessionsHint:
+    'Hai effettuato l’accesso su questi dispositivi. Disconnetti quelli che non riconosci.',
+  accountSessionsMore: {
+    one: 'E {count} altro, usato meno di recente.',
+    other: 'E altri {count}, usati meno di recente.',
+  },
+  accountSessionCurrent: 'Questo dispositivo',
+  accountSessionStarted: 'Accesso:',
+  accountSessionLastUse: 'Ultimo utilizzo:',
+  accountSessionAddress: 'Indirizzo:',
+  accountSessionApplications: 'Applicazioni:',
+  accountDeviceUnknown: 'Dispositivo sconosciuto',
+  accountSignOutOthers: 'Esci da tutti gli altri dispositivi',
+  accountSessionEndedMessage: 'Il dispositivo è stato disconnesso.',
+  accountSessionsEndedMessage: 'Tutti gli altri dispositivi sono stati disconnessi.',
+  accountApplicationsHint: 'Queste applicazioni hanno accesso al tuo account.',
+  accountApplicationsNone: 'Nessuna applicazione sta usando il tuo account.',
+  accountApplicationInUse: 'In uso',
+  accountApplicationOffline: 'Accesso offline',
+  accountConsentScopes: 'Hai consentito:',
+  accountConsentGiven: 'Dal:',
+  accountRemoveAccess: 'Rimuovi l’accesso',
+  accountRemoveOffline: 'Rimuovi l’accesso offline',
+  accountAccessRemovedMessage: 'L’accesso è stato rimosso.',
+
+  // Sign out
+  logoutConfirmTitle: 'Uscita',
+  logoutConfirmHeader: 'Vuoi uscire?',
+  logoutConfirmClient: '{client} chiede di farti uscire.',
+  successLogout: 'Sei uscito',
+  frontchannelLogoutTitle: 'Uscita in corso',
+  frontchannelLogoutMessage: 'Stai uscendo da queste applicazioni:',
+
+  // The page that posts a form automatically
+  formPostTitle: 'Torna all’applicazione',
+  formPostMessage: 'Il tuo browser non esegue script. Premi il pulsante per continuare.',
+};

@@ -1,0 +1,228 @@
+import type { Messages } from './en.ts';
+
+/** Every text of the pages in Dutch. The keys are those of en.ts. */
+export const nl: Messages = {
+  // Buttons and links
+  doLogIn: 'Inloggen',
+  doSubmit: 'Verzenden',
+  doAccept: 'Accepteren',
+  doDecline: 'Weigeren',
+  doYes: 'Ja',
+  doNo: 'Nee',
+  doContinue: 'Doorgaan',
+  doLogout: 'Uitloggen',
+  backToApplication: 'Terug naar de applicatie',
+  restartLogin: 'Opnieuw beginnen',
+  continueLogin: 'Doorgaan met inloggen',
+  toAccount: 'Naar uw account',
+  tryAgain: 'Opnieuw proberen',
+  staySignedIn: 'Ingelogd blijven',
+  showPassword: 'Wachtwoord tonen',
+  hidePassword: 'Wachtwoord verbergen',
+  languages: 'Taal',
+  footerLinks: 'Meer links',
+
+  // Login
+  loginTitle: 'Inloggen bij {realm}',
+  loginAccountTitle: 'Inloggen op uw account',
+  username: 'Gebruikersnaam',
+  usernameOrEmail: 'Gebruikersnaam of e-mailadres',
+  email: 'E-mailadres',
+  password: 'Wachtwoord',
+  rememberMe: 'Ingelogd blijven op dit apparaat',
+  attemptedUsername: 'Inloggen als',
+  otherUser: 'Inloggen met een ander account',
+  invalidUserMessage: 'De gebruikersnaam of het wachtwoord is onjuist.',
+  accountDisabledMessage: 'Uw account is uitgeschakeld. Neem contact op met uw beheerder.',
+  reauthenticateMessage: 'Log opnieuw in om door te gaan.',
+  loginTimeoutMessage: 'Het inloggen duurde te lang. Begin opnieuw.',
+  accountChangedMessage: 'Uw account is tijdens het inloggen gewijzigd. Log opnieuw in.',
+  loginOtpOneTime: 'Eenmalige code',
+  loginOtpHint: 'Voer de code in die uw authenticator-app toont.',
+  loginOtpDevice: 'Welk apparaat toont de code?',
+  invalidTotpMessage: 'De eenmalige code is onjuist.',
+  secondFactorUnsupportedMessage:
+    'Uw tweede factor kan hier niet worden gebruikt. Neem contact op met uw beheerder.',
+
+  // Required actions
+  updatePasswordTitle: 'Wachtwoord wijzigen',
+  updatePasswordMessage: 'U moet uw wachtwoord wijzigen om uw account te activeren.',
+  passwordNew: 'Nieuw wachtwoord',
+  passwordConfirm: 'Wachtwoord bevestigen',
+  passwordRules: 'Regels voor het nieuwe wachtwoord:',
+  missingPasswordMessage: 'Voer een nieuw wachtwoord in.',
+  notMatchPasswordMessage: 'De twee nieuwe wachtwoorden zijn verschillend.',
+  invalidPasswordMinLengthMessage: {
+    one: 'Gebruik minstens {0} teken.',
+    other: 'Gebruik minstens {0} tekens.',
+  },
+  invalidPasswordMaxLengthMessage: {
+    one: 'Gebruik hoogstens {0} teken.',
+    other: 'Gebruik hoogstens {0} tekens.',
+  },
+  invalidPasswordMinDigitsMessage: {
+    one: 'Gebruik minstens {0} cijfer.',
+    other: 'Gebruik minstens {0} cijfers.',
+  },
+  invalidPasswordMinLowerCaseCharsMessage: {
+    one: 'Gebruik minstens {0} kleine letter.',
+    other: 'Gebruik minstens {0} kleine letters.',
+  },
+  invalidPasswordMinUpperCaseCharsMessage: {
+    one: 'Gebruik minstens {0} hoofdletter.',
+    other: 'Gebruik minstens {0} hoofdletters.',
+  },
+  invalidPasswordMinSpecialCharsMessage: {
+    one: 'Gebruik minstens {0} speciaal teken, zoals ! of ?.',
+    other: 'Gebruik minstens {0} speciale tekens, zoals ! of ?.',
+  },
+  invalidPasswordNotUsernameMessage: 'Gebruik uw gebruikersnaam niet als wachtwoord.',
+  invalidPasswordNotContainsUsernameMessage: 'Gebruik uw gebruikersnaam niet in het wachtwoord.',
+  invalidPasswordNotEmailMessage: 'Gebruik uw e-mailadres niet als wachtwoord.',
+  invalidPasswordRegexPatternMessage: 'Volg de aanvullende regels van uw beheerder.',
+  invalidPasswordHistoryMessage: {
+    one: 'Gebruik uw laatste wachtwoord niet opnieuw.',
+    other: 'Gebruik geen van uw laatste {0} wachtwoorden.',
+  },
+  updateProfileTitle: 'Accountgegevens bijwerken',
+  updateProfileMessage: 'U moet uw profiel bijwerken om uw account te activeren.',
+  requiredFields: 'Verplichte velden zijn gemarkeerd met een sterretje.',
+  firstName: 'Voornaam',
+  lastName: 'Achternaam',
+  ownLabel: '{text}',
+  usernameExistsMessage: 'Deze gebruikersnaam is al bezet.',
+  emailExistsMessage: 'Dit e-mailadres is al in gebruik.',
+  'error-user-attribute-required': 'Vul dit veld in.',
+  'error-user-attribute-read-only': 'Dit veld kan niet worden gewijzigd.',
+  'error-invalid-value': 'Deze waarde is niet toegestaan.',
+  'error-invalid-length': 'Gebruik {min} tot {max} tekens.',
+  'error-invalid-length-too-short': {
+    one: 'Gebruik minstens {min} teken.',
+    other: 'Gebruik minstens {min} tekens.',
+  },
+  'error-invalid-length-too-long': {
+    one: 'Gebruik hoogstens {max} teken.',
+    other: 'Gebruik hoogstens {max} tekens.',
+  },
+  'error-invalid-email': 'Voer een geldig e-mailadres in.',
+  'error-invalid-number': 'Voer een getal in.',
+  'error-number-out-of-range': 'Voer een getal tussen {min} en {max} in.',
+  'error-invalid-date': 'Voer een datum in de vorm 2027-01-31 in.',
+  'error-invalid-uri': 'Voer een webadres in dat met https:// begint.',
+  'error-pattern-no-match': 'Deze waarde heeft niet de vereiste vorm.',
+  'error-username-invalid-character': 'De gebruikersnaam bevat een teken dat niet is toegestaan.',
+  'error-person-name-invalid-character': 'De naam bevat een teken dat niet is toegestaan.',
+  accountNotSetUpMessage:
+    'Voor uw account is een stap nodig die hier niet mogelijk is. Neem contact op met uw beheerder.',
+  termsTitle: 'Gebruiksvoorwaarden',
+  termsText: 'Lees en accepteer de gebruiksvoorwaarden van deze dienst om door te gaan.',
+
+  // Consent
+  oauthGrantTitle: 'Toegang geven aan {client}',
+  oauthGrantRequest: 'Wilt u dit toestaan?',
+  oauthGrantReview: 'Zo gaat {client} met uw gegevens om:',
+  oauthGrantPolicy: 'Privacybeleid',
+  oauthGrantTerms: 'Servicevoorwaarden',
+  profileScopeConsentText: 'Gebruikersprofiel',
+  emailScopeConsentText: 'E-mailadres',
+  addressScopeConsentText: 'Adres',
+  phoneScopeConsentText: 'Telefoonnummer',
+  offlineAccessScopeConsentText: 'Offline toegang',
+  rolesScopeConsentText: 'Gebruikersrollen',
+  samlRoleListScopeConsentText: 'Mijn rollen',
+  organizationScopeConsentText: 'Organisatie',
+
+  // Names of Keycloak's built-in clients
+  client_account: 'Account',
+  'client_account-console': 'Accountpagina’s',
+  'client_admin-cli': 'Beheer op de opdrachtregel',
+  client_broker: 'Inloggen met andere aanbieders',
+  'client_realm-management': 'Beheer',
+  'client_security-admin-console': 'Beheerconsole',
+
+  // Errors
+  errorTitle: 'Het spijt ons…',
+  errorDetails: 'Details voor de beheerder',
+  pageExpiredTitle: 'De pagina is verlopen',
+  pageExpiredMessage:
+    'Deze pagina hoort bij een inlogpoging die is beëindigd of ergens anders is voortgezet.',
+  applicationFaultMessage:
+    'De applicatie heeft een ongeldig verzoek gestuurd. Ga terug naar de applicatie en probeer het opnieuw. Gebeurt dit nog eens, neem dan contact op met de beheerder van de applicatie.',
+  applicationUnknownMessage:
+    'Deze applicatie is hier niet geregistreerd. Neem contact op met de beheerder van de applicatie.',
+  applicationDisabledMessage:
+    'Deze applicatie is uitgeschakeld. Neem contact op met de beheerder van de applicatie.',
+  signInOffMessage: 'Inloggen is op dit moment uitgeschakeld. Probeer het later opnieuw.',
+  registrationOffMessage: 'U kunt hier geen account aanmaken. Neem contact op met uw beheerder.',
+  secureConnectionMessage:
+    'Deze pagina heeft een beveiligde verbinding nodig. Open de pagina met een adres dat met https:// begint.',
+  internalServerErrorMessage: 'Er is iets misgegaan. Probeer het later opnieuw.',
+  loginRefusedMessage:
+    'U kunt niet inloggen, omdat daarvoor een stap nodig is die hier niet beschikbaar is. Neem contact op met uw beheerder.',
+  cookieNotFoundMessage:
+    'Uw browser heeft de cookie van deze inlogpoging niet meegestuurd. Sta cookies toe in uw browser en begin opnieuw.',
+  differentUserAuthenticatedMessage:
+    'U bent in deze browser ingelogd als {username}. Log eerst uit en log daarna opnieuw in.',
+  alreadyLoggedInMessage: 'U bent al ingelogd.',
+  pageNotFoundMessage: 'Deze pagina bestaat niet. Controleer het adres.',
+  badRequestMessage: 'Dit adres kan niet op deze manier worden geopend. Ga terug en probeer het opnieuw.',
+  tooLargeMessage: 'Het formulier bevat te veel tekst. Ga terug en maak de tekst korter.',
+  unavailableMessage:
+    'De dienst is op dit moment niet beschikbaar. Probeer het over enkele seconden opnieuw.',
+
+  // Account pages
+  accountProfileTitle: 'Persoonlijke gegevens',
+  accountPasswordTitle: 'Wachtwoord',
+  accountSessionsTitle: 'Apparaten',
+  accountApplicationsTitle: 'Applicaties',
+  accountSignOut: 'Uitloggen',
+  accountSave: 'Opslaan',
+  accountReadOnly: 'Uw beheerder beheert deze gegevens. U kunt ze hier niet wijzigen.',
+  accountDeniedMessage: 'U hebt geen toegang tot deze pagina. Neem contact op met uw beheerder.',
+  accountOffMessage: 'Er zijn hier geen accountpagina’s. Neem contact op met uw beheerder.',
+  accountNotLoggedInMessage: 'U bent niet ingelogd. Log in om uw account te bekijken.',
+  accountFormOutdatedMessage: 'Deze pagina was verouderd. Er is niets gewijzigd. Probeer het opnieuw.',
+  accountUpdatedMessage: 'Uw gegevens zijn opgeslagen.',
+  accountNotUpdatedMessage: 'Er is niets gewijzigd. Verbeter de gemarkeerde velden.',
+  accountPasswordCurrent: 'Huidig wachtwoord',
+  accountPasswordHint:
+    'Met een nieuw wachtwoord wordt u op alle andere apparaten en in alle applicaties uitgelogd.',
+  accountPasswordMissingMessage: 'Voer uw huidige wachtwoord in.',
+  accountPasswordWrongMessage: 'Uw huidige wachtwoord is onjuist.',
+  accountPasswordUpdatedMessage: 'Uw wachtwoord is gewijzigd. Alle andere apparaten zijn uitgelogd.',
+  accountSessionsHint: 'U bent op deze apparaten ingelogd. Log apparaten uit die u niet herkent.',
+  accountSessionsMore: {
+    one: 'En nog {count} die minder recent is gebruikt.',
+    other: 'En nog {count} die minder recent zijn gebruikt.',
+  },
+  accountSessionCurrent: 'Dit apparaat',
+  accountSessionStarted: 'Ingelogd:',
+  accountSessionLastUse: 'Laatst gebruikt:',
+  accountSessionAddress: 'Adres:',
+  accountSessionApplications: 'Applicaties:',
+  accountDeviceUnknown: 'Onbekend apparaat',
+  accountSignOutOthers: 'Overal elders uitloggen',
+  accountSessionEndedMessage: 'Het apparaat is uitgelogd.',
+  accountSessionsEndedMessage: 'Alle andere apparaten zijn uitgelogd.',
+  accountApplicationsHint: 'Deze applicaties hebben toegang tot uw account.',
+  accountApplicationsNone: 'Geen enkele applicatie gebruikt uw account.',
+  accountApplicationInUse: 'In gebruik',
+  accountApplicationOffline: 'Offline toegang',
+  accountConsentScopes: 'U hebt toegestaan:',
+  accountConsentGiven: 'Sinds:',
+  accountRemoveAccess: 'Toegang intrekken',
+  accountRemoveOffline: 'Offline toegang intrekken',
+  accountAccessRemovedMessage: 'De toegang is ingetrokken.',
+
+  // Sign out
+  logoutConfirmTitle: 'Uitloggen',
+  logoutConfirmHeader: 'Wilt u uitloggen?',
+  logoutConfirmClient: '{client} vraagt om u uit te loggen.',
+  successLogout: 'U bent uitgelogd',
+  frontchannelLogoutTitle: 'Bezig met uitloggen',
+  frontchannelLogoutMessage: 'U wordt uitgelogd bij deze applicaties:',
+
+  // The page that posts a form automatically
+  formPostTitle: 'Terug naar de applicatie',
+  formPostMessage: 'Uw browser voert geen scripts uit. Druk op de knop om door te gaan.',
+};
