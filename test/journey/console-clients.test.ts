@@ -103,7 +103,7 @@ test('an administrator manages clients, client scopes, sessions and events in th
       .locator('option:checked', { hasText: 'Always' })
       .waitFor({ state: 'attached' });
     await button('Remove phone').click();
-    await says('Scope phone was removed');
+    await button('Remove phone').waitFor({ state: 'detached' });
     await button('Add scopes').click();
     await dialog.getByLabel('phone', { exact: true }).check();
     await checkScreen(page, 'client-add-scopes');
