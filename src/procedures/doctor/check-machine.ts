@@ -162,6 +162,11 @@ async function checkPorts(patient: Patient): Promise<readonly SmokeCheck[]> {
       const isFree = await canListen(address, number);
       if (isFree) return `${address}:${number} is free`;
       if (serviceUrl !== undefined) return `${address}:${number} is in use while the service is running`;
+      // By default, serve runs without this listener.
+      if (name === 'listen.managementPort' && managementPort === null)
+        throw new DoesNotApply(
+          `another program uses ${address}:${number}, so serve runs without metrics; set ${name} to another port`,
+        );
       throw fault(
         `another program uses ${address}:${number}, so idkit serve cannot; set ${name}, or stop that program`,
       );

@@ -17,12 +17,15 @@ const outcomeOf = ({ checks }: DoctorResult, id: string, subject?: string) => {
   return `${found?.outcome}: ${found?.detail}`;
 };
 
+/** Returns the findings, except for the speed of the disk, which depends on the load of the machine. */
+const faultsOf = ({ findings }: DoctorResult) => findings.filter(({ code }) => code !== 'DISK_SPEED');
+
 describe('doctor', () => {
   it('examines a platform without a running service, and leaves no file behind', async (t) => {
     const platform = await makePlatform(t);
     const before = await readdir(platform.dir, { recursive: true });
     const result = await examine(platform);
-    assert.deepEqual(result.findings, []);
+    assert.deepEqual(faultsOf(result), []);
     assert.match(outcomeOf(result, 'file-modes'), /^passed/);
     assert.match(outcomeOf(result, 'service'), /^not-applicable: the service is not running/);
     assert.equal(result.settings.find(({ name }) => name === 'IDKIT_MASTER_KEY')?.source, '.env');
@@ -34,7 +37,7 @@ describe('doctor', () => {
     const platform = await makePlatform(t);
     const service = await platform.serve();
     const result = await examine(platform);
-    assert.deepEqual(result.findings, []);
+    assert.deepEqual(faultsOf(result), []);
     assert.match(outcomeOf(result, 'service-clock'), /^passed/);
     assert.equal(outcomeOf(result, 'issuer'), `passed: ${service.address}/realms/master`);
     assert.match(outcomeOf(result, 'cookies'), /^passed: .*AUTH_SESSION_ID/);
@@ -48,8 +51,7 @@ describe('doctor', () => {
     const platform = await makePlatform(t);
     await mkdir(join(platform.dir, 'data'), { recursive: true });
     await chmod(join(platform.dir, 'data'), 0o755);
-    const { findings } = await examine(platform);
-    assert.deepEqual(findings, [
+    assert.deepEqual(faultsOf(await examine(platform)), [
       {
         code: 'FILE_MODES',
         message: `other users can read ${join(platform.dir, 'data')} (mode 0755); run chmod 0700 ${join(platform.dir, 'data')}`,
