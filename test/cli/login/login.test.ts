@@ -164,7 +164,7 @@ test('without a client for the browser, a login on a terminal says how to create
   assert.equal(ran.code, 0, ran.stderr);
   assert.match(
     ran.stderr,
-    /realm master has no client idkit-cli .*, so this login uses a password\n.*idkit admin api POST master\/clients/s,
+    /realm master has no client idkit-cli .*, so this\s+login uses a password\n.*idkit admin api POST master\/clients/s,
   );
   const browser = await place.idkit(['login', service.address, '--browser']);
   assert.equal(browser.code, 12);

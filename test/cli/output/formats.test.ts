@@ -170,7 +170,7 @@ test('a note follows the list on stderr, and --quiet hides it', async () => {
 test('a terminal that is too narrow for a column gets a note that names it', async () => {
   const { stdout, stderr } = await people([], { terminal: true, columns: 60, commands: listing(wide()) });
   assert.equal(stdout.split('\n')[0], 'USERNAME');
-  assert.match(stderr, /too narrow for EMAIL; --fields chooses the columns\n$/);
+  assert.match(stderr, /too narrow for EMAIL; --fields\n {2}chooses the columns\n$/);
 });
 
 function wide(): ListOutcome['records'] {
