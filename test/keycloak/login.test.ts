@@ -9,6 +9,9 @@ import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 import { waitUntil } from '../wait-until.ts';
 import { KEYCLOAK_ADMIN, missingKeycloak, startKeycloak } from './keycloak-server.ts';
 
+/** Timeout in milliseconds of a step in the browser. */
+const PATIENCE = 120_000;
+
 const skip = missingPostgres() ?? missingKeycloak() ?? missingBrowser() ?? false;
 
 describe('logins and changes to many users on a real Keycloak 26', { skip }, () => {
@@ -33,6 +36,7 @@ describe('logins and changes to many users on a real Keycloak 26', { skip }, () 
         env: { PATH: process.env['PATH'], ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
+      t.after(() => child.kill());
       let output = '';
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
       const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
@@ -64,6 +68,7 @@ describe('logins and changes to many users on a real Keycloak 26', { skip }, () 
     await t.test('logs in with the browser', async () => {
       await logIn(['--browser', '--no-open', '--profile', 'web'], /^ {2}(http\S+)$/m, async (url) => {
         const page = await browser.newPage();
+        page.setDefaultTimeout(PATIENCE);
         await page.goto(url);
         await page.fill('#username', KEYCLOAK_ADMIN.username);
         await page.fill('#password', KEYCLOAK_ADMIN.password);
@@ -80,6 +85,7 @@ describe('logins and changes to many users on a real Keycloak 26', { skip }, () 
     await t.test('logs in with a device code, which Keycloak lists', async () => {
       await logIn(['--device', '--profile', 'device'], /or open (http\S+)/, async (url) => {
         const context = await browser.newContext();
+        context.setDefaultTimeout(PATIENCE);
         const page = await context.newPage();
         await page.goto(url);
         await page.fill('#username', KEYCLOAK_ADMIN.username);
@@ -105,7 +111,7 @@ describe('logins and changes to many users on a real Keycloak 26', { skip }, () 
     });
 
     await t.test('imports users, assigns roles and groups, and disables and deletes users', async () => {
-      await succeed(['profile', 'use', 'device']);
+      await succeed(['profile', 'use', `127.0.0.1-${keycloak.port}`]);
       await succeed(['admin', 'api', 'POST', '', '-f', 'realm=acme', '-F', 'enabled=true']);
       await succeed(['admin', 'api', 'POST', 'acme/roles', '-f', 'name=auditor']);
       await succeed(['admin', 'api', 'POST', 'acme/groups', '-f', 'name=sales']);

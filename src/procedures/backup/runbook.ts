@@ -10,7 +10,6 @@ import { checkServiceResponds } from './fetch-realms.ts';
 import { readBack, writeManifest } from './manifest.ts';
 import { openSetInRoot } from './open-set.ts';
 import {
-  BACKUP_PARTS,
   BACKUP_STEPS,
   type BackupOptions,
   type BackupResult,
@@ -27,10 +26,11 @@ import type { BackupContents, BackupWork } from './work.ts';
  * @throws IDKIT_SETTING without a passphrase, IDKIT_LOCKED, IDKIT_UNREACHABLE, IDKIT_DAMAGED, IDKIT_NO_SPACE
  */
 export async function backup(settings: Settings, options: BackupOptions): Promise<BackupResult> {
+  const parts = chooseParts(options);
   const root = backupRoot(settings, options.to);
-  const runs = (options.only ?? BACKUP_PARTS).map((part) => `backup-${part}` as const);
+  const runs = parts.map((part) => `backup-${part}` as const);
   return keepFailure(root, runs, options, async () => {
-    const { mirror, ...result } = await createSet(settings, root, options);
+    const { mirror, ...result } = await createSet(settings, { root, parts }, options);
     const { name: set, findings, milliseconds } = result;
     const facts = { set, milliseconds, ...(mirror === undefined ? {} : { mirror }) };
     await keepResult(root, runs, { findings, ...facts }, options);
@@ -41,11 +41,10 @@ export async function backup(settings: Settings, options: BackupOptions): Promis
 /** `mirror` is the state of the mirror after the backup. Absent if the platform has none. */
 async function createSet(
   settings: Settings,
-  root: string,
+  { root, parts }: { root: string; parts: readonly SetPart[] },
   options: BackupOptions,
 ): Promise<BackupResult & Pick<LastRun, 'mirror'>> {
   const began = performance.now();
-  const parts = chooseParts(options);
   await checkPlatform(settings);
   await checkDefined(settings);
   const mirror = mirrorTarget(settings, options.mirror);

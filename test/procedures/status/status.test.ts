@@ -4,7 +4,7 @@ import { appendFile, cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { type IdkitError, Secret } from '../../../src/core/index.ts';
+import { IdkitError, Secret } from '../../../src/core/index.ts';
 import { backup, type StatusReport, status, verify } from '../../../src/procedures/index.ts';
 import { run } from '../../cli/run.ts';
 import { makePlatform, onSmallDisk, PASSPHRASE, procedureOptions, restoreOptions } from '../platform.ts';
@@ -215,12 +215,15 @@ describe('status', () => {
     const settings = await platform.load();
     const options = { ...procedureOptions(), passphrase: PASSPHRASE };
     await backup(settings, options);
-    await assert.rejects(backup(settings, procedureOptions()));
+    const failpoint = (step: string) => {
+      if (step === 'database') throw new IdkitError('IDKIT_NO_SPACE', 'no space left on the disk');
+    };
+    await assert.rejects(backup(settings, { ...options, failpoint }));
     const failed = await status(settings, procedureOptions());
     const [found] = failed.findings.filter(({ code }) => code === 'BACKUP_FAILED');
     assert.match(
       found?.message ?? '',
-      /database, realms, config, env .* the passphrase of env\.gpg is missing/,
+      /database, realms, config, env at .* failed: no space left on the disk; /,
     );
     await backup(settings, options);
     assert.ok(!codesOf(await status(settings, procedureOptions())).includes('BACKUP_FAILED'));
