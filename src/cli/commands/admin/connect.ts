@@ -132,17 +132,27 @@ const RENEWAL_TIMEOUT = 3000;
 
 /**
  * Connects with the stored login alone, for shell completion: it sends no password, so that a wrong one is not counted,
- * and never prompts. Returns undefined if there is no platform directory, which stores the login.
+ * and never prompts. Without a platform directory and an address, it uses the session of the current profile. Returns
+ * undefined if nothing stores a login.
  *
  * @throws IDKIT_CREDENTIALS without a usable login
  */
 export async function connectStored(
-  { env, cwd }: CommandContext,
+  context: CommandContext,
   { dir, baseUrl }: { dir: string | undefined; baseUrl: string | undefined },
 ): Promise<AdminClient | undefined> {
-  const { loadSettings } = await import('../../../config/index.ts');
+  const { env, cwd } = context;
+  const { findProfile, loadSettings, readProfiles } = await import('../../../config/index.ts');
   const settings = await loadSettings({ dir, env, cwd });
-  if (!settings.exists) return undefined;
+  if (!settings.exists) {
+    const profiles = readProfiles(env);
+    const name = env['IDKIT_PROFILE'] || profiles.current;
+    if (name === undefined || dir !== undefined || baseUrl !== undefined) return undefined;
+    const { profileConnection } = await import('./kept-session.ts');
+    const { connectAdmin } = await import('../../../client/index.ts');
+    const kept = await profileConnection(context, findProfile(profiles, name));
+    return connectAdmin({ ...kept, timeoutMilliseconds: RENEWAL_TIMEOUT });
+  }
   const url = baseUrl?.replace(/\/+$/, '') ?? (await findService(settings));
   const { connectAdmin } = await import('../../../client/index.ts');
   return connectAdmin({
