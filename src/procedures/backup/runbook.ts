@@ -10,6 +10,7 @@ import { checkServiceResponds } from './fetch-realms.ts';
 import { readBack, writeManifest } from './manifest.ts';
 import { openSetInRoot } from './open-set.ts';
 import {
+  BACKUP_PARTS,
   BACKUP_STEPS,
   type BackupOptions,
   type BackupResult,
