@@ -46,7 +46,7 @@ test('the frame of the console: search, realm switcher, addresses, unsaved chang
   const browser = await launchBrowser();
   t.after(() => browser.close());
   const page = await browser.newPage({ reducedMotion: 'reduce' });
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   const complaints = collectComplaints(page);
   const place = `${service.address}/admin/master/console/`;
   const hash = () => new URL(page.url()).hash;

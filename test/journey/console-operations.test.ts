@@ -17,7 +17,7 @@ test('the screen Operations shows alerts, traffic, the schedule and backup sets 
   const context = await browser.newContext({ reducedMotion: 'reduce' });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   const complaints = collectComplaints(page);
   const text = (name: string | RegExp) => page.getByText(name).first().waitFor();
   const place = `${service.address}/admin/master/console/#/operations`;

@@ -26,7 +26,7 @@ test('an administrator changes the settings and keys of a realm, exports, import
   const browser = await launchBrowser();
   t.after(() => browser.close());
   const page = await browser.newPage({ reducedMotion: 'reduce', acceptDownloads: true });
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   const complaints = collectComplaints(page);
   const place = `${service.address}/admin/master/console/`;
   const dialog = page.getByRole('dialog');

@@ -1,12 +1,16 @@
-import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import {
-  Modal,
-  ModalBody,
-  ModalFooter,
-  ModalHeader,
-} from '@patternfly/react-core/dist/dynamic/components/Modal';
-import { createContext, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from 'react';
+  type ComponentProps,
+  type ComponentType,
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
 import { guardScreen } from '../address/address.ts';
+import type { LeaveDialog } from './leave-dialog.tsx';
 
 /** Holds the user on the screen until the returned function is called. */
 type Hold = () => () => void;
@@ -20,6 +24,7 @@ function askBrowser(event: BeforeUnloadEvent): void {
 /** Asks before the user leaves a screen with unsaved changes: in the console, and when the page is closed. */
 export function UnsavedProvider(props: { children: ReactNode }) {
   const [leave, setLeave] = useState<() => void>();
+  const [Dialog, setDialog] = useState<ComponentType<ComponentProps<typeof LeaveDialog>>>();
   const held = useRef(0);
   const release = useRef<() => void>(undefined);
   const hold = useCallback<Hold>(() => {
@@ -27,6 +32,11 @@ export function UnsavedProvider(props: { children: ReactNode }) {
     if (held.current === 1) {
       const free = guardScreen((next) => setLeave(() => next));
       addEventListener('beforeunload', askBrowser);
+      // The first change loads the dialog, so that it is there when the user leaves. Without it, the user may leave.
+      import('./leave-dialog.tsx').then(
+        (module) => setDialog(() => module.LeaveDialog),
+        () => free(),
+      );
       release.current = () => {
         free();
         removeEventListener('beforeunload', askBrowser);
@@ -41,25 +51,14 @@ export function UnsavedProvider(props: { children: ReactNode }) {
   return (
     <Context value={hold}>
       {props.children}
-      {leave === undefined ? null : (
-        <Modal variant="small" isOpen onClose={stay} aria-labelledby="leave-title">
-          <ModalHeader title="Leave without saving?" labelId="leave-title" />
-          <ModalBody>Your changes on this screen are not saved.</ModalBody>
-          <ModalFooter>
-            <Button
-              variant="danger"
-              onClick={() => {
-                stay();
-                leave();
-              }}
-            >
-              Discard changes
-            </Button>
-            <Button variant="link" onClick={stay}>
-              Stay
-            </Button>
-          </ModalFooter>
-        </Modal>
+      {leave === undefined || Dialog === undefined ? null : (
+        <Dialog
+          onStay={stay}
+          onLeave={() => {
+            stay();
+            leave();
+          }}
+        />
       )}
     </Context>
   );

@@ -39,7 +39,7 @@ export function RealmSwitcher(props: { realm: string | undefined; row: ScreenRow
       onOpenChange={change}
       onOpenChangeKeys={['Escape']}
       // Inside the header, so that screen readers find the menu in a landmark.
-      popperProps={{ appendTo: 'inline' }}
+      popperProps={{ appendTo: 'inline', preventOverflow: true }}
       onSelect={(_event, value) => {
         change(false);
         navigate(value === ALL ? '/' : addressOf(listOf(props.row), String(value)));

@@ -22,7 +22,7 @@ export function UserMenu() {
       isOpen={open}
       onSelect={() => setOpen(false)}
       onOpenChange={setOpen}
-      popperProps={{ position: 'right', appendTo: 'inline' }}
+      popperProps={{ position: 'right', appendTo: 'inline', preventOverflow: true }}
       toggle={(toggle: Ref<MenuToggleElement>) => (
         <MenuToggle
           ref={toggle}

@@ -203,7 +203,7 @@ function DatabaseCard({ state: { database } }: { state: Operations }) {
 
 function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
-    <DescriptionList isHorizontal isCompact horizontalTermWidthModifier={{ default: '12rem' }}>
+    <DescriptionList isHorizontal isCompact horizontalTermWidthModifier={{ default: '7rem', md: '12rem' }}>
       {facts.map(([name, value]) => (
         <DescriptionListGroup key={name}>
           <DescriptionListTerm>{name}</DescriptionListTerm>

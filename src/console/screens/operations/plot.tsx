@@ -46,9 +46,9 @@ export function Plot(props: { title: string; minutes: readonly Minute[]; good: C
       </svg>
       <div className="scale subtle">
         <span>{clock((minutes.at(-1)?.at ?? 0) - (SHOWN - 1) * 60_000)}</span>
-        <span>{text}</span>
         <span>now</span>
       </div>
+      <p className="subtle">{text}</p>
     </figure>
   );
 }

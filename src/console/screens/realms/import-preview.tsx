@@ -66,7 +66,11 @@ export function WholeOutcome({ of }: { of: RealmPreview }) {
           <p>
             Creates realm <strong>{of.realm}</strong> with:
           </p>
-          <DescriptionList isHorizontal isCompact horizontalTermWidthModifier={{ default: '12rem' }}>
+          <DescriptionList
+            isHorizontal
+            isCompact
+            horizontalTermWidthModifier={{ default: '7rem', md: '12rem' }}
+          >
             {Object.entries(of.creates).map(([kind, count]) => (
               <DescriptionListGroup key={kind}>
                 <DescriptionListTerm>{kindOf(kind)}</DescriptionListTerm>

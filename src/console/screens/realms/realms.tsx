@@ -1,16 +1,17 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { Label } from '@patternfly/react-core/dist/dynamic/components/Label';
-import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { lazy, Suspense, useState } from 'react';
+import { Link } from 'wouter';
 import { address } from '../../address/address.ts';
 import type { Realm } from '../../api/representations.ts';
-import { FormDialog, TextField } from '../../components/forms.tsx';
 import { Screen } from '../../components/frame.tsx';
 import { PagedTable } from '../../components/paged-table.tsx';
 import { useRights } from '../../components/rights.tsx';
-import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
-import { ImportRealm } from './import-realm.tsx';
+
+// The dialogs are loaded when they are opened, because the list is the first screen that most administrators see.
+const CreateRealm = lazy(async () => ({ default: (await import('./create-realm.tsx')).CreateRealm }));
+const ImportRealm = lazy(async () => ({ default: (await import('./import-realm.tsx')).ImportRealm }));
 
 /** Every realm that the user may see. There are only a few, so the administrative API returns all of them. */
 export function RealmsScreen() {
@@ -69,46 +70,10 @@ export function RealmsScreen() {
           },
         ]}
       />
-      {open === 'create' ? <CreateRealm onClose={close} /> : null}
-      {open === 'import' ? <ImportRealm onClose={close} /> : null}
+      <Suspense>
+        {open === 'create' ? <CreateRealm onClose={close} /> : null}
+        {open === 'import' ? <ImportRealm onClose={close} /> : null}
+      </Suspense>
     </Screen>
-  );
-}
-
-function CreateRealm(props: { onClose: () => void }) {
-  const api = useApi();
-  const [, navigate] = useLocation();
-  const [realm, setRealm] = useState('');
-  const [displayName, setDisplayName] = useState('');
-  const change = useChange(
-    { done: `Realm ${realm} was created`, failed: 'The realm was not created' },
-    async () => {
-      await api.send('POST', '', { realm, displayName, enabled: true });
-      navigate(address`/${realm}/users`);
-    },
-  );
-  return (
-    <FormDialog
-      title="Create realm"
-      submit="Create"
-      disabled={realm === ''}
-      change={change}
-      onClose={props.onClose}
-    >
-      <TextField
-        label="Name"
-        required
-        value={realm}
-        onChange={setRealm}
-        error={change.faultOf('realm')}
-        help="Part of every URL of the realm; short and in lower case is best"
-      />
-      <TextField
-        label="Display name"
-        value={displayName}
-        onChange={setDisplayName}
-        help="Shown on the login page"
-      />
-    </FormDialog>
   );
 }
