@@ -8,8 +8,8 @@
 export { buildManagementApp, type ManagementOptions } from './app/management-app.ts';
 export { type AppOptions, buildApp } from './app/public-app.ts';
 export { readTls, type TlsFiles } from './app/tls.ts';
-export type { BackupSource } from './monitoring/backup-gauges.ts';
 export type { Operations, OperationsAlert } from './console/operations.ts';
+export type { BackupSource } from './monitoring/backup-gauges.ts';
 export { type EventSinkHandle, openEventSink } from './monitoring/event-sink.ts';
 export {
   type Exposition,
