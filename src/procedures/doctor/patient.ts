@@ -6,7 +6,7 @@ import type { SmokeCheck } from '../smoke/options.ts';
 import { DOCTOR_CHECKS, type DoctorCheckId, type DoctorOptions } from './options.ts';
 
 /** Timeout of one call in milliseconds. */
-export const TIMEOUT = 5_000;
+export const TIMEOUT = 10_000;
 
 /** The platform under examination and the values that the checks share. */
 export interface Patient {
