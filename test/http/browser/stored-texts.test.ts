@@ -130,7 +130,10 @@ test('no stored text runs as a script on the consent page, on the account pages,
   await page.getByRole('tab', { name: 'Roles' }).click();
   await page.getByText(ATTACK).first().waitFor();
   await isPlain('roles');
-  await page.getByRole('button', { name: 'Delete ..', exact: true }).click();
+  await page.getByRole('link', { name: '..', exact: true }).click();
+  await page.getByRole('heading', { name: '..', exact: true }).waitFor();
+  await isPlain('role');
+  await page.getByRole('button', { name: 'Delete role' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   const roles = (await admin('GET', `/hostile/clients/${stored.id}/roles`)).json;
