@@ -13,7 +13,7 @@ import {
   ModalHeader,
 } from '@patternfly/react-core/dist/dynamic/components/Modal';
 import { TextInput } from '@patternfly/react-core/dist/dynamic/components/TextInput';
-import { type HTMLInputTypeAttribute, type ReactNode, useId, useState } from 'react';
+import { type HTMLInputTypeAttribute, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { type Change, Failure } from './service-calls.tsx';
 import { useUnsaved } from './unsaved.tsx';
 
@@ -31,6 +31,7 @@ export function FormDialog(props: {
   children?: ReactNode;
 }) {
   const form = useId();
+  const showFault = useFaultFocus(form);
   const title = useId();
   return (
     <Modal variant={props.size ?? 'small'} isOpen onClose={props.onClose} aria-labelledby={title}>
@@ -43,7 +44,7 @@ export function FormDialog(props: {
             // In React the event bubbles to the form that opened the dialog, which would be submitted too.
             event.stopPropagation();
             if (props.disabled !== true)
-              void props.change.run().then((end) => (end === 'done' ? props.onClose() : showFault(form)));
+              void props.change.run().then((end) => (end === 'done' ? props.onClose() : showFault()));
           }}
         >
           {props.children}
@@ -87,6 +88,7 @@ export function SaveForm(props: {
 }) {
   const { change, dirty } = props;
   const form = useId();
+  const showFault = useFaultFocus(form);
   useUnsaved(dirty);
   return (
     <Form
@@ -94,8 +96,8 @@ export function SaveForm(props: {
       isWidthLimited
       onSubmit={(event) => {
         event.preventDefault();
-        if (dirty && props.disabled !== true)
-          void change.run().then((end) => end === 'failed' && showFault(form));
+        if (!dirty || props.disabled === true) return;
+        void change.run().then((end) => end === 'failed' && showFault());
       }}
     >
       {props.children}
@@ -119,12 +121,32 @@ export function SaveForm(props: {
   );
 }
 
-/** Moves the focus to the first field that the service rejects, if there is one. It may be out of sight. */
-function showFault(form: string): void {
-  // The next frame shows the faults.
-  requestAnimationFrame(() =>
-    document.getElementById(form)?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(),
-  );
+/** Time in milliseconds within which a form shows its faults. */
+const RENDERED_MS = 500;
+
+/**
+ * Returns a function that moves the focus to the first field that the service rejects, if there is one. It may be out of
+ * sight. The form may show its faults only at a later render.
+ *
+ * @param form the id of the form
+ */
+function useFaultFocus(form: string): () => void {
+  const seeks = useRef(false);
+  const seek = () => {
+    const field = document.getElementById(form)?.querySelector<HTMLElement>('[aria-invalid=true]');
+    if (!seeks.current || !field) return;
+    seeks.current = false;
+    field.focus();
+  };
+  useEffect(seek);
+  return () => {
+    seeks.current = true;
+    seek();
+    // A fault that appears while the user types must not move the focus.
+    setTimeout(() => {
+      seeks.current = false;
+    }, RENDERED_MS);
+  };
 }
 
 type TextType = Extract<HTMLInputTypeAttribute, 'text' | 'email' | 'password' | 'url'>;
