@@ -237,7 +237,7 @@ describe('backup', () => {
     await backup(settings, { ...procedureOptions(), only: ['config'] });
   });
 
-  it('ends with IDKIT_NO_SPACE on a full disk, and leaves the root unchanged (exit code 19)', async (t) => {
+  it('ends with IDKIT_NO_SPACE on a full disk, and leaves no set, only its result for status (exit code 19)', async (t) => {
     const platform = await makePlatform(t, ['acme']);
     await (await platform.serve()).close();
     const settings = await platform.load();
@@ -247,7 +247,11 @@ describe('backup', () => {
         code('IDKIT_NO_SPACE'),
       );
       const left = (await readdir(root)).filter((name) => !name.startsWith('.lock'));
-      assert.deepEqual(left, []);
+      assert.deepEqual(left, ['.state']);
+      assert.deepEqual(
+        (await readdir(join(root, '.state'))).filter((name) => !/^last-backup-\w+\.json$/.test(name)),
+        [],
+      );
     });
   });
 
