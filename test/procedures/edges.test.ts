@@ -127,7 +127,7 @@ describe('unusable directories', () => {
     await rename(settings.backup.root, `${settings.backup.root}.away`);
     await writeFile(settings.backup.root, 'a file');
     const report = await status(settings, procedureOptions());
-    assert.deepEqual(codes(report.findings), ['BACKUPS_UNREADABLE']);
+    assert.deepEqual(codes(report.findings), ['SERVICE_DOWN', 'BACKUPS_UNREADABLE']);
     assert.equal(report.service.health, 'stopped');
   });
 
