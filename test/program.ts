@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { runCli } from '../src/cli/index.ts';
+import type { IdkitError } from '../src/core/index.ts';
 import { waitUntil } from './wait-until.ts';
 
 // Runs the idkit under test: the one in this checkout, or an installed package if IDKIT_TEST_PROGRAM is the path of its
@@ -23,11 +24,24 @@ export const isInstalled = given !== undefined;
  * @throws Error if IDKIT_TEST_PROGRAM does not name a package
  */
 export async function loadRunCli(): Promise<typeof runCli> {
-  if (!isInstalled) return (await import('../src/cli/index.ts')).runCli;
+  return (await loadProgram()).runCli;
+}
+
+/**
+ * Returns the error class of the program under test. The program does not recognize errors of another copy of the class.
+ *
+ * @throws as `loadRunCli`
+ */
+export async function loadIdkitError(): Promise<typeof IdkitError> {
+  return (await loadProgram()).IdkitError;
+}
+
+async function loadProgram(): Promise<{ runCli: typeof runCli; IdkitError: typeof IdkitError }> {
+  if (!isInstalled)
+    return { ...(await import('../src/cli/index.ts')), ...(await import('../src/core/index.ts')) };
   const main = join(dirname(PROGRAM), '../dist/main.js');
   if (!existsSync(main)) throw new Error(`IDKIT_TEST_PROGRAM is ${given}, but ${main} does not exist`);
-  const program = (await import(main)) as { runCli: typeof runCli };
-  return program.runCli;
+  return import(main);
 }
 
 /** A running `idkit serve`. */

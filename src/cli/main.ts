@@ -3,8 +3,8 @@ import { IdkitError } from '../core/index.ts';
 import { runCli } from './run-cli.ts';
 import { openTerminal } from './terminal.ts';
 
-// The tests of the packed program import this function to run command lines without a child process.
-export { runCli };
+// The tests of the packed program import these to run command lines without a child process.
+export { IdkitError, runCli };
 
 /** Runs the command and exits the process with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {

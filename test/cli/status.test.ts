@@ -5,6 +5,7 @@ import { appendFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { initPlatform } from '../../src/config/index.ts';
+import { loadIdkitError } from '../program.ts';
 import { waitUntil } from '../wait-until.ts';
 import { makeDirectory, run } from './run.ts';
 
@@ -44,7 +45,7 @@ describe('idkit status', () => {
 
   it('prints one block for each interval off a terminal, and ends with 0 on Ctrl-C', async (t) => {
     const interrupt = new AbortController();
-    const { IdkitError } = await import('../../src/core/index.ts');
+    const IdkitError = await loadIdkitError();
     let blocks = 0;
     const ended = await run(['status', '--watch', '--interval', '1'], {
       env: { IDKIT_DIR: makePlatform(t) },

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import type { CommandRow } from '../../../src/cli/index.ts';
 import type { ListOutcome } from '../../../src/cli/output/lists.ts';
 import { withOutputFlags } from '../../../src/cli/output/presentation.ts';
-import { IdkitError } from '../../../src/core/index.ts';
+import { loadIdkitError } from '../../program.ts';
 import { run } from '../run.ts';
 
 const RECORDS = [
@@ -123,6 +123,7 @@ test('flags that contradict each other exit with 2 before anything is read', asy
 
 test('the first records are printed before the next ones are read, and a failure after them is an error', async () => {
   const outputs: string[] = [];
+  const IdkitError = await loadIdkitError();
   const records = async function* () {
     for (let index = 0; index < 100; index++) yield { username: `user-${index}` };
     outputs.push('reading on');
