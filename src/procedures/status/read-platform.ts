@@ -20,6 +20,8 @@ import type { StatusReport } from './report.ts';
 
 /** Timeout of one call in milliseconds. A hanging service must not delay the screen. */
 export const TIMEOUT = 5_000;
+/** Timeout in milliseconds for a login, which hashes a password and waits for other logins on a busy machine. */
+const PATIENT_TIMEOUT = 20_000;
 
 /** A value that was read, and what is wrong with it. */
 export interface Read<T> {
@@ -34,7 +36,7 @@ export interface Read<T> {
 async function orJudge<T>(
   read: () => Promise<T>,
   otherwise: T,
-  judge: (error: Pick<IdkitError, 'message' | 'hints'>) => Judgement,
+  judge: (error: Pick<IdkitError, 'message' | 'hints'> & { code?: IdkitError['code'] }) => Judgement,
 ): Promise<Read<T>> {
   try {
     return { value: await read(), judgements: [] };
@@ -88,24 +90,31 @@ export function readKnownRealms(
   baseUrl: string,
   { signal, clock }: Pick<ProcedureOptions, 'signal' | 'clock'>,
 ): Promise<Read<StatusReport['realms']>> {
-  const unknown = (why: string) =>
-    finding(
-      'REALMS_UNKNOWN',
-      `the keys, events and sessions of the realms are unknown: ${why}; check IDKIT_ADMIN_USERNAME and IDKIT_ADMIN_PASSWORD in .env`,
-    );
+  const unknown = (why: string, advice = 'check IDKIT_ADMIN_USERNAME and IDKIT_ADMIN_PASSWORD in .env') =>
+    finding('REALMS_UNKNOWN', `the keys, events and sessions of the realms are unknown: ${why}; ${advice}`);
   const { username, password } = settings.administrator;
   if (password === undefined)
     return Promise.resolve({ value: [], judgements: [unknown('IDKIT_ADMIN_PASSWORD is not set')] });
   const read = async () => {
     let admin: AdminClient | undefined;
     try {
-      admin = await connectAdmin({ baseUrl, username, password, signal, timeoutMilliseconds: TIMEOUT });
+      admin = await connectAdmin({
+        baseUrl,
+        username,
+        password,
+        signal,
+        timeoutMilliseconds: PATIENT_TIMEOUT,
+      });
       return await readRealms(admin, clock.now(), { countSessions: settings.service === 'keycloak' });
     } finally {
       await admin?.logout().catch(() => undefined);
     }
   };
-  return orJudge(read, [], ({ message }) => unknown(message));
+  return orJudge(read, [], ({ code, message }) =>
+    code === 'IDKIT_UNREACHABLE'
+      ? unknown(message, 'see whether the machine is overloaded')
+      : unknown(message),
+  );
 }
 
 type Health = Pick<StatusReport['service'], 'health' | 'detail'>;
