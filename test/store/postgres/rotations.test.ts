@@ -152,6 +152,7 @@ test('a rotation writes only the row of its token family, and no index', {
     some.map(() => hash('next')),
     some.map(() => START),
     some.map(() => true),
+    some.map(() => null),
   ]);
   assert.equal(rotated.rowCount, some.length);
   const { rows } = await client.query(
