@@ -56,7 +56,7 @@ async function logOut(context: CommandContext, flags: Flags): Promise<Outcome> {
     throw new IdkitError('IDKIT_USAGE', '--all and --profile exclude each other');
   const name = flag ?? (context.env['IDKIT_PROFILE'] || profiles.current);
   if (!all && name === undefined)
-    throw new IdkitError('IDKIT_NOT_FOUND', 'there is no current profile', {
+    throw new IdkitError('IDKIT_NOT_FOUND', 'no profile is the current one', {
       hints: ['name one with --profile; idkit profile list shows them'],
     });
   const wanted = all ? profiles.list : [findProfile(profiles, String(name))];
