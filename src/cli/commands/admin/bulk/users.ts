@@ -31,7 +31,8 @@ function onUsers(
     async apply(fields, options) {
       const user = await options.calls.findUser(fields);
       if (user !== undefined) return apply(user, options);
-      if (more.absent !== undefined) return { result: more.absent, detail: 'the realm does not have this user' };
+      if (more.absent !== undefined)
+        return { result: more.absent, detail: 'the realm does not have this user' };
       throw new LineFault(`realm ${options.calls.realm} has no user ${nameOf(fields)}`);
     },
   };
