@@ -127,7 +127,7 @@ describe('a restore onto an empty host', () => {
       assert.match(stdout, /^image +compose\.yaml: keycloak\.image: /m);
       assert.match(
         stdout,
-        /^not checked: whether the service is stopped, .*, because only the set contains the addresses of the database and the service$/m,
+        /^unchecked whether the service is stopped, .*, because only the set contains the addresses of the database and the service$/m,
       );
       assert.doesNotMatch(stdout, /hunter2|\u001b/);
     }

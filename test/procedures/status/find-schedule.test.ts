@@ -20,7 +20,7 @@ test('finds the lines that idkit schedule prints in the files of cron, and ignor
   const cron = join(dir, 'cron.d');
   mkdirSync(cron);
   writeFileSync(join(cron, 'idkit'), renderSchedule(settings, 'cron', scheduleOptions(settings, {})));
-  const other = { ...settings, dir: `${dir}2` };
+  const other = { ...settings, dir: await makeDirectory(t, 'timers') };
   writeFileSync(join(cron, 'other'), renderSchedule(other, 'cron', scheduleOptions(other, {})));
   writeFileSync(
     join(cron, 'text'),
