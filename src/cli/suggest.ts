@@ -2,11 +2,15 @@ import type { CommanderError } from 'commander';
 import { nearestName } from '../core/index.ts';
 import type { CliCommand } from './cli-command.ts';
 
-/** Returns a hint with the command or the flag that the user probably meant, or undefined if nothing is similar. */
+/**
+ * Returns a hint with the command or the flag that the user probably meant, or undefined if nothing is similar. Keycloak
+ * makes session ids that start with a dash, so an unknown flag may also be a value.
+ */
 export function suggest(error: CommanderError, command: CliCommand): string | undefined {
   const given = /'(.*)'/.exec(error.message)?.[1] ?? '';
   if (error.code === 'commander.unknownCommand') return suggestCommand(given, command);
-  if (error.code === 'commander.unknownOption') return suggestFlag(given, command);
+  if (error.code === 'commander.unknownOption')
+    return suggestFlag(given, command) ?? suggestDashes(given, command);
   return undefined;
 }
 
@@ -33,6 +37,11 @@ function suggestFlag(given: string, command: CliCommand): string | undefined {
     for (const { long } of at.createHelp().visibleOptions(at)) if (long !== undefined) known.push(long);
   }
   return didYouMean(nearestName(given.replace(/=.*/s, ''), known));
+}
+
+function suggestDashes(given: string, command: CliCommand): string | undefined {
+  if (command.registeredArguments.length === 0) return undefined;
+  return `if ${given} is a value, write the flags first, and then -- ${given}`;
 }
 
 function didYouMean(name: string | undefined): string | undefined {

@@ -34,6 +34,10 @@ test('suggests a similar command or flag in a hint', async () => {
   assert.match((await run(['backup', '--keep-day=3'])).stderr, /\nhint: did you mean --keep-days\?/);
   assert.match((await run(['admin', 'realms', 'list'])).stderr, /\nhint: did you mean realm\?/);
   assert.match((await run(['help', 'bakup'])).stderr, /\nhint: did you mean backup\?/);
+  assert.match(
+    (await run(['admin', 'session', 'revoke', '-pu6egDn'])).stderr,
+    /\nhint: if -pu6egDn is a value, write the flags first, and then -- -pu6egDn\n/,
+  );
 });
 
 test('suggests the path of a command that is called without its group', async () => {

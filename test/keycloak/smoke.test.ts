@@ -157,11 +157,12 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       await logIn(keycloak, 'Bob-Password-2');
       await logIn(keycloak, 'Bob-Password-2');
       const [one] = await listSessions();
-      await succeed(['admin', 'session', 'revoke', one!.id, '--realm', 'acme']);
+      // Keycloak makes ids that may start with a dash.
+      await succeed(['admin', 'session', 'revoke', '--realm', 'acme', '--', one!.id]);
       assert.equal((await listSessions()).length, 1);
       await succeed(['admin', 'session', 'revoke', '--username', 'bob', '--realm', 'acme']);
       assert.deepEqual(await listSessions(), []);
-      assert.equal((await idkit(['admin', 'session', 'revoke', one!.id, '--realm', 'acme'])).code, 10);
+      assert.equal((await idkit(['admin', 'session', 'revoke', '--realm', 'acme', '--', one!.id])).code, 10);
     });
 
     await t.test('revokes a refresh token with the credentials of its own client', async () => {
