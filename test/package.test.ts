@@ -222,6 +222,20 @@ test('the installed program starts and responds to requests', async (t) => {
   assert.equal(await service.stop(), 0);
 });
 
+test('the installed command calls a service over plain http without loading fetch and TLS, which would double its start', async (t) => {
+  if (unreachable !== undefined) return t.skip(unreachable);
+  const hook = join(home, 'loaded.cjs');
+  writeFileSync(
+    hook,
+    "process.on('exit', () => console.log(process.moduleLoadList.filter((name) => /undici|NativeModule (http|tls)$/.test(name))));",
+  );
+  const argv = ['--require', hook, join(home, 'node_modules', '.bin', 'idkit')];
+  const list = ['admin', 'realm', 'list', '--base-url', 'http://127.0.0.1:9'];
+  const env = { ...process.env, IDKIT_ADMIN_PASSWORD: 'unused' };
+  const failed = run(process.execPath, [...argv, ...list], { cwd: home, env });
+  await assert.rejects(failed, { code: 15, stdout: "[ 'NativeModule http' ]\n" });
+});
+
 test('applications import the library with its types, and browser code does not need the types of Node.js', async (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   const lines = [

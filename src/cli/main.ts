@@ -6,6 +6,9 @@ import { openTerminal } from './terminal.ts';
 // The tests of the packed program import these to run command lines without a child process.
 export { IdkitError, runCli };
 
+/** How long an aborted command waits in milliseconds until the reader of its output has read the rest. */
+const LAST_WRITE = 1000;
+
 /** Runs the command and exits the process with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   const interrupt = new AbortController();
@@ -25,6 +28,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   const code = await runCli(argv, { terminal, env: process.env, cwd: process.cwd(), interrupt });
   // An open worker or socket must not keep the process alive after the command has finished.
   terminal.stdout.write('', () => process.exit(code));
+  // Nor a reader that no longer reads, after a signal or a timeout.
+  if (interrupt.signal.aborted) setTimeout(() => process.exit(code), LAST_WRITE);
 }
 
 /** Calls `onExit` when the parent process has exited. */

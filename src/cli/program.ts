@@ -7,11 +7,13 @@ import { COMMANDS, type CommandRow } from './commands/table.ts';
 
 /** Commands that need the definitions of all other commands. */
 const NEEDS_ALL = ['help', 'completion'];
+/** Flags that need no command. */
+const NEEDS_NONE = ['--version', '-V'];
 
 export interface ProgramOptions {
   /** Receives the text of the help and of the version. */
   show?: (text: string) => void;
-  /** If the first word names a command, only that command's module is loaded. Default: all modules are loaded. */
+  /** If the first word names a command, only that command is loaded. Default: all commands are loaded. */
   argv?: readonly string[];
   commands?: readonly CommandRow[];
   /** The width of the help in characters. Default: 100. */
@@ -64,7 +66,9 @@ export async function buildProgram(
     ]);
 
   const only = NEEDS_ALL.includes(argv[0] ?? '') ? undefined : commands.find(({ name }) => name === argv[0]);
-  for (const row of only === undefined ? commands : [only]) (await row.load())(program, run);
+  const words = only === undefined ? [] : argv.slice(1);
+  const needed = only === undefined ? commands : [only];
+  for (const row of NEEDS_NONE.includes(argv[0] ?? '') ? [] : needed) (await row.load())(program, run, words);
   for (const command of allCommands(program)) guardOptions(command.helpCommand(false));
   return program;
 }

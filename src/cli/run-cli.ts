@@ -46,7 +46,7 @@ export async function runCli(
       const args = parameters.slice(0, -2) as (string | undefined)[];
       const context = openContext({ globals, presentation }, io, output);
       outcome = await work(context, command.opts(), args);
-      await output.showResult(outcome, presentation);
+      await output.showResult(outcome, presentation, context.signal);
     };
 
   const width = textWidth(io.terminal);

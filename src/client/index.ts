@@ -11,7 +11,12 @@ export {
   type RealmRecord,
 } from './admin/admin-client.ts';
 export type { ServiceResponse } from './admin/call-service.ts';
-export { fetchService, pinCertificate, type ServiceRequest } from './admin/fetch-service.ts';
+export {
+  type ArrivingResponse,
+  fetchService,
+  pinCertificate,
+  type ServiceRequest,
+} from './admin/fetch-service.ts';
 export {
   type AdminConnection,
   endKeptSession,

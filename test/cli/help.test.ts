@@ -80,3 +80,22 @@ test('idkit help --all fits the terminal, and has unwrapped lines off a terminal
   for (const line of stdout.split('\n')) assert.ok(line.length <= 80 || /^\s*\S+( \\)?$/.test(line), line);
   assert.match((await run(['help', '--all'])).stdout, /^ {4}--database .{100,}$/m);
 });
+
+test('a command line defines only the commands that it may run, because each definition delays the start', async () => {
+  const defined = async (...argv: string[]): Promise<string[]> => {
+    const built = await buildProgram(() => async () => {}, { argv });
+    return built.commands.flatMap((command) => [command.path, ...command.commands.map(({ path }) => path)]);
+  };
+  assert.deepEqual(await defined('--version'), []);
+  assert.deepEqual(await defined('verify'), ['verify']);
+  assert.deepEqual(await defined('admin', 'user', 'list'), ['admin', 'admin user']);
+  for (const argv of [
+    ['admin', '--help'],
+    ['admin', 'usr'],
+    ['admin', 'api'],
+    ['--quiet', 'admin', 'user'],
+  ])
+    assert.ok((await defined(...argv)).includes('admin role'), argv.join(' '));
+  const all = program.commands.flatMap(({ path, commands }) => [path, ...commands.map((each) => each.path)]);
+  assert.deepEqual(await defined('help', 'admin', 'user'), all);
+});

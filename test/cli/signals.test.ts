@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { initPlatform } from '../../src/config/index.ts';
+import { issuer, startService } from '../client/token-service.ts';
 import { BIN } from '../journey/idkit.ts';
 import { makeDirectory, run } from './run.ts';
 
@@ -49,6 +51,32 @@ test('a command exits with 130 after Ctrl-C and with 143 after SIGTERM, and its 
     assert.equal(result.exitCode, code);
     assert.equal(result.error.code, error);
     assert.match(ended.stderr, new RegExp(`error ${error}: `));
+  }
+});
+
+test('Ctrl-C and --timeout end a list although its reader has stopped reading, and the list reads no further page', async (t) => {
+  const users = Array.from({ length: 5000 }, (_, index) => ({ username: `user-${index}`, enabled: true }));
+  const issue = issuer();
+  const service = await startService(t, (request) => {
+    if (request.path.endsWith('/token')) return issue(request);
+    const max = Number(new URL(request.path, 'http://localhost').searchParams.get('max'));
+    return { json: users.slice(0, max) };
+  });
+  for (const [flags, signal, code] of [
+    [[], 'SIGINT', 130],
+    [['--timeout', '5'], undefined, 15],
+  ] as const) {
+    const before = service.requests.length;
+    const argv = ['admin', 'user', 'list', '--realm', 'acme', '--base-url', service.baseUrl, ...flags];
+    const child = spawn(process.execPath, [BIN, ...argv], {
+      env: { ...process.env, IDKIT_ADMIN_PASSWORD: 'swordfish' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const exited = once(child, 'exit');
+    await once(child.stdout, 'readable');
+    if (signal !== undefined) child.kill(signal);
+    assert.deepEqual(await exited, [code, null]);
+    assert.ok(service.requests.length - before < 8, `${service.requests.length - before} requests`);
   }
 });
 

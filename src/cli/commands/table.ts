@@ -5,8 +5,11 @@ import type { Runner } from '../command.ts';
 export interface CommandRow {
   /** The first word after `idkit`. */
   name: string;
-  /** Imports the command's module and returns the function that adds the command and its flags to the program. */
-  load(): Promise<(program: CliCommand, run: Runner) => void>;
+  /**
+   * Imports the command's module and returns the function that adds the command and its flags to the program. If the
+   * first of the `words` after the command's name is one of its commands, the function may add only that one.
+   */
+  load(): Promise<(program: CliCommand, run: Runner, words: readonly string[]) => void>;
 }
 
 /** Every top-level command, in the order of the help and of the reference. */

@@ -7,12 +7,17 @@ const WIDE =
 /** Characters that take no column: combining marks, joiners and variation selectors. */
 const ZERO = /\p{Mn}|\p{Me}|[\u200b-\u200d]/u;
 
+/** Reports whether a text consists of printable ASCII characters, as nearly every cell of a long list does. */
+export function isPlain(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
+
 /** Returns the number of columns that a text takes on a terminal. */
 export function displayWidth(text: string): number {
-  const shown = stripVTControlCharacters(text);
-  if (/^[\x20-\x7e]*$/.test(shown)) return shown.length;
+  if (isPlain(text)) return text.length;
   let width = 0;
-  for (const character of shown) width += ZERO.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+  for (const character of stripVTControlCharacters(text))
+    width += ZERO.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
   return width;
 }
 

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { displayWidth, longestWord, padTo, wrapWords } from './display-width.ts';
+import { displayWidth, isPlain, longestWord, padTo, wrapWords } from './display-width.ts';
 import { valueAt } from './field-path.ts';
 import type { Column, ListedRecord } from './lists.ts';
 import { printable } from './output.ts';
@@ -96,15 +96,16 @@ function tableLayout(
   shown: readonly { column: Column; width: number }[],
   { hidden = [], wrap }: { hidden?: readonly Column[]; wrap: boolean },
 ): Layout {
+  const lineOf = (cells: readonly string[]): string =>
+    cells
+      .map((cell, index) => padTo(cell, shown[index]!.width))
+      .join(' '.repeat(GAP))
+      .trimEnd();
   const lines = (cells: readonly string[]): readonly string[] => {
-    const parts = cells.map((cell, index) => (wrap ? wrapWords(cell, shown[index]!.width) : [cell]));
+    if (!wrap) return [lineOf(cells)];
+    const parts = cells.map((cell, index) => wrapWords(cell, shown[index]!.width));
     const height = Math.max(...parts.map((part) => part.length));
-    return Array.from({ length: height }, (_, line) =>
-      parts
-        .map((part, index) => padTo(part[line] ?? '', shown[index]!.width))
-        .join(' '.repeat(GAP))
-        .trimEnd(),
-    );
+    return Array.from({ length: height }, (_, line) => lineOf(parts.map((part) => part[line] ?? '')));
   };
   return {
     heading: lines(shown.map(({ column }) => column.title)),
@@ -158,5 +159,6 @@ export function cellText(value: unknown): string {
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object'))
     return cellText(value.join(', '));
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (isPlain(text)) return text;
   return printable(stripVTControlCharacters(text).replace(/[\0-\x1f\x7f-\x9f]/g, ' '));
 }

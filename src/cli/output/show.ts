@@ -6,30 +6,38 @@ import { type ListedRecord, type ListOutcome, pluralOf, type RecordOutcome } fro
 import type { Presentation } from './presentation.ts';
 import { writeAll } from './sink.ts';
 
+/** Where a result goes. */
+interface Reader {
+  terminal: Terminal;
+  /** Prints a note for people. */
+  note(message: string): void;
+  /** Ends the output, even while nobody reads it. */
+  signal: AbortSignal;
+}
+
 /**
  * Writes the list or the record of an outcome to stdout. A list is written while it is read.
  *
- * @param note prints a note for people
- * @throws what reading the list throws
+ * @throws what reading the list throws; the reason of the signal
  */
 export async function showResult(
   { list, record }: Pick<Outcome, 'list' | 'record'>,
   presentation: Presentation,
-  { terminal, note }: { terminal: Terminal; note(message: string): void },
+  { terminal, note, signal }: Reader,
 ): Promise<void> {
   const { query, fields } = presentation;
   if (query !== undefined) {
     const input = list === undefined ? record?.value : await collect(list);
     const { renderQuery } = await import('./query.ts');
-    return writeAll(terminal, renderQuery(input, query));
+    return writeAll(terminal, renderQuery(input, query), signal);
   }
-  if (list !== undefined) return showList(list, presentation, { terminal, note });
+  if (list !== undefined) return showList(list, presentation, { terminal, note, signal });
   if (record === undefined) return;
   if (presentation.format === 'table' && fields === undefined) {
     const pairs = record.pairs.map(([name, value]) => [name, cellText(value)] as const);
-    return writeAll(terminal, once(`${pairLines(pairs, widthOf(terminal)).join('\n')}\n`));
+    return writeAll(terminal, once(`${pairLines(pairs, widthOf(terminal)).join('\n')}\n`), signal);
   }
-  return writeAll(terminal, renderRecord(record, presentation));
+  return writeAll(terminal, renderRecord(record, presentation), signal);
 }
 
 /** Reads the whole list, for formats that need it at once. */
@@ -42,7 +50,7 @@ export async function collect({ records }: Pick<ListOutcome, 'records'>): Promis
 async function showList(
   list: ListOutcome,
   { format, fields }: Presentation,
-  { terminal, note }: { terminal: Terminal; note(message: string): void },
+  { terminal, note, signal }: Reader,
 ): Promise<void> {
   const width = widthOf(terminal);
   const seen = { records: 0, first: undefined as ListedRecord | undefined };
@@ -64,7 +72,7 @@ async function showList(
       note(`the terminal is too narrow for ${titles}; --fields chooses the columns`);
     },
   };
-  await writeAll(terminal, RENDER[format](listing));
+  await writeAll(terminal, RENDER[format](listing), signal);
   if (seen.records === 0 && format === 'table' && width !== undefined) note(`there are no ${pluralOf(list)}`);
   const end = list.note?.();
   if (end !== undefined) note(end);

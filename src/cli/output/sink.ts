@@ -3,10 +3,13 @@ import type { Terminal } from '../terminal.ts';
 /**
  * Writes texts to stdout, no faster than the reader reads. Stops quietly if the reader closes the pipe (`| head`), and
  * then ends the iteration over `texts`.
+ *
+ * @throws the reason of `signal`, even while the reader does not read
  */
 export async function writeAll(
   { stdout }: Pick<Terminal, 'stdout'>,
   texts: AsyncIterable<string>,
+  signal: AbortSignal,
 ): Promise<void> {
   let closed = false;
   const onClose = (): void => {
@@ -17,7 +20,8 @@ export async function writeAll(
     for await (const text of texts) {
       // A write to a closed pipe reports its error only afterwards.
       if (stdout.write(text)) await new Promise((resolve) => setImmediate(resolve));
-      else await drained(stdout);
+      else await drained(stdout, signal);
+      signal.throwIfAborted();
       if (closed) break;
     }
   } finally {
@@ -25,13 +29,17 @@ export async function writeAll(
   }
 }
 
-function drained(stream: NodeJS.WritableStream): Promise<void> {
+/** Waits until the reader has read what is buffered, or has closed its end, or the signal aborts. */
+function drained(stream: NodeJS.WritableStream, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const events = ['drain', 'close', 'error'];
     const settle = (): void => {
       for (const event of events) stream.off(event, settle);
+      signal.removeEventListener('abort', settle);
       resolve();
     };
     for (const event of events) stream.on(event, settle);
+    signal.addEventListener('abort', settle);
+    if (signal.aborted) settle();
   });
 }

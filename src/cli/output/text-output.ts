@@ -41,11 +41,11 @@ export function openTextOutput(
     showText: (_, text) => {
       terminal.stdout.write(printable(text.endsWith('\n') ? text : `${text}\n`));
     },
-    showResult: async (outcome, presentation) => {
+    showResult: async (outcome, presentation, signal) => {
       if (outcome.list === undefined && outcome.record === undefined) return;
       spinner?.close();
       const { showResult } = await import('./show.ts');
-      await showResult(outcome, presentation, { terminal, note: reporter.note });
+      await showResult(outcome, presentation, { terminal, note: reporter.note, signal });
     },
     finish: ({ outcome, error }) => {
       spinner?.close();

@@ -15,7 +15,7 @@ export interface ServiceCall {
 export interface ServiceResponse {
   url: string;
   status: number;
-  headers: Headers;
+  readonly headers: Headers;
   location?: string;
   text: string;
 }
@@ -38,12 +38,14 @@ export async function callService(call: ServiceCall): Promise<ServiceResponse> {
       signal,
       ...(call.body === undefined ? {} : { body: call.body }),
     });
-    const location = response.headers.get('location');
+    const { location } = response;
     return {
       url: call.url,
       status: response.status,
-      headers: response.headers,
-      ...(location === null ? {} : { location }),
+      get headers() {
+        return response.headers;
+      },
+      ...(location === undefined ? {} : { location }),
       text: await response.text(),
     };
   } catch (error) {
@@ -80,9 +82,9 @@ function explain(error: unknown, call: ServiceCall): string {
   if (error instanceof Error && error.name === 'TimeoutError') {
     return `no response within ${(call.timeoutMilliseconds ?? DEFAULT_TIMEOUT) / 1000} s`;
   }
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  if (cause instanceof AggregateError && cause.errors.length > 0) return messageOf(cause.errors[0]);
-  return messageOf(cause);
+  // The request tried several addresses.
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
+  return messageOf(error);
 }
 
 function messageOf(error: unknown): string {

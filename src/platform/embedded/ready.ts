@@ -4,17 +4,8 @@ import { IdkitError, systemErrorCode } from '../../core/index.ts';
 /** Timeout in milliseconds of one request to `/health/ready`. */
 const REQUEST_TIMEOUT = 5_000;
 
-/** Error codes of sockets and of Node.js's fetch for a refused, reset or timed-out connection. */
-const NOT_YET: readonly string[] = [
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'UND_ERR_SOCKET',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-];
+/** Error codes of sockets for a refused, reset or timed-out connection. */
+const NOT_YET: readonly string[] = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'];
 
 /**
  * Requests `/health/ready` once and waits for the response no longer than until `until` (milliseconds of
@@ -28,7 +19,7 @@ export async function isReady(address: string, until: number): Promise<boolean> 
   const signal = AbortSignal.timeout(milliseconds);
   try {
     const response = await fetchService(`${address}/health/ready`, { method: 'GET', headers: {}, signal });
-    await response.arrayBuffer();
+    await response.text();
     return response.status === 200;
   } catch (error) {
     if (signal.aborted) return false;
@@ -42,8 +33,8 @@ export async function isReady(address: string, until: number): Promise<boolean> 
 }
 
 /**
- * Returns the reason for an error of `fetch`, which is in its cause. If `fetch` tried several addresses, returns the
- * first error.
+ * Returns the reason for an error of a request, which can be in its cause. If the request tried several addresses,
+ * returns the first error.
  */
 function innermost(error: unknown): unknown {
   if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0]);

@@ -1,4 +1,4 @@
-import { connectAdmin, fetchService } from '../../client/index.ts';
+import { connectAdmin } from '../../client/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError, jsonFields, parseJsonObject } from '../../core/index.ts';
 
@@ -15,20 +15,14 @@ export async function askServerVersion(settings: Settings, baseUrl: string): Pro
   try {
     const admin = await connectAdmin({ baseUrl, username, password, timeoutMilliseconds: PATIENCE });
     try {
-      const token = await admin.accessToken();
-      const answer = await fetchService(`${baseUrl}/admin/serverinfo`, {
-        method: 'GET',
-        headers: { authorization: `Bearer ${token.reveal()}`, accept: 'application/json' },
-        signal: AbortSignal.timeout(PATIENCE),
-      });
-      return readVersion(await answer.text());
+      const { text } = await admin.request({ method: 'GET', path: '/admin/serverinfo' });
+      return readVersion(text);
     } finally {
       await admin.logout();
     }
   } catch (error) {
     // The version is optional, because the database records it too.
-    if (error instanceof IdkitError || error instanceof DOMException || error instanceof TypeError)
-      return undefined;
+    if (error instanceof IdkitError) return undefined;
     throw error;
   }
 }

@@ -177,7 +177,7 @@ async function answers(url: string): Promise<boolean> {
   const signal = AbortSignal.timeout(REQUEST_TIMEOUT);
   try {
     const response = await fetchService(url, { method: 'HEAD', headers: {}, signal });
-    await response.arrayBuffer();
+    await response.text();
     return true;
   } catch {
     return signal.aborted;
@@ -189,7 +189,7 @@ async function statusOf(url: string, until: number): Promise<number | undefined>
   try {
     const signal = AbortSignal.timeout(milliseconds);
     const response = await fetchService(url, { method: 'GET', headers: {}, signal });
-    await response.arrayBuffer();
+    await response.text();
     return response.status;
   } catch {
     // After any error the service counts as not ready yet. If it never becomes ready, the caller reports a timeout.

@@ -1,4 +1,4 @@
-import { fetchService } from '../../client/index.ts';
+import { type ArrivingResponse, fetchService } from '../../client/index.ts';
 import { IdkitError, isJsonObject } from '../../core/index.ts';
 
 /** Size limit of a response in bytes. The documents that smoke reads are much smaller. */
@@ -42,10 +42,10 @@ export async function call(url: string, options: CallOptions): Promise<ServiceRe
   }
 }
 
-async function readText(response: Response): Promise<string> {
+async function readText({ body }: ArrivingResponse): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body) {
     bytes += chunk.byteLength;
     if (bytes > RESPONSE_LIMIT) throw new Error(`the response is longer than ${RESPONSE_LIMIT} bytes`);
     chunks.push(chunk);
@@ -54,14 +54,14 @@ async function readText(response: Response): Promise<string> {
 }
 
 /**
- * Returns the reason why `fetch` failed, such as ECONNREFUSED or a bad certificate. It is in the cause of the error.
+ * Returns the reason why a request failed, such as ECONNREFUSED or a bad certificate. If it tried several addresses,
+ * returns the reason of the first one.
  */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'no response in time';
-  const cause = error.cause;
-  if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message;
-  return cause instanceof Error ? cause.message : error.message;
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message;
+  return error.message;
 }
 
 /** Parses the JSON object of a response. @throws Error with the status and the fault */

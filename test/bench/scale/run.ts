@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { buildPackage, CHECKOUT } from '../package.ts';
 import { type Entry, makeDirectory, removeDirectory } from '../service.ts';
 import type { Bench, Lines, Row, Sides } from './bench.ts';
+import { adminListRow } from './rows/admin-list.ts';
 import { backupRow } from './rows/backup.ts';
 import { bytesRow } from './rows/bytes.ts';
 import { costRow } from './rows/cost.ts';
@@ -26,6 +27,7 @@ const ROWS: readonly Row[] = [
   usersRow,
   groupsRow,
   streamRow,
+  adminListRow,
   sessionsRow,
   metricsRow,
   eventsRow,

@@ -9,4 +9,4 @@ async function* numbers(): AsyncGenerator<{ number: number }> {
 }
 
 const listing = { columns: [], name: 'number', records: numbers() };
-await writeAll(openTerminal(), RENDER.name(listing));
+await writeAll(openTerminal(), RENDER.name(listing), new AbortController().signal);

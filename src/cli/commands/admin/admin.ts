@@ -19,8 +19,11 @@ import { addTokenCommands } from './token.ts';
 /** The records that `idkit admin` manages. To add one, add a file to this folder and an entry here. */
 const NOUNS: readonly Noun[] = [REALM, USER, GROUP, ROLE, CLIENT, CLIENT_SCOPE, SESSION, KEY, COMPONENT];
 
-/** `idkit admin …`: commands that call the administrative API of idkit or of Keycloak 26. */
-export function addAdmin(program: CliCommand, run: Runner): void {
+/**
+ * `idkit admin …`: commands that call the administrative API of idkit or of Keycloak 26. If the first word names a kind
+ * of record, only its commands are added, because defining all of them takes longer than many of them run.
+ */
+export function addAdmin(program: CliCommand, run: Runner, [word]: readonly string[]): void {
   const admin = program
     .command('admin')
     .description('manage realms, users, groups, roles, clients, sessions, events and keys')
@@ -32,7 +35,9 @@ export function addAdmin(program: CliCommand, run: Runner): void {
         'calls another service, which can be Keycloak 26',
       ],
     ]);
-  for (const noun of NOUNS) addNounCommands(admin, run, noun);
+  const only = NOUNS.find(({ command }) => command === word);
+  for (const noun of only === undefined ? NOUNS : [only]) addNounCommands(admin, run, noun);
+  if (only !== undefined) return;
   addEventCommands(admin, run);
   addTokenCommands(admin, run);
   addBulkCommands(admin, run);

@@ -12,8 +12,17 @@ import { type ApiRecord, asRecords } from '../lookup.ts';
 /** Number of records that a list on a terminal shows without `--max` and `--all`. */
 const TERMINAL_LIMIT = 100;
 
-/** Number of records in one request. The first request asks for fewer, so that a list starts soon. */
-const PAGE = 2_000;
+/** Maximum number of records in one request. To find a page, the service skips all records before it. */
+const LARGEST_PAGE = 5_000;
+
+/** The first request asks for few records, so that a list starts soon. One more shows that a terminal's list is cut. */
+const FIRST_PAGE = Math.max(FIRST_RECORDS, TERMINAL_LIMIT) + 1;
+
+/** How many times longer than the previous page a page may be. */
+const GROWTH = 4;
+
+/** A request should not take longer, in milliseconds. `callService` waits 10 s for a response. */
+const REQUEST_MILLISECONDS = 2_000;
 
 /** Adds the flags of a command that lists records. */
 export function withListFlags(command: CliCommand): CliCommand {
@@ -39,7 +48,7 @@ export type Query = readonly (readonly [name: string, value: string])[];
 
 /**
  * Reads records page by page with `first` and `max`, which both idkit and Keycloak 26 accept. While the records of a
- * page are used, the next page is requested.
+ * page are used, the next page is requested. The pages are as long as the speed of the service permits.
  *
  * @param path below `/admin/realms`, without a query
  * @param limit the maximum number of records
@@ -49,23 +58,25 @@ export async function* readPages(
   path: string,
   { query = [], limit = Number.POSITIVE_INFINITY }: { query?: Query; limit?: number },
 ): AsyncGenerator<ApiRecord, void, void> {
-  const request = async (first: number, max: number): Promise<readonly ApiRecord[]> => {
+  const request = async (first: number, max: number) => {
+    const began = performance.now();
     const range = [
       ['first', String(first)],
       ['max', String(max)],
     ] as const;
     const parameters = new URLSearchParams([...query, ...range].map(([name, value]) => [name, value]));
     const { body } = await admin.call('GET', `${path}?${parameters}`);
-    return asRecords(body, path.split('/').at(-1)!);
+    const page = asRecords(body, path.split('/').at(-1)!);
+    return { page, milliseconds: performance.now() - began };
   };
-  let max = Math.min(FIRST_RECORDS, limit);
+  let max = Math.min(FIRST_PAGE, limit);
   let first = 0;
   let next = request(first, max);
   while (true) {
-    const page = await next;
+    const { page, milliseconds } = await next;
     first += page.length;
     const isLast = page.length < max || first >= limit;
-    max = Math.min(PAGE, limit - first);
+    max = Math.min(nextSize(max, milliseconds), limit - first);
     if (!isLast) {
       next = request(first, max);
       // If the reader stops early, nobody waits for this request. Otherwise the loop above throws its error.
@@ -74,6 +85,12 @@ export async function* readPages(
     yield* page;
     if (isLast) return;
   }
+}
+
+/** Returns the number of records for the next request. @param milliseconds how long the service took for `size` records */
+export function nextSize(size: number, milliseconds: number): number {
+  const inTime = Math.floor((size * REQUEST_MILLISECONDS) / milliseconds);
+  return Math.max(FIRST_PAGE, Math.min(inTime, size * GROWTH, LARGEST_PAGE));
 }
 
 /**
