@@ -32,7 +32,8 @@ export function openLogin(connection: AdminConnection): Login {
       // Another process may have renewed the login while this one waited for the lock.
       const kept = file.read();
       if (usable(kept)) return kept;
-      const fresh = (await refresh(kept ?? current)) ?? (await logIn());
+      // Without a login in the file, another process has logged out, and this one must not store the session again.
+      const fresh = (await refresh(connection.tokenFile === undefined ? current : kept)) ?? (await logIn());
       file.write(fresh);
       return fresh;
     });
@@ -109,14 +110,10 @@ export function readKeptLogin(connection: AdminConnection): KeptLogin | undefine
   return fileOf(connection).read();
 }
 
-/** Stores a login in the token file of the connection, and returns the login that it replaces. */
-export function keepLogin(connection: AdminConnection, login: KeptLogin): Promise<KeptLogin | undefined> {
+/** Stores a login in the token file of the connection. */
+export function keepLogin(connection: AdminConnection, login: KeptLogin): Promise<void> {
   const file = fileOf(connection);
-  return exclusively(connection, file, async () => {
-    const replaced = file.read();
-    file.write(login);
-    return replaced;
-  });
+  return exclusively(connection, file, async () => file.write(login));
 }
 
 /**

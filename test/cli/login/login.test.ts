@@ -264,6 +264,19 @@ test('a second login to a profile ends the session that it replaces', async (t) 
   assert.equal(await sessionsOf('admin'), start + 1);
 });
 
+test('a login of another user to a profile ends the session that it replaces', async (t) => {
+  const place = makePlace(t);
+  const start = await sessionsOf('admin');
+  await logIn(place);
+  assert.equal(await sessionsOf('admin'), start + 1);
+  const other = await place.idkit(['login', '--realm', 'acme', '--username', 'carol', '--password'], {
+    stdin: `pw\n${oneTimePassword()}\n`,
+  });
+  assert.equal(other.code, 0, other.stderr);
+  assert.equal(await sessionsOf('admin'), start);
+  assert.equal((await place.idkit(['admin', 'api', 'GET', 'acme'])).code, 0);
+});
+
 test('a token is only used for the address of its profile', async (t) => {
   const place = makePlace(t);
   await logIn(place);

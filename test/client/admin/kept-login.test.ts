@@ -113,11 +113,26 @@ test('a token file of another address, realm, client or user is not used', async
     assert.equal(readKeptLogin({ ...connection, ...other }), undefined, JSON.stringify(other));
 });
 
-test('a new login returns the one that it replaces, and a removed login can be ended at the service', async (t) => {
+test('does not store a session again that another process has removed', async (t) => {
+  const issue = issuer();
+  const service = await startService(t, (request) =>
+    request.path.endsWith('/token') ? issue(request) : { status: 401 },
+  );
+  const connection = makeConnection(t, service.baseUrl);
+  await keepLogin(connection, expired);
+  const admin = await connectAdmin(connection);
+  await removeKeptLogin(connection);
+  assert.equal(
+    (await fault(admin.request({ method: 'GET', path: '/admin/realms' }))).code,
+    'IDKIT_CREDENTIALS',
+  );
+  assert.equal(readKeptLogin(connection), undefined);
+});
+
+test('a removed login can be ended at the service', async (t) => {
   const service = await startService(t, () => ({ status: 204 }));
   const connection = makeConnection(t, service.baseUrl);
-  assert.equal(await keepLogin(connection, expired), undefined);
-  assert.deepEqual(await keepLogin(connection, { ...expired, refreshToken: 'refresh-9' }), expired);
+  await keepLogin(connection, { ...expired, refreshToken: 'refresh-9' });
   const removed = await removeKeptLogin(connection);
   assert.equal(readKeptLogin(connection), undefined);
   await endKeptSession(connection, removed!);
