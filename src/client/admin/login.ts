@@ -47,6 +47,7 @@ export function openLogin(connection: AdminConnection): Login {
   const refresh = async (kept: KeptLogin | undefined): Promise<KeptLogin | undefined> => {
     if (kept?.refreshToken === undefined || (kept.refreshExpiresAt ?? Infinity) <= Date.now())
       return undefined;
+    if (connection.probeMilliseconds !== undefined) await probe(connection, connection.probeMilliseconds);
     const requestedAt = Date.now();
     // Once sent, a refresh must not be aborted: the service may already have replaced the token, and without its
     // response the session is lost.
@@ -177,6 +178,17 @@ function post(
   });
 }
 
+/** Sends a request that changes nothing. @throws IDKIT_UNREACHABLE if the service does not respond in time */
+async function probe(connection: AdminConnection, timeoutMilliseconds: number): Promise<void> {
+  const { baseUrl, signal } = connection;
+  await callService({
+    method: 'GET',
+    url: `${baseUrl}/realms/${pathSegment(realmOf(connection))}`,
+    timeoutMilliseconds,
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
 function endedSession(connection: AdminConnection, reason: string): IdkitError {
   return new IdkitError(
     'IDKIT_CREDENTIALS',
@@ -255,6 +267,12 @@ export interface AdminConnection {
    * file.
    */
   lock?: <T>(work: () => Promise<T>) => Promise<T>;
+  /**
+   * Timeout in milliseconds of a request that checks that the service responds before a renewal is sent, for a caller
+   * that must not wait. The renewal itself keeps its timeout, because an aborted one could lose the new refresh token.
+   * Default: no check.
+   */
+  probeMilliseconds?: number;
   /** What the operator can do if the session has ended, for example a command that starts a new one. */
   renewHint?: string;
   signal?: AbortSignal;

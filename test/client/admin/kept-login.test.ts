@@ -100,6 +100,26 @@ test('an interrupt does not abort a refresh that was sent, because its response 
   assert.equal((await fault(admin.listRealms())).code, 'IDKIT_INTERRUPTED');
 });
 
+test('with a probe, sends no renewal to a service that does not respond', async (t) => {
+  let hangs = true;
+  const issue = issuer();
+  const service = await startService(t, (request) => {
+    if (hangs) return { hang: true };
+    return request.path.endsWith('/token') ? issue(request) : {};
+  });
+  const connection = { ...makeConnection(t, service.baseUrl), probeMilliseconds: 100 };
+  await keepLogin(connection, expired);
+  assert.equal((await fault(connectAdmin(connection))).code, 'IDKIT_UNREACHABLE');
+  assert.deepEqual(
+    service.requests.map(({ method, path }) => `${method} ${path}`),
+    ['GET /realms/acme'],
+  );
+  assert.equal(readKeptLogin(connection)?.refreshToken, 'refresh-0');
+  hangs = false;
+  await connectAdmin({ ...connection, probeMilliseconds: 60_000 });
+  assert.equal(readKeptLogin(connection)?.refreshToken, 'refresh-1');
+});
+
 test('a token file of another address, realm, client or user is not used', async (t) => {
   const service = await startService(t, issuer());
   const connection = makeConnection(t, service.baseUrl);

@@ -4,6 +4,7 @@ import { errorMessage, IdkitError } from '../../../core/index.ts';
 import type { CliCommand } from '../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
 import { checkName, given, textFlag, wholeNumber } from '../../flags.ts';
+import { printable } from '../../output/output.ts';
 import { checkTransport, connectionOf } from '../admin/kept-session.ts';
 import { openBrowser, pasteRedirect } from './open-browser.ts';
 import { readCredentials } from './read-credentials.ts';
@@ -233,10 +234,13 @@ async function logInByDevice(
     ...realm,
     ...scopeOf(flags),
     show: ({ address, code, completeAddress }) => {
+      // The texts come from the service, which is not trusted yet.
       context.terminal.stderr.write(
-        `Open ${address} in a browser on any machine and enter the code ${code}\n${
-          completeAddress === undefined ? '' : `or open ${completeAddress}\n`
-        }`,
+        printable(
+          `Open ${address} in a browser on any machine and enter the code ${code}\n${
+            completeAddress === undefined ? '' : `or open ${completeAddress}\n`
+          }`,
+        ),
       );
     },
   });
