@@ -176,6 +176,14 @@ test('-e opens the record as YAML, and saves what the editor wrote', async () =>
   assert.ok(!fieldsOf(await acme.succeed('user get flo'), 'user')['email']);
 });
 
+test('Ctrl-C in the editor does not end the command, because it is a key of the editor', async () => {
+  await acme.succeed('role create keyed');
+  const pressed = `kill -INT ${process.pid}; sleep 0.2; sed -i 's/^name: .*/&\\ndescription: saved/' "$1"`;
+  const ran = await edit('role update keyed -e', editor(pressed));
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.equal(fieldsOf(await acme.succeed('role get keyed'), 'role')['description'], 'saved');
+});
+
 test('-e opens the editor again with the error of the parser or of the service', async () => {
   await acme.succeed('role create fixer');
   const ran = await edit(

@@ -72,9 +72,10 @@ function withoutComments(text: string): string {
 }
 
 /** Runs `$VISUAL`, else `$EDITOR`, else vi, in the terminal of this process. The variable may contain arguments. */
-function runEditor({ env, signal }: CommandContext, file: string): Promise<void> {
+async function runEditor({ env, signal }: CommandContext, file: string): Promise<void> {
   const editor = env['VISUAL'] || env['EDITOR'] || 'vi';
-  return new Promise((resolve, reject) => {
+  const restore = ignoreInterrupts();
+  await new Promise<void>((resolve, reject) => {
     const fail = (what: string): void =>
       reject(
         new IdkitError('IDKIT_FAILED', `the editor ${editor} ${what}`, {
@@ -87,5 +88,20 @@ function runEditor({ env, signal }: CommandContext, file: string): Promise<void>
       else fail(`did not start: ${error.message}`);
     });
     child.once('close', (code) => (code === 0 ? resolve() : fail(`ended with exit code ${code}`)));
-  });
+  }).finally(restore);
+}
+
+/**
+ * Ignores Ctrl-C, because the terminal sends it to all its programs, and in an editor such as vim it is a key. Returns a
+ * function that ends this.
+ */
+function ignoreInterrupts(): () => void {
+  const listeners = process.listeners('SIGINT');
+  const ignore = (): void => {};
+  process.on('SIGINT', ignore);
+  for (const listener of listeners) process.off('SIGINT', listener);
+  return () => {
+    for (const listener of listeners) process.on('SIGINT', listener);
+    process.off('SIGINT', ignore);
+  };
 }
