@@ -3,7 +3,6 @@ import { createHmac } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { startService } from '../../client/token-service.ts';
 import { type AdminApi, administrator, helper } from '../../http/administrator.ts';
 import { SECRETS, startTestService, type TestService } from '../../http/service.ts';
 import { runIdkit } from '../../journey/idkit.ts';
@@ -177,35 +176,6 @@ test('a login by device code needs a service that lists it', async (t) => {
   const ran = await place.idkit(['login', service.address, '--device']);
   assert.equal(ran.code, 1);
   assert.match(ran.stderr, /realm master at .* has no login by device code\nhint: log in by browser/);
-});
-
-test('texts of a service that is not trusted cannot steer the terminal', async (t) => {
-  const realm = '/realms/master';
-  const hostile = await startService(t, ({ path }) => {
-    const base = hostile.baseUrl;
-    if (path.endsWith('/auth/device'))
-      return {
-        json: {
-          device_code: 'd',
-          user_code: 'A\u001b]0;owned\u0007B',
-          verification_uri: `${base}/\u001b[2J`,
-          interval: 0.02,
-        },
-      };
-    if (path.endsWith('/token'))
-      return { status: 400, json: { error: 'access_denied', error_description: 'no\u001b[2J' } };
-    return {
-      json: {
-        issuer: base + realm,
-        token_endpoint: `${base}${realm}/token`,
-        device_authorization_endpoint: `${base}${realm}/auth/device`,
-      },
-    };
-  });
-  const ran = await makePlace(t).idkit(['login', hostile.baseUrl, '--device']);
-  assert.equal(ran.code, 12);
-  assert.match(ran.stderr, /enter the code A\\u001b\]0;owned\\u0007B/);
-  assert.doesNotMatch(ran.stdout + ran.stderr, /[\0-\x08\x0b-\x1f\x7f-\x9f]/);
 });
 
 test('--base-url, --profile, --dir, IDKIT_PROFILE, the platform directory and the current profile select in this order', async (t) => {

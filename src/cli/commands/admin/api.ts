@@ -70,7 +70,7 @@ async function callApi(
       ...(include ? [renderHead(response)] : []),
       ...(response.text === '' ? [] : [renderBody(context, response.text, body)]),
     ].join('\n'),
-    ...given('failure', responseFault(response, `${request.method} ${response.url}`)),
+    ...given('failure', await responseFault(response, `${request.method} ${response.url}`)),
   };
 }
 
@@ -187,7 +187,7 @@ async function printPages(
   for (let first = 0; hasReader; first += PAGE) {
     const path = `${request.path}${separator}first=${first}&max=${PAGE}`;
     const response = await admin.request({ ...request, path });
-    const fault = responseFault(response, `GET ${response.url}`);
+    const fault = await responseFault(response, `GET ${response.url}`);
     if (fault !== undefined) throw fault;
     const records = parseBody(response.text);
     if (!Array.isArray(records))
