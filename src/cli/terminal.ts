@@ -121,13 +121,6 @@ export function writeText(stream: NodeJS.WritableStream, text: string): Promise<
   });
 }
 
-/** Reads all of stdin as text. */
-export async function readAll(terminal: Terminal): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of terminal.stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 /** Reads the first lines of stdin, at most `count`, without the newlines. @throws IDKIT_USAGE if they are too long */
 export async function readLines(terminal: Terminal, count: number, what: string): Promise<readonly string[]> {
   let text = '';

@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { AdminClient, AdminRequest, ServiceResponse } from '../../../client/index.ts';
 import { IdkitError } from '../../../core/index.ts';
 import type { CliCommand } from '../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
 import { given, textFlag } from '../../flags.ts';
-import { readAll, writeText } from '../../terminal.ts';
+import { writeText } from '../../terminal.ts';
 import { connect, withAdminFlags } from './connect.ts';
 import { buildFields, type Field, queryOf } from './fields.ts';
+import { readInputText } from './records/input-file.ts';
 import { responseFault } from './response-fault.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
@@ -99,7 +98,7 @@ async function buildRequest(
       ? fields.length === 0
         ? undefined
         : JSON.stringify(buildFields(fields))
-      : await readInput(context, file);
+      : await readInputText(context, file);
   return { method, path: absolute, headers, ...given('body', body) };
 }
 
@@ -136,16 +135,7 @@ async function typedValue(context: CommandContext, text: string): Promise<unknow
   if (text === 'null') return null;
   if (/^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(text)) return Number(text);
   if (!text.startsWith('@')) return text;
-  return (await readInput(context, text.slice(1))).replace(/\r?\n$/, '');
-}
-
-async function readInput(context: CommandContext, file: string): Promise<string> {
-  if (file === '-') return readAll(context.terminal);
-  try {
-    return readFileSync(resolve(context.cwd, file), 'utf8');
-  } catch (error) {
-    throw new IdkitError('IDKIT_USAGE', `${file} cannot be read`, { cause: error });
-  }
+  return (await readInputText(context, text.slice(1))).replace(/\r?\n$/, '');
 }
 
 function readHeaders(flags: Flags): Readonly<Record<string, string>> {
