@@ -18,7 +18,12 @@ export interface ServiceResponse {
   headers: Headers;
   location?: string;
   text: string;
+  /** The body as bytes, if its content type is not text, for example that of a keystore. */
+  bytes?: Uint8Array;
 }
+
+/** The content types of text. A response without a type has text too. */
+const TEXT = /^$|^text\/|json|xml|urlencoded|yaml|javascript/i;
 
 const DEFAULT_TIMEOUT = 10_000;
 
@@ -39,12 +44,15 @@ export async function callService(call: ServiceCall): Promise<ServiceResponse> {
       ...(call.body === undefined ? {} : { body: call.body }),
     });
     const location = response.headers.get('location');
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const isText = TEXT.test(response.headers.get('content-type') ?? '');
     return {
       url: call.url,
       status: response.status,
       headers: response.headers,
       ...(location === null ? {} : { location }),
-      text: await response.text(),
+      text: new TextDecoder().decode(bytes),
+      ...(isText ? {} : { bytes }),
     };
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason;

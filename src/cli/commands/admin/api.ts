@@ -56,6 +56,9 @@ async function callApi(
   if (paginate) return printPages(context, admin, request);
   const response = await admin.request(request);
   const include = flags['include'] === true;
+  const { bytes } = response;
+  if (bytes !== undefined && bytes.length > 0 && response.status < 300 && !include && !context.globals.json)
+    return printBytes(context, response, bytes);
   const body = parseBody(response.text);
   const headers = Object.fromEntries(response.headers);
   return {
@@ -63,7 +66,9 @@ async function callApi(
       status: response.status,
       ...(include ? { headers } : {}),
       ...given('location', response.location),
-      body: body ?? null,
+      ...(bytes === undefined
+        ? { body: body ?? null }
+        : { bodyBase64: Buffer.from(bytes).toString('base64') }),
     },
     text: [
       ...(include ? [renderHead(response)] : []),
@@ -71,6 +76,24 @@ async function callApi(
     ].join('\n'),
     ...given('failure', await responseFault(response, `${request.method} ${response.url}`)),
   };
+}
+
+/** Writes a body that is not text, such as a keystore, as the service sent it. */
+async function printBytes(
+  { terminal }: CommandContext,
+  { headers, url }: ServiceResponse,
+  bytes: Uint8Array,
+): Promise<Outcome> {
+  if (terminal.stdout.isTTY === true)
+    throw new IdkitError(
+      'IDKIT_FAILED',
+      `${url} returned ${headers.get('content-type')}, which is not text`,
+      {
+        hints: ['redirect stdout to a file'],
+      },
+    );
+  await new Promise<void>((resolve) => terminal.stdout.write(bytes, () => resolve()));
+  return {};
 }
 
 async function buildRequest(
