@@ -1,4 +1,4 @@
-import { IdkitError, renderCount } from '../../../../core/index.ts';
+import { IdkitError } from '../../../../core/index.ts';
 import type { ApiRecord } from '../lookup.ts';
 
 /** Maps whose keys may contain dots. */
@@ -68,24 +68,10 @@ function setField(
   }
   const key = keys.at(-1)!;
   const value = parseValue(text, target[key]);
-  if (Array.isArray(target)) setEntry(target, key, { path, value });
-  else if (value === null && keys.length > 1) delete target[key];
+  if (value === null && keys.length > 1) delete target[key];
   else if (keys[0] === multivalued && keys.length === 2 && !Array.isArray(value))
     target[key] = [String(value)];
   else target[key] = value;
-}
-
-/** Replaces, appends or, with null, removes an entry of a list. @throws IDKIT_USAGE if the key is not an index */
-function setEntry(list: unknown[], key: string, { path, value }: { path: string; value: unknown }): void {
-  const index = /^\d{1,9}$/.test(key) ? Number(key) : Number.NaN;
-  if (!(index <= list.length)) {
-    throw new IdkitError(
-      'IDKIT_USAGE',
-      `--set ${path}: ${key} is not an index of the list, which has ${renderCount(list.length, 'entry', 'entries')}`,
-      { hints: ['the first entry has the index 0; a list as JSON replaces the whole list'] },
-    );
-  }
-  list.splice(index, 1, ...(value === null ? [] : [value]));
 }
 
 function parseValue(text: string, current: unknown): unknown {
