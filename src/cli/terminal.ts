@@ -108,6 +108,14 @@ export async function confirm(terminal: Terminal, question: string, signal: Abor
   return /^y(es)?$/i.test(answer.trim());
 }
 
+/**
+ * Returns the environment for a program of the user, such as a browser or an editor, without idkit's own variables:
+ * some contain secrets, and the program may keep running.
+ */
+export function withoutOwnVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('IDKIT_')));
+}
+
 const MAX_STDIN_BYTES = 1_048_576;
 
 /**

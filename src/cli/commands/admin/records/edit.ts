@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IdkitError } from '../../../../core/index.ts';
 import type { CommandContext } from '../../../command.ts';
+import { withoutOwnVariables } from '../../../terminal.ts';
 import type { ApiRecord } from '../lookup.ts';
 import { parseRecord } from './input-file.ts';
 
@@ -82,7 +83,11 @@ async function runEditor({ env, signal }: CommandContext, file: string): Promise
           hints: ['set VISUAL or EDITOR to the command of your editor'],
         }),
       );
-    const child = spawn('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit', env, signal });
+    const child = spawn('sh', ['-c', `${editor} "$1"`, 'sh', file], {
+      stdio: 'inherit',
+      env: withoutOwnVariables(env),
+      signal,
+    });
     child.once('error', (error) => {
       if (signal.aborted) reject(signal.reason);
       else fail(`did not start: ${error.message}`);
