@@ -37,6 +37,7 @@ test('rejects paths that leave the administrative API, and unknown methods', asy
     '//evil.example/admin/',
     'https://evil.example/',
     'a#b',
+    'acme/us\ners',
   ])
     assert.equal((await api(['GET', path])).code, 2, path);
   assert.match((await api(['PATCH', 'acme'])).stderr, /must be GET, POST, PUT, DELETE, not PATCH/);

@@ -129,6 +129,9 @@ async function buildRequest(
 function absolutePath(path: string): string {
   if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(path) || path.includes('#'))
     throw new IdkitError('IDKIT_USAGE', `the path must not contain a host or a fragment: ${path}`);
+  // A URL would silently lose them.
+  if (/[\0-\x1f\x7f]/.test(path))
+    throw new IdkitError('IDKIT_USAGE', `the path contains a control character: ${JSON.stringify(path)}`);
   if (/^\/admin(\/|\?|$)/.test(path)) return path;
   const relative = path.replace(/^\//, '');
   return relative === '' || relative.startsWith('?')
