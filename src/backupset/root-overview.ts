@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { IdkitError, systemErrorCode } from '../core/index.ts';
 import type { ListedSet, ManifestRealm, SealState, SetPart } from './contract.ts';
 import { SET_FILES } from './contract.ts';
+import { findLastRun, KEPT_BACKUPS, type LastRun } from './figures/last-runs.ts';
 import { judgeSets } from './retention/prune.ts';
 import { openSet } from './set/handle.ts';
 import { listSets } from './set/list-sets.ts';
@@ -70,9 +71,6 @@ export interface RootOverview {
   last: Readonly<Record<string, LastResult>>;
 }
 
-/** The runs whose last results a root keeps. */
-const RUNS = ['backup-database', 'backup-realms', 'backup-config', 'backup-env', 'verify', 'drill'] as const;
-
 const message = z.object({ message: z.string() });
 
 const drillSchema = z.object({
@@ -81,14 +79,6 @@ const drillSchema = z.object({
   milliseconds: z.number(),
   phases: z.array(z.object({ id: z.string(), milliseconds: z.number() })),
   checklist: z.array(z.object({ outcome: z.string(), title: z.string(), detail: z.string() })),
-  findings: z.array(message).default([]),
-  failure: message.optional(),
-});
-
-const lastSchema = z.object({
-  at: z.iso.datetime(),
-  outcome: z.enum(['good', 'findings', 'failed']),
-  set: z.string().exactOptional(),
   findings: z.array(message).default([]),
   failure: message.optional(),
 });
@@ -110,9 +100,9 @@ export async function overviewRoot(root: string, now: number): Promise<RootOverv
     if (found !== undefined) sets.push(found);
   }
   const last: Record<string, LastResult> = {};
-  for (const run of RUNS) {
-    const result = await readLast(root, run);
-    if (result !== undefined) last[run] = result;
+  for (const run of [...KEPT_BACKUPS, 'verify', 'drill'] as const) {
+    const result = await findLastRun(root, run);
+    if (result !== undefined) last[run] = summarize(result);
   }
   return {
     sets,
@@ -182,10 +172,7 @@ async function readDrill(root: string, name: string): Promise<DrillReport | unde
   return { startedAt, outcome, milliseconds, phases, checklist, problems };
 }
 
-async function readLast(root: string, run: string): Promise<LastResult | undefined> {
-  const parsed = lastSchema.safeParse(await readState(root, `last-${run}.json`));
-  if (!parsed.success) return undefined;
-  const { at, outcome, set, findings, failure } = parsed.data;
+function summarize({ at, outcome, set, findings, failure }: LastRun): LastResult {
   const messages = [...(failure === undefined ? [] : [failure]), ...findings].map((one) => one.message);
   return { at, outcome, messages, ...(set === undefined ? {} : { set }) };
 }

@@ -108,6 +108,14 @@ export async function confirm(terminal: Terminal, question: string, signal: Abor
   return /^y(es)?$/i.test(answer.trim());
 }
 
+/**
+ * Returns the environment for a program of the user, such as a browser or an editor, without idkit's own variables:
+ * some contain secrets, and the program may keep running.
+ */
+export function withoutOwnVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('IDKIT_')));
+}
+
 const MAX_STDIN_BYTES = 1_048_576;
 
 /**
@@ -119,13 +127,6 @@ export function writeText(stream: NodeJS.WritableStream, text: string): Promise<
   return new Promise((resolve) => {
     stream.write(printable(text), (error) => resolve(error === undefined || error === null));
   });
-}
-
-/** Reads all of stdin as text. */
-export async function readAll(terminal: Terminal): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of terminal.stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Reads the first lines of stdin, at most `count`, without the newlines. @throws IDKIT_USAGE if they are too long */

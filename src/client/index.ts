@@ -25,6 +25,7 @@ export {
   readKeptLogin,
   removeKeptLogin,
 } from './admin/login.ts';
+export { describeRefusal } from './admin/refusal-text.ts';
 export { type Revocation, revokeToken } from './admin/revoke-token.ts';
 export type { KeptLogin } from './admin/token-file.ts';
 export { type BrowserLogin, logInByBrowser } from './person/browser-login.ts';

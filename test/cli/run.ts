@@ -34,11 +34,13 @@ interface RunOptions {
   commands?: readonly CommandRow[];
   /** Receives each chunk of stdout and stderr. */
   onOutput?: (text: string) => void;
+  /** Receives each chunk of stdout as bytes. */
+  onBytes?: (bytes: Buffer) => void;
 }
 
 /** Runs a command line in this process, with separate streams. */
 export async function run(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const stdout = collect(options.onOutput);
+  const stdout = collect(options.onOutput, options.onBytes);
   const stderr = collect(options.onOutput);
   const stdin = options.terminal ? new PassThrough() : Readable.from([options.stdin ?? '']);
   if (options.terminal) {
@@ -80,12 +82,16 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   };
 }
 
-function collect(onOutput: (text: string) => void = () => {}): { stream: Writable; text(): string } {
+function collect(
+  onOutput: (text: string) => void = () => {},
+  onBytes: (bytes: Buffer) => void = () => {},
+): { stream: Writable; text(): string } {
   const chunks: string[] = [];
   const stream = new Writable({
     write(chunk, _, done) {
       chunks.push(String(chunk));
       onOutput(String(chunk));
+      onBytes(Buffer.from(chunk));
       done();
     },
   });

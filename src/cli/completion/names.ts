@@ -31,13 +31,17 @@ export async function openNames(
 ): Promise<() => Promise<readonly FoundName[]>> {
   if (kind === 'sets') return openSets(context, request);
   const { connectStored } = await import('../commands/admin/connect.ts');
-  const admin = await connectStored(context, {
+  const connected = await connectStored(context, {
     dir: givenFlag(request.words, '--dir'),
     baseUrl: givenFlag(request.words, '--base-url'),
+    profile: givenFlag(request.words, '--profile'),
   });
-  if (admin === undefined) return async () => [];
+  if (connected === undefined) return async () => [];
+  const { admin } = connected;
   if (kind === 'realms') return () => findRealms(admin);
-  const realm = givenFlag(request.words, '--realm') ?? 'master';
+  const realm = givenFlag(request.words, '--realm') ?? (context.env['IDKIT_REALM'] || connected.realm);
+  // The command itself would ask for the realm, so names of one realm would mislead.
+  if (realm === undefined) return async () => [];
   return () => findInRealm(admin, kind, realm, request.prefix);
 }
 

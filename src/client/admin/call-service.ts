@@ -18,7 +18,12 @@ export interface ServiceResponse {
   readonly headers: Headers;
   location?: string;
   text: string;
+  /** The body as bytes, if its content type is not text, for example that of a keystore. */
+  bytes?: Uint8Array;
 }
+
+/** The content types of text. A response without a type has text too. */
+const TEXT = /^$|^text\/|json|xml|urlencoded|yaml|javascript/i;
 
 const DEFAULT_TIMEOUT = 10_000;
 
@@ -39,6 +44,7 @@ export async function callService(call: ServiceCall): Promise<ServiceResponse> {
       ...(call.body === undefined ? {} : { body: call.body }),
     });
     const { location } = response;
+    const bytes = await response.bytes();
     return {
       url: call.url,
       status: response.status,
@@ -46,7 +52,8 @@ export async function callService(call: ServiceCall): Promise<ServiceResponse> {
         return response.headers;
       },
       ...(location === undefined ? {} : { location }),
-      text: await response.text(),
+      text: new TextDecoder().decode(bytes),
+      ...(TEXT.test(response.contentType) ? {} : { bytes }),
     };
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason;

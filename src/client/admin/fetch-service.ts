@@ -26,10 +26,13 @@ export interface ServiceRequest {
 export interface ArrivingResponse {
   status: number;
   location: string | undefined;
+  /** The header `Content-Type`, or an empty string. */
+  contentType: string;
   readonly headers: Headers;
   /** The body as it arrives. @throws the reason of the signal if that aborts the request */
   body: AsyncIterable<Uint8Array>;
   text(): Promise<string>;
+  bytes(): Promise<Uint8Array>;
 }
 
 /**
@@ -73,6 +76,7 @@ function arriving(response: IncomingMessage, signal: AbortSignal): ArrivingRespo
   return {
     status: response.statusCode ?? 500,
     location: response.headers.location,
+    contentType: response.headers['content-type'] ?? '',
     // Few callers read the headers, and loading `Headers` takes as long as loading `fetch`.
     get headers() {
       const headers = new Headers();
@@ -81,12 +85,13 @@ function arriving(response: IncomingMessage, signal: AbortSignal): ArrivingRespo
       return headers;
     },
     body,
-    async text() {
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of body) chunks.push(chunk);
-      return new TextDecoder().decode(Buffer.concat(chunks));
-    },
+    text: async () => new TextDecoder().decode(await join(body)),
+    bytes: () => join(body),
   };
+}
+
+async function join(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  return Buffer.concat(await Array.fromAsync(body));
 }
 
 async function* readBody(response: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {

@@ -32,7 +32,8 @@ export function openLogin(connection: AdminConnection): Login {
       // Another process may have renewed the login while this one waited for the lock.
       const kept = file.read();
       if (usable(kept)) return kept;
-      const fresh = (await refresh(kept ?? current)) ?? (await logIn());
+      // Without a login in the file, another process has logged out, and this one must not store the session again.
+      const fresh = (await refresh(connection.tokenFile === undefined ? current : kept)) ?? (await logIn());
       file.write(fresh);
       return fresh;
     });
@@ -46,6 +47,7 @@ export function openLogin(connection: AdminConnection): Login {
   const refresh = async (kept: KeptLogin | undefined): Promise<KeptLogin | undefined> => {
     if (kept?.refreshToken === undefined || (kept.refreshExpiresAt ?? Infinity) <= Date.now())
       return undefined;
+    if (connection.probeMilliseconds !== undefined) await probe(connection, connection.probeMilliseconds);
     const requestedAt = Date.now();
     // Once sent, a refresh must not be aborted: the service may already have replaced the token, and without its
     // response the session is lost.
@@ -109,14 +111,10 @@ export function readKeptLogin(connection: AdminConnection): KeptLogin | undefine
   return fileOf(connection).read();
 }
 
-/** Stores a login in the token file of the connection, and returns the login that it replaces. */
-export function keepLogin(connection: AdminConnection, login: KeptLogin): Promise<KeptLogin | undefined> {
+/** Stores a login in the token file of the connection. */
+export function keepLogin(connection: AdminConnection, login: KeptLogin): Promise<void> {
   const file = fileOf(connection);
-  return exclusively(connection, file, async () => {
-    const replaced = file.read();
-    file.write(login);
-    return replaced;
-  });
+  return exclusively(connection, file, async () => file.write(login));
 }
 
 /**
@@ -177,6 +175,17 @@ function post(
     body: new URLSearchParams({ client_id: clientOf(connection), ...form }).toString(),
     ...(signal === undefined ? {} : { signal }),
     ...(timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds }),
+  });
+}
+
+/** Sends a request that changes nothing. @throws IDKIT_UNREACHABLE if the service does not respond in time */
+async function probe(connection: AdminConnection, timeoutMilliseconds: number): Promise<void> {
+  const { baseUrl, signal } = connection;
+  await callService({
+    method: 'GET',
+    url: `${baseUrl}/realms/${pathSegment(realmOf(connection))}`,
+    timeoutMilliseconds,
+    ...(signal === undefined ? {} : { signal }),
   });
 }
 
@@ -258,6 +267,12 @@ export interface AdminConnection {
    * file.
    */
   lock?: <T>(work: () => Promise<T>) => Promise<T>;
+  /**
+   * Timeout in milliseconds of a request that checks that the service responds before a renewal is sent, for a caller
+   * that must not wait. The renewal itself keeps its timeout, because an aborted one could lose the new refresh token.
+   * Default: no check.
+   */
+  probeMilliseconds?: number;
   /** What the operator can do if the session has ended, for example a command that starts a new one. */
   renewHint?: string;
   signal?: AbortSignal;

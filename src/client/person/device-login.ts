@@ -17,6 +17,8 @@ export interface DeviceLogin extends LoginRealm {
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 /** Seconds between two requests, and the seconds that `slow_down` adds (RFC 8628 §3.2, §3.5). */
 const INTERVAL_SECONDS = 5;
+/** Longest wait for a person in seconds. */
+const LONGEST_SECONDS = 86_400;
 
 /**
  * Logs in a person who confirms a code in a browser on any machine (RFC 8628). The promise resolves when the person has
@@ -52,10 +54,15 @@ export async function logInByDevice(service: LoginService, options: DeviceLogin)
     completeAddress: typeof complete === 'string' ? complete : undefined,
     code: String(device['user_code']),
   });
-  const end = Date.now() + seconds('expires_in', 600) * 1000;
+  const end = Date.now() + Math.min(seconds('expires_in', 600), LONGEST_SECONDS) * 1000;
   let interval = seconds('interval', INTERVAL_SECONDS);
   while (Date.now() < end) {
-    await pause(interval * 1000, undefined, signal === undefined ? {} : { signal }).catch((error) => {
+    // A longer pause than the code is valid for would only delay the error.
+    await pause(
+      Math.min(interval * 1000, end - Date.now()),
+      undefined,
+      signal === undefined ? {} : { signal },
+    ).catch((error) => {
       throw signal?.aborted ? signal.reason : error;
     });
     const requestedAt = Date.now();

@@ -55,7 +55,8 @@ export async function discover(login: LoginRealm): Promise<LoginService> {
   // A browser shows the public address, and tokens of one address must not be sent to another.
   if (issuer !== address)
     throw new IdkitError('IDKIT_FAILED', `the service at ${baseUrl} has the public address ${issuer}`, {
-      hints: [`log in at that address: idkit login ${issuer}`],
+      // People copy the command, and the service chooses the address.
+      hints: [`log in at that address${/^[\w.:/%~-]+$/.test(issuer) ? `: idkit login ${issuer}` : ''}`],
     });
   const found: LoginService = {
     issuer,

@@ -75,6 +75,8 @@ function send(
   status: number,
   { title, text }: { title: string; text: string },
 ): Promise<void> {
+  // A person can close the window while the login is completed. Then no further event comes.
+  if (response.closed || response.destroyed) return Promise.resolve();
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",

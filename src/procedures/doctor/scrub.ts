@@ -8,6 +8,12 @@ const SECRET_NAME = /pass|secret|key|token|pwd|credential|auth|dsn/i;
 /** Shortest secret that is replaced inside a word. A shorter one is replaced only as a whole word. */
 const SHORTEST = 6;
 
+/** The end of the name of a field, variable, parameter or argument whose value is a secret. */
+const SECRET_WORD =
+  '(?:password|passwd|passphrase|secret|secret_?data|token|api[_-]?key|private[_-]?key|master[_-]?key|client_assertion)';
+/** The name and what separates it from its value. */
+const SECRET_FIELD = `${SECRET_WORD}(?:\\]|%5D)?\\\\?["']?\\s*[=:]\\s*`;
+
 /** Text that is a secret because of its form, and what replaces it. */
 const FORMS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, MASK],
@@ -16,10 +22,26 @@ const FORMS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\b(Bearer|Basic|DPoP)(\s+)[\w.~+/=-]{6,}/gi, `$1$2${MASK}`],
   // The password in an address.
   [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@"']*):[^\s/@"']+@/gi, `$1:${MASK}@`],
-  [/([?&](?:code|state|nonce|session_state|session_code|id_token_hint|tab_id)=)[^\s&"'#]+/gi, `$1${MASK}`],
-  // A field, variable or parameter whose name ends in one of these words.
   [
-    /((?:password|passwd|passphrase|secret|token|api[_-]?key|private[_-]?key|master[_-]?key|client_assertion)\\?["']?\s*[=:]\s*\\?["']?)(?!\[secret\]|null\b|true\b|false\b)[^\s"'\\&,;}\])]+/gi,
+    /([?&](?:code|device_code|user_code|state|nonce|session_state|session_code|id_token_hint|tab_id)=)[^\s&"'#]+/gi,
+    `$1${MASK}`,
+  ],
+  [/\b((?:set-)?cookie["']?\s*[:=]\s*["']?)[^\n"']+/gi, `$1${MASK}`],
+  // An argument, also in a list such as that of a compose file.
+  [
+    new RegExp(`((?<![\\w-])--[\\w-]*${SECRET_WORD}["']?(?:\\s*,\\s*|\\s+)["']?)[^\\s"',\\]]+`, 'gi'),
+    `$1${MASK}`,
+  ],
+  // The quoted value of a field, with quotes that JSON in a JSON string has escaped, and with its own quotes.
+  [new RegExp(`(${SECRET_FIELD}\\\\")(?:(?!\\\\").)+`, 'gi'), `$1${MASK}`],
+  [new RegExp(`(${SECRET_FIELD}")(?:\\\\.|[^"\\\\\\n])+`, 'gi'), `$1${MASK}`],
+  [new RegExp(`(${SECRET_FIELD}')[^'\\n]+`, 'gi'), `$1${MASK}`],
+  // A value without quotes. Punctuation at its end belongs to the text around it.
+  [
+    new RegExp(
+      `(${SECRET_FIELD})(?!\\[secret\\]|null\\b|true\\b|false\\b)[^\\s"'\\\\&]*[^\\s"'\\\\&,;}\\])]`,
+      'gi',
+    ),
     `$1${MASK}`,
   ],
 ];

@@ -14,7 +14,7 @@ export interface ScheduledFile {
 /** The line that marks a file as written by idkit. It contains a hash of all lines after it. */
 const MARK = /^# Written by idkit schedule for (.+) \(sha256 ([0-9a-f]{64})\)\n/m;
 
-/** Adds the mark to the text of a file. `intro` contains the lines of comment above the mark. */
+/** Adds the mark to the text of a file, as its first line. */
 export function markFile(dir: string, text: string): string {
   return `# Written by idkit schedule for ${dir} (sha256 ${hashOf(text)})\n${text}`;
 }
@@ -26,7 +26,8 @@ function readOwner(text: string): Owner {
   const mark = MARK.exec(text);
   if (mark === null) return undefined;
   const [line, dir = '', hash] = mark;
-  return { dir, changed: hashOf(text.slice(mark.index + line.length)) !== hash };
+  // Lines above the mark were added by an operator.
+  return { dir, changed: mark.index > 0 || hashOf(text.slice(line.length)) !== hash };
 }
 
 function hashOf(text: string): string {

@@ -1,4 +1,5 @@
 import { renderCount } from '../../core/index.ts';
+import { quoteForShell } from '../schedule/quote.ts';
 import { finding, type Judgement, warning } from './judge.ts';
 import type { StatusReport } from './report.ts';
 
@@ -30,11 +31,12 @@ function judgeKeys({ realm, keys, keysUnknown }: RealmStatus, now: number): read
   return keys.flatMap(({ kid, algorithm, ageDays, expiresAt }) => {
     const judgements: Judgement[] = [];
     const name = `realm ${realm}: the ${algorithm} key ${kid}`;
+    const advice = `idkit admin key rotate --realm ${quoteForShell(realm)} --algorithm ${quoteForShell(algorithm)} replaces it`;
     if (ageDays !== undefined && ageDays > KEY_DAYS)
       judgements.push(
         finding(
           'KEY_NOT_ROTATED',
-          `${name} is ${ageDays} days old, but the limit is ${KEY_DAYS} days; add a key provider with a higher priority (docs/keycloak/keys.md)`,
+          `${name} is ${ageDays} days old, but the limit is ${KEY_DAYS} days; ${advice}`,
         ),
       );
     const left = expiresAt === undefined ? undefined : (Date.parse(expiresAt) - now) / 1000 / DAY;
@@ -42,7 +44,7 @@ function judgeKeys({ realm, keys, keysUnknown }: RealmStatus, now: number): read
       judgements.push(
         finding(
           'KEY_EXPIRES',
-          `${name} has a certificate that ${left < 0 ? 'expired' : 'expires'} on ${expiresAt?.slice(0, 10)}; add a key provider with a higher priority (docs/keycloak/keys.md)`,
+          `${name} has a certificate that ${left < 0 ? 'expired' : 'expires'} on ${expiresAt?.slice(0, 10)}; ${advice}`,
         ),
       );
     return judgements;

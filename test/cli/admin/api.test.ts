@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { buildFields, queryOf } from '../../../src/cli/commands/admin/fields.ts';
@@ -35,6 +37,7 @@ test('rejects paths that leave the administrative API, and unknown methods', asy
     '//evil.example/admin/',
     'https://evil.example/',
     'a#b',
+    'acme/us\ners',
   ])
     assert.equal((await api(['GET', path])).code, 2, path);
   assert.match((await api(['PATCH', 'acme'])).stderr, /must be GET, POST, PUT, DELETE, not PATCH/);
@@ -118,6 +121,32 @@ test('--include prints the status and the headers, and --json returns them with 
 test('JSON is indented on a terminal, and elsewhere printed as the service sent it', async () => {
   assert.match((await api(['GET', 'acme'], { terminal: true })).stdout, /^\{\n {2}"/);
   assert.match((await api(['GET', 'acme'])).stdout, /^\{"/);
+});
+
+test('a response that is not text is written byte by byte, but not to a terminal, and --json encodes it', async (t) => {
+  const keystore = Buffer.from([0, 0xff, 0x1b, 0xc3, 0x28, 0x0d, 0x0a]);
+  const server = createServer((request, response) => {
+    if (request.url?.endsWith('/token')) {
+      response.setHeader('content-type', 'application/json');
+      response.end('{"access_token":"a","expires_in":300}');
+    } else {
+      response.setHeader('content-type', 'application/octet-stream');
+      response.end(keystore);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const argv = ['GET', 'acme/keystore', '--base-url', address];
+  const more = { cwd: '/', env: { IDKIT_ADMIN_PASSWORD: 'x' } };
+  const chunks: Buffer[] = [];
+  const ran = await api(argv, { ...more, onBytes: (bytes) => chunks.push(bytes) });
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.deepEqual(Buffer.concat(chunks), keystore);
+  const shown = await api(argv, { ...more, terminal: true });
+  assert.deepEqual([shown.code, shown.stdout], [1, '']);
+  assert.match(shown.stderr, /octet-stream, which is not text\nhint: redirect stdout to a file/);
+  assert.equal((await api([...argv, '--json'], more)).result()['bodyBase64'], keystore.toString('base64'));
 });
 
 test('--header sets a header, but not the token or the host', async () => {

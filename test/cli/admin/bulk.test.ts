@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, type TestContext, test } from 'node:test';
 import { mapInOrder } from '../../../src/cli/input/in-order.ts';
+import { IdkitError } from '../../../src/core/index.ts';
 import { makeDirectory, type Ran, run } from '../run.ts';
 import { type ServedPlatform, servePlatform } from '../served-platform.ts';
 
@@ -201,6 +202,40 @@ test('deletes users only after a confirmation, and a user that does not exist is
   assert.deepEqual(await namesOf('users'), ['bob', 'carol']);
 });
 
+test('an id, a group or a role cannot name another record through dot segments of its path', async (t) => {
+  const file = write(t, '{"id":".."}\n{"id":"."}\n{"id":""}\n{"username":"bob"}', 'users.jsonl');
+  const ran = await idkit(['admin', 'bulk', 'disable', file, '--json']);
+  assert.deepEqual(linesOf(ran), ['1 failed ..', '2 failed .', '3 failed ', '4 disabled bob'], ran.stderr);
+  for (const argv of [
+    ['add-group', '/sales/..'],
+    ['add-role', '..'],
+  ] as const) {
+    const refused = await idkit(['admin', 'bulk', ...argv, write(t, 'username\nbob')]);
+    assert.deepEqual([refused.code, /"\.\." is not a valid name/.test(refused.stderr)], [2, true], argv[0]);
+  }
+});
+
+test('an interrupted run reports how far it came, and a second run finishes it', async (t) => {
+  const names = Array.from({ length: 40 }, (_, index) => `user-${index}`);
+  const file = write(t, ['username', ...names].join('\n'));
+  const interrupt = new AbortController();
+  const first = await idkit(['admin', 'user', 'import', file, '--parallel', '1'], {
+    interrupt,
+    onOutput: (text) => {
+      if (/line +5 /.test(text))
+        interrupt.abort(new IdkitError('IDKIT_INTERRUPTED', 'interrupted by Ctrl-C'));
+    },
+  });
+  assert.equal(first.code, 130);
+  assert.match(first.stderr, /stopped after \d+ lines: interrupted by Ctrl-C/);
+  assert.match(first.stderr, /hint: run the command again; finished lines are unchanged/);
+  const finished = /^(\d+) created; stopped before the end of the file$/m.exec(first.stdout);
+  assert.ok(Number(finished?.[1]) >= 4, first.stdout);
+  const second = await idkit(['admin', 'user', 'import', file]);
+  assert.equal(second.code, 0, second.stderr);
+  assert.equal((await namesOf('users?max=100')).length, 43);
+});
+
 test('finds users by the column id', async (t) => {
   const user = await userOf('bob');
   const file = write(t, `id\n${user?.['id']}\nnone\n`);
@@ -287,7 +322,7 @@ test('a line that the service rejects fails with its text, and shows no password
   assert.equal(ran.code, 3);
   assert.match(ran.stdout, /^line +1 {2}failed +zoe: .*same email \(409\)$/m);
   assert.match(ran.stdout, /^line +2 {2}failed +yan: .*nonsense.* \(400\)$/m);
-  assert.match(ran.stdout, /^line +3 {2}failed +ulf: email: error-invalid-email \(400\)$/m);
+  assert.match(ran.stdout, /^line +3 {2}failed +ulf: email must be an email address \(400\)$/m);
   assert.match(ran.stdout, /^line +4 {2}failed +xia: realmRoles is not applied to a user; assign roles/m);
   assert.match(ran.stdout, /^line +5 {2}failed +: the line has no username$/m);
   assert.match(ran.stdout, /^line +6 {2}failed +val: /m);

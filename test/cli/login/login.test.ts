@@ -214,6 +214,25 @@ test('--base-url, --profile, --dir, IDKIT_PROFILE, the platform directory and th
   assert.deepEqual([unknown.code, /hint: the profiles are one, two/.test(unknown.stderr)], [10, true]);
 });
 
+test('completion asks the service that the command would use, and offers no names of a realm that is not chosen', async (t) => {
+  const place = makePlace(t);
+  await logIn(place, 'one');
+  await logIn(place, 'two');
+  writeFileSync(join(place.sessions, 'two.json'), '{}');
+  const offered = async (kind: string, words: readonly string[], more?: Parameters<Place['idkit']>[1]) =>
+    (await place.idkit(['__complete', kind, '', '--', 'idkit', 'admin', ...words], more)).stdout;
+  assert.equal(await offered('realms', []), '', 'the current profile is logged out');
+  assert.match(await offered('realms', ['--profile', 'one']), /^acme$/m);
+  const chosen = { env: { IDKIT_PROFILE: 'one' } };
+  const fresh = makeDirectory(t);
+  await run(['init'], { cwd: fresh });
+  assert.match(await offered('realms', [], { ...chosen, cwd: fresh }), /^acme$/m);
+  assert.equal(await offered('users', [], chosen), '');
+  assert.match(await offered('users', ['--realm', 'acme'], chosen), /^carol\t/m);
+  const realm = { env: { ...chosen.env, IDKIT_REALM: 'acme' } };
+  assert.match(await offered('users', [], realm), /^carol\t/m);
+});
+
 test('with neither a platform directory nor a profile, the error names both ways', async (t) => {
   const place = makePlace(t);
   const ran = await place.idkit(['admin', 'realm', 'list']);
@@ -262,6 +281,19 @@ test('a second login to a profile ends the session that it replaces', async (t) 
   const again = await place.idkit(['login', '--password'], { stdin: `${PASSWORD}\n` });
   assert.equal(again.code, 0, again.stderr);
   assert.equal(await sessionsOf('admin'), start + 1);
+});
+
+test('a login of another user to a profile ends the session that it replaces', async (t) => {
+  const place = makePlace(t);
+  const start = await sessionsOf('admin');
+  await logIn(place);
+  assert.equal(await sessionsOf('admin'), start + 1);
+  const other = await place.idkit(['login', '--realm', 'acme', '--username', 'carol', '--password'], {
+    stdin: `pw\n${oneTimePassword()}\n`,
+  });
+  assert.equal(other.code, 0, other.stderr);
+  assert.equal(await sessionsOf('admin'), start);
+  assert.equal((await place.idkit(['admin', 'api', 'GET', 'acme'])).code, 0);
 });
 
 test('a token is only used for the address of its profile', async (t) => {

@@ -100,6 +100,26 @@ test('an interrupt does not abort a refresh that was sent, because its response 
   assert.equal((await fault(admin.listRealms())).code, 'IDKIT_INTERRUPTED');
 });
 
+test('with a probe, sends no renewal to a service that does not respond', async (t) => {
+  let hangs = true;
+  const issue = issuer();
+  const service = await startService(t, (request) => {
+    if (hangs) return { hang: true };
+    return request.path.endsWith('/token') ? issue(request) : {};
+  });
+  const connection = { ...makeConnection(t, service.baseUrl), probeMilliseconds: 100 };
+  await keepLogin(connection, expired);
+  assert.equal((await fault(connectAdmin(connection))).code, 'IDKIT_UNREACHABLE');
+  assert.deepEqual(
+    service.requests.map(({ method, path }) => `${method} ${path}`),
+    ['GET /realms/acme'],
+  );
+  assert.equal(readKeptLogin(connection)?.refreshToken, 'refresh-0');
+  hangs = false;
+  await connectAdmin({ ...connection, probeMilliseconds: 60_000 });
+  assert.equal(readKeptLogin(connection)?.refreshToken, 'refresh-1');
+});
+
 test('a token file of another address, realm, client or user is not used', async (t) => {
   const service = await startService(t, issuer());
   const connection = makeConnection(t, service.baseUrl);
@@ -113,11 +133,26 @@ test('a token file of another address, realm, client or user is not used', async
     assert.equal(readKeptLogin({ ...connection, ...other }), undefined, JSON.stringify(other));
 });
 
-test('a new login returns the one that it replaces, and a removed login can be ended at the service', async (t) => {
+test('does not store a session again that another process has removed', async (t) => {
+  const issue = issuer();
+  const service = await startService(t, (request) =>
+    request.path.endsWith('/token') ? issue(request) : { status: 401 },
+  );
+  const connection = makeConnection(t, service.baseUrl);
+  await keepLogin(connection, expired);
+  const admin = await connectAdmin(connection);
+  await removeKeptLogin(connection);
+  assert.equal(
+    (await fault(admin.request({ method: 'GET', path: '/admin/realms' }))).code,
+    'IDKIT_CREDENTIALS',
+  );
+  assert.equal(readKeptLogin(connection), undefined);
+});
+
+test('a removed login can be ended at the service', async (t) => {
   const service = await startService(t, () => ({ status: 204 }));
   const connection = makeConnection(t, service.baseUrl);
-  assert.equal(await keepLogin(connection, expired), undefined);
-  assert.deepEqual(await keepLogin(connection, { ...expired, refreshToken: 'refresh-9' }), expired);
+  await keepLogin(connection, { ...expired, refreshToken: 'refresh-9' });
   const removed = await removeKeptLogin(connection);
   assert.equal(readKeptLogin(connection), undefined);
   await endKeptSession(connection, removed!);

@@ -143,3 +143,17 @@ test('a client may use the browser only if the service redirects to this machine
     assert.equal(await mayUseBrowser(found, realm, redirectUri), expected, JSON.stringify(answer));
   }
 });
+
+test('advises to log in at the public address of a service, but not with a command that a shell would evaluate', async (t) => {
+  for (const [issuer, hint] of [
+    [
+      'https://login.example.test/realms/acme',
+      'log in at that address: idkit login https://login.example.test/realms/acme',
+    ],
+    ['https://x.example.test/realms/$(id)', 'log in at that address'],
+  ] as const) {
+    const service = await startService(t, () => discovery('', { issuer }));
+    const realm = { baseUrl: service.baseUrl, realm: 'acme', clientId: 'idkit-cli' };
+    assert.deepEqual((await fault(discover(realm))).hints, [hint]);
+  }
+});

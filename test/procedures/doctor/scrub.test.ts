@@ -48,6 +48,22 @@ test('removes what looks like a secret: tokens, passwords in addresses, keys and
     '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\nnext': '[secret]\nnext',
     '{"name":"IDKIT_MASTER_KEY","value":"[secret]","source":".env"}':
       '{"name":"IDKIT_MASTER_KEY","value":"[secret]","source":".env"}',
+    '{"password":"correct horse, battery","name":"x"}': '{"password":"[secret]","name":"x"}',
+    '{"password":"a\\"b c","name":"x"}': '{"password":"[secret]","name":"x"}',
+    '{"body":"{\\"password\\":\\"a b,c\\",\\"name\\":\\"x\\"}"}':
+      '{"body":"{\\"password\\":\\"[secret]\\",\\"name\\":\\"x\\"}"}',
+    "POSTGRES_PASSWORD: 'correct horse'\nnext": "POSTGRES_PASSWORD: '[secret]'\nnext",
+    'DB_PASSWORD=ab,cd;ef)gh\nnext': 'DB_PASSWORD=[secret]\nnext',
+    '(token=abc, realm=x)': '(token=[secret], realm=x)',
+    'user[password]=abc&x=1': 'user[password]=[secret]&x=1',
+    'start --db-password hunter22 --verbose': 'start --db-password [secret] --verbose',
+    'command: ["start", "--db-password", "hunter22", "--verbose"]':
+      'command: ["start", "--db-password", "[secret]", "--verbose"]',
+    'cookie: AUTH_SESSION_ID=abc.def; KEYCLOAK_LOCALE=de': 'cookie: [secret]',
+    '"secretData":"{\\"value\\":\\"x y\\"}","type":"password"': '"secretData":"[secret]","type":"password"',
+    'GET /x?device_code=abc&y=1': 'GET /x?device_code=[secret]&y=1',
+    '"secret": null, "token": true': '"secret": null, "token": true',
+    '"password":"","secret":"","name":"x"': '"password":"","secret":"","name":"x"',
     'realm master: 3 users': 'realm master: 3 users',
   };
   for (const [text, expected] of Object.entries(cases)) assert.equal(scrub(text), expected);

@@ -91,6 +91,7 @@ describe('schedule install', () => {
     const own = readFileSync(file, 'utf8');
     const other = await makePlace(t);
     const cases: readonly (readonly [() => void, RegExp])[] = [
+      [() => writeFileSync(file, `# kept by ops\n${own}`), /verify\.service was changed after/],
       [() => writeFileSync(file, own.replace('Nice=10', 'Nice=5')), /verify\.service was changed after/],
       [() => writeFileSync(file, '[Unit]\n'), /verify\.service was not written by idkit/],
       [() => linkTo('/dev/null', file), /verify\.service was not written by idkit/],

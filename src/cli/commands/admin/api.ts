@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { AdminClient, AdminRequest, ServiceResponse } from '../../../client/index.ts';
 import { IdkitError } from '../../../core/index.ts';
 import type { CliCommand } from '../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
 import { given, textFlag } from '../../flags.ts';
-import { readAll, writeText } from '../../terminal.ts';
+import { writeText } from '../../terminal.ts';
 import { connect, withAdminFlags } from './connect.ts';
 import { buildFields, type Field, queryOf } from './fields.ts';
+import { readInputText } from './records/input-file.ts';
 import { responseFault } from './response-fault.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
@@ -57,6 +56,9 @@ async function callApi(
   if (paginate) return printPages(context, admin, request);
   const response = await admin.request(request);
   const include = flags['include'] === true;
+  const { bytes } = response;
+  if (bytes !== undefined && bytes.length > 0 && response.status < 300 && !include && !context.globals.json)
+    return printBytes(context, response, bytes);
   const body = parseBody(response.text);
   const headers = Object.fromEntries(response.headers);
   return {
@@ -64,14 +66,34 @@ async function callApi(
       status: response.status,
       ...(include ? { headers } : {}),
       ...given('location', response.location),
-      body: body ?? null,
+      ...(bytes === undefined
+        ? { body: body ?? null }
+        : { bodyBase64: Buffer.from(bytes).toString('base64') }),
     },
     text: [
       ...(include ? [renderHead(response)] : []),
       ...(response.text === '' ? [] : [renderBody(context, response.text, body)]),
     ].join('\n'),
-    ...given('failure', responseFault(response, `${request.method} ${response.url}`)),
+    ...given('failure', await responseFault(response, `${request.method} ${response.url}`)),
   };
+}
+
+/** Writes a body that is not text, such as a keystore, as the service sent it. */
+async function printBytes(
+  { terminal }: CommandContext,
+  { headers, url }: ServiceResponse,
+  bytes: Uint8Array,
+): Promise<Outcome> {
+  if (terminal.stdout.isTTY === true)
+    throw new IdkitError(
+      'IDKIT_FAILED',
+      `${url} returned ${headers.get('content-type')}, which is not text`,
+      {
+        hints: ['redirect stdout to a file'],
+      },
+    );
+  await new Promise<void>((resolve) => terminal.stdout.write(bytes, () => resolve()));
+  return {};
 }
 
 async function buildRequest(
@@ -99,7 +121,7 @@ async function buildRequest(
       ? fields.length === 0
         ? undefined
         : JSON.stringify(buildFields(fields))
-      : await readInput(context, file);
+      : await readInputText(context, file);
   return { method, path: absolute, headers, ...given('body', body) };
 }
 
@@ -107,6 +129,9 @@ async function buildRequest(
 function absolutePath(path: string): string {
   if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(path) || path.includes('#'))
     throw new IdkitError('IDKIT_USAGE', `the path must not contain a host or a fragment: ${path}`);
+  // A URL would silently lose them.
+  if (/[\0-\x1f\x7f]/.test(path))
+    throw new IdkitError('IDKIT_USAGE', `the path contains a control character: ${JSON.stringify(path)}`);
   if (/^\/admin(\/|\?|$)/.test(path)) return path;
   const relative = path.replace(/^\//, '');
   return relative === '' || relative.startsWith('?')
@@ -136,16 +161,7 @@ async function typedValue(context: CommandContext, text: string): Promise<unknow
   if (text === 'null') return null;
   if (/^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(text)) return Number(text);
   if (!text.startsWith('@')) return text;
-  return (await readInput(context, text.slice(1))).replace(/\r?\n$/, '');
-}
-
-async function readInput(context: CommandContext, file: string): Promise<string> {
-  if (file === '-') return readAll(context.terminal);
-  try {
-    return readFileSync(resolve(context.cwd, file), 'utf8');
-  } catch (error) {
-    throw new IdkitError('IDKIT_USAGE', `${file} cannot be read`, { cause: error });
-  }
+  return (await readInputText(context, text.slice(1))).replace(/\r?\n$/, '');
 }
 
 function readHeaders(flags: Flags): Readonly<Record<string, string>> {
@@ -187,7 +203,7 @@ async function printPages(
   for (let first = 0; hasReader; first += PAGE) {
     const path = `${request.path}${separator}first=${first}&max=${PAGE}`;
     const response = await admin.request({ ...request, path });
-    const fault = responseFault(response, `GET ${response.url}`);
+    const fault = await responseFault(response, `GET ${response.url}`);
     if (fault !== undefined) throw fault;
     const records = parseBody(response.text);
     if (!Array.isArray(records))

@@ -67,40 +67,43 @@ export interface Connected {
  */
 export async function connect(context: CommandContext, flags: Flags): Promise<Connected> {
   const address = baseUrlFlag(flags);
-  const profile = await chooseProfile(context, flags, address);
+  const chosen = { baseUrl: address, dir: context.globals.dir, profile: textFlag(flags, 'profile') };
+  const profile = await chooseProfile(context.env, chosen, context.loadSettings);
   if (profile === undefined) return connectWithSettings(context, address);
   const { profileConnection } = await import('./kept-session.ts');
   const { connectAdmin } = await import('../../../client/index.ts');
   const admin = await connectAdmin(await profileConnection(context, profile));
-  return {
-    admin,
-    baseUrl: profile.url,
-    ...given('realm', profile.realm === 'master' ? undefined : profile.realm),
-  };
+  return { admin, baseUrl: profile.url, ...realmOf(profile) };
+}
+
+/** The flags that select a service. */
+export interface ServiceFlags {
+  dir: string | undefined;
+  baseUrl: string | undefined;
+  profile: string | undefined;
 }
 
 /** Returns the profile that the command uses, or undefined if it uses an address or a platform directory. */
 async function chooseProfile(
-  { env, globals, loadSettings }: CommandContext,
-  flags: Flags,
-  address: string | undefined,
+  env: NodeJS.ProcessEnv,
+  { baseUrl, dir, profile: name }: ServiceFlags,
+  loadSettings: () => Promise<Settings>,
 ): Promise<Profile | undefined> {
-  const name = textFlag(flags, 'profile');
   const rivals = [
-    ...(address === undefined ? [] : ['--base-url']),
+    ...(baseUrl === undefined ? [] : ['--base-url']),
     ...(name === undefined ? [] : ['--profile']),
-    ...(globals.dir === undefined ? [] : ['--dir']),
+    ...(dir === undefined ? [] : ['--dir']),
   ];
   if (name !== undefined && rivals.length > 1) {
     throw new IdkitError('IDKIT_USAGE', `${rivals.join(' and ')} each select a service`, {
       hints: ['pass only one of them'],
     });
   }
-  if (address !== undefined) return undefined;
+  if (baseUrl !== undefined) return undefined;
   const { findProfile, readProfiles } = await import('../../../config/index.ts');
-  const wanted = name ?? (globals.dir === undefined ? env['IDKIT_PROFILE'] : undefined);
+  const wanted = name ?? (dir === undefined ? env['IDKIT_PROFILE'] : undefined);
   if (wanted) return findProfile(readProfiles(env), wanted);
-  if (globals.dir !== undefined || env['IDKIT_DIR']) return undefined;
+  if (dir !== undefined || env['IDKIT_DIR']) return undefined;
   const settings = await loadSettings();
   if (settings.exists) return undefined;
   const profiles = readProfiles(env);
@@ -127,40 +130,47 @@ async function connectWithSettings(context: CommandContext, address: string | un
   return { admin, baseUrl };
 }
 
-/** Timeout in milliseconds for renewing the stored login. An aborted renewal could lose the new refresh token. */
-const RENEWAL_TIMEOUT = 3000;
+/** The realm of a profile. `master` administers other realms, so it is not the default of commands. */
+function realmOf({ realm }: Profile): { realm?: string } {
+  return given('realm', realm === 'master' ? undefined : realm);
+}
+
+/** Time in milliseconds in which the service must respond before the stored login is renewed. */
+const PROBE = 1000;
 
 /**
  * Connects with the stored login alone, for shell completion: it sends no password, so that a wrong one is not counted,
- * and never prompts. Without a platform directory and an address, it uses the session of the current profile. Returns
- * undefined if nothing stores a login.
+ * and never prompts. Selects the service as `connect` does. Returns undefined if nothing stores a login.
  *
- * @throws IDKIT_CREDENTIALS without a usable login
+ * @throws IDKIT_CREDENTIALS without a usable login; IDKIT_UNREACHABLE if the service does not respond within a second
  */
 export async function connectStored(
   context: CommandContext,
-  { dir, baseUrl }: { dir: string | undefined; baseUrl: string | undefined },
-): Promise<AdminClient | undefined> {
+  chosen: ServiceFlags,
+): Promise<Connected | undefined> {
   const { env, cwd } = context;
-  const { findProfile, loadSettings, readProfiles } = await import('../../../config/index.ts');
-  const settings = await loadSettings({ dir, env, cwd });
-  if (!settings.exists) {
-    const profiles = readProfiles(env);
-    const name = env['IDKIT_PROFILE'] || profiles.current;
-    if (name === undefined || dir !== undefined || baseUrl !== undefined) return undefined;
-    const { profileConnection } = await import('./kept-session.ts');
-    const { connectAdmin } = await import('../../../client/index.ts');
-    const kept = await profileConnection(context, findProfile(profiles, name));
-    return connectAdmin({ ...kept, timeoutMilliseconds: RENEWAL_TIMEOUT });
-  }
-  const url = baseUrl?.replace(/\/+$/, '') ?? (await findService(settings));
+  const load = async (): Promise<Settings> => {
+    const { loadSettings } = await import('../../../config/index.ts');
+    return loadSettings({ dir: chosen.dir, env, cwd });
+  };
   const { connectAdmin } = await import('../../../client/index.ts');
-  return connectAdmin({
-    baseUrl: url,
+  const profile = await chooseProfile(env, chosen, load);
+  if (profile !== undefined) {
+    const { profileConnection } = await import('./kept-session.ts');
+    const kept = await profileConnection(context, profile);
+    const admin = await connectAdmin({ ...kept, probeMilliseconds: PROBE });
+    return { admin, baseUrl: profile.url, ...realmOf(profile) };
+  }
+  const settings = await load();
+  if (!settings.exists) return undefined;
+  const baseUrl = chosen.baseUrl?.replace(/\/+$/, '') ?? (await findService(settings));
+  const admin = await connectAdmin({
+    baseUrl,
     username: settings.administrator.username,
-    tokenFile: tokenFile(settings, url),
-    timeoutMilliseconds: RENEWAL_TIMEOUT,
+    tokenFile: tokenFile(settings, baseUrl),
+    probeMilliseconds: PROBE,
   });
+  return { admin, baseUrl };
 }
 
 async function findService(settings: Settings): Promise<string> {

@@ -4,6 +4,7 @@ import { errorMessage, IdkitError } from '../../../core/index.ts';
 import type { CliCommand } from '../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
 import { checkName, given, textFlag, wholeNumber } from '../../flags.ts';
+import { printable } from '../../output/output.ts';
 import { checkTransport, connectionOf } from '../admin/kept-session.ts';
 import { openBrowser, pasteRedirect } from './open-browser.ts';
 import { readCredentials } from './read-credentials.ts';
@@ -56,7 +57,9 @@ async function logIn(context: CommandContext, flags: Flags, url: string | undefi
   await checkTransport(target.url, target.insecureHttp);
   const { profile, login, method } = await logInWith(context, flags, target);
   const connection = await connectionOf(context, profile);
-  const { connectAdmin, endKeptSession, keepLogin } = await import('../../../client/index.ts');
+  const { connectAdmin, endKeptSession, keepLogin, removeKeptLogin } = await import(
+    '../../../client/index.ts'
+  );
   const { saveProfile } = await import('../../../config/index.ts');
   if (login.refreshToken === undefined)
     throw new IdkitError(
@@ -68,12 +71,14 @@ async function logIn(context: CommandContext, flags: Flags, url: string | undefi
         ],
       },
     );
-  const replaced = await keepLogin(connection, login);
+  // The earlier session can belong to another user, realm or client, whose login the new connection does not read.
+  const before = target.before === undefined ? undefined : await connectionOf(context, target.before);
+  const replaced = before === undefined ? undefined : await removeKeptLogin(before);
+  await keepLogin(connection, login);
   await saveProfile(context.env, profile);
-  if (replaced !== undefined && target.before?.url === profile.url)
-    await endKeptSession({ ...connection, clientId: target.before.clientId }, replaced).catch(
-      (error: unknown) =>
-        context.reporter.note(`the earlier session was not ended at the service: ${errorMessage(error)}`),
+  if (before !== undefined && replaced !== undefined)
+    await endKeptSession(before, replaced).catch((error: unknown) =>
+      context.reporter.note(`the earlier session was not ended at the service: ${errorMessage(error)}`),
     );
   const admin = await connectAdmin(connection);
   const answer = await admin.request({
@@ -229,10 +234,13 @@ async function logInByDevice(
     ...realm,
     ...scopeOf(flags),
     show: ({ address, code, completeAddress }) => {
+      // The texts come from the service, which is not trusted yet.
       context.terminal.stderr.write(
-        `Open ${address} in a browser on any machine and enter the code ${code}\n${
-          completeAddress === undefined ? '' : `or open ${completeAddress}\n`
-        }`,
+        printable(
+          `Open ${address} in a browser on any machine and enter the code ${code}\n${
+            completeAddress === undefined ? '' : `or open ${completeAddress}\n`
+          }`,
+        ),
       );
     },
   });

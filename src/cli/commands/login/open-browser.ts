@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { CommandContext } from '../../command.ts';
-import { ask } from '../../terminal.ts';
+import { ask, withoutOwnVariables } from '../../terminal.ts';
 
 /**
  * Prints the address of the login page, and opens it in a browser if this machine has one. Never fails: the person can
@@ -11,7 +11,8 @@ export function openBrowser(context: CommandContext, url: string, { open }: { op
   const command = open ? browserCommand(context.env) : undefined;
   if (command === undefined) return;
   const [program = '', ...argv] = command;
-  const child = spawn(program, [...argv, url], { detached: true, stdio: 'ignore', env: context.env });
+  const env = withoutOwnVariables(context.env);
+  const child = spawn(program, [...argv, url], { detached: true, stdio: 'ignore', env });
   child.on('error', () => context.reporter.note(`${program} did not start, so open the address yourself`));
   child.unref();
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -174,6 +174,25 @@ test('-e opens the record as YAML, and saves what the editor wrote', async () =>
   const removed = await edit('user update flo -e', editor(`sed -i '/^email: /d' "$1"`));
   assert.equal(removed.code, 0, removed.stderr);
   assert.ok(!fieldsOf(await acme.succeed('user get flo'), 'user')['email']);
+});
+
+test('Ctrl-C in the editor does not end the command, because it is a key of the editor', async () => {
+  await acme.succeed('role create keyed');
+  const pressed = `kill -INT ${process.pid}; sleep 0.2; sed -i 's/^name: .*/&\\ndescription: saved/' "$1"`;
+  const ran = await edit('role update keyed -e', editor(pressed));
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.equal(fieldsOf(await acme.succeed('role get keyed'), 'role')['description'], 'saved');
+});
+
+test('the editor does not get the variables of idkit, which contain secrets', async () => {
+  await acme.succeed('role create seen');
+  const file = join(dir, 'environment');
+  const env = { EDITOR: editor(`env > ${file}`), IDKIT_USER_PASSWORD: 'hunter22', LESS: 'R' };
+  const ran = await acme.admin('role update seen -e', { terminal: true, env });
+  assert.equal(ran.code, 0, ran.stderr);
+  const seen = readFileSync(file, 'utf8');
+  assert.match(seen, /^LESS=R$/m);
+  assert.doesNotMatch(seen, /IDKIT_|hunter22/);
 });
 
 test('-e opens the editor again with the error of the parser or of the service', async () => {

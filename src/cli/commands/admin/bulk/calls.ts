@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AdminClient, ServiceResponse } from '../../../../client/index.ts';
 import { IdkitError } from '../../../../core/index.ts';
-import { type ApiRecord, asRecords } from '../lookup.ts';
-import { faultText, responseFault } from '../response-fault.ts';
+import { type ApiRecord, apiPath, asRecords, isSegment } from '../lookup.ts';
+import { responseFault } from '../response-fault.ts';
 
 /** The failure of one record. The other records of the file are not affected. */
 export class LineFault extends Error {
@@ -36,11 +36,11 @@ export function openBulkCalls(admin: AdminClient, realm: string, signal: AbortSi
     for (let tried = 1; ; tried++) {
       const response = await admin.request({
         method,
-        path: `/admin/realms/${encodeURIComponent(realm)}${path}`,
+        path: `/admin/realms${apiPath(realm)}${path}`,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const isPutOff = response.status === 429 || response.status === 503;
-      if (!isPutOff || tried === TRIES) return check(response, method);
+      if (!isPutOff || tried === TRIES) return await check(response, method);
       await pause(pauseBefore(tried, response), undefined, { signal }).catch((error) => {
         throw signal.aborted ? signal.reason : error;
       });
@@ -50,18 +50,20 @@ export function openBulkCalls(admin: AdminClient, realm: string, signal: AbortSi
     realm,
     async send(method, path, body) {
       const response = await request(method, path, body);
-      if (response.status >= 300) throw new LineFault(`${faultText(response)} (${response.status})`);
+      if (response.status >= 300) throw await rejected(response);
       return bodyOf(response);
     },
     async find(path) {
       const response = await request('GET', path);
       if (response.status === 404) return undefined;
-      if (response.status >= 300) throw new LineFault(`${faultText(response)} (${response.status})`);
+      if (response.status >= 300) throw await rejected(response);
       return bodyOf(response);
     },
     async findUser({ id, username }) {
-      if (typeof id === 'string')
-        return (await calls.find(`/users/${encodeURIComponent(id)}`)) as ApiRecord | undefined;
+      if (typeof id === 'string') {
+        if (!isSegment(id)) return undefined;
+        return (await calls.find(apiPath('users', id))) as ApiRecord | undefined;
+      }
       if (typeof username !== 'string') throw new LineFault('the line has neither a username nor an id');
       const query = new URLSearchParams({ username, exact: 'true' });
       const found = asRecords(await calls.send('GET', `/users?${query}`), 'users');
@@ -72,11 +74,16 @@ export function openBulkCalls(admin: AdminClient, realm: string, signal: AbortSi
 }
 
 /** Throws if no further request can succeed, because the session has ended or the service is unavailable. */
-function check(response: ServiceResponse, method: string): ServiceResponse {
-  const fault = responseFault(response, `${method} ${response.url}`);
+async function check(response: ServiceResponse, method: string): Promise<ServiceResponse> {
+  const fault = await responseFault(response, `${method} ${response.url}`);
   const isFatal = response.status === 401 || fault?.code === 'IDKIT_UNREACHABLE';
   if (fault !== undefined && isFatal) throw fault;
   return response;
+}
+
+async function rejected({ status, text }: ServiceResponse): Promise<LineFault> {
+  const { describeRefusal } = await import('../../../../client/index.ts');
+  return new LineFault(`${describeRefusal(text)} (${status})`);
 }
 
 /** Returns the pause in milliseconds that the service demands, or twice the previous pause. */

@@ -115,7 +115,7 @@ export async function runBulk(
   } catch (error) {
     failure ??= error;
   }
-  context.signal.throwIfAborted();
+  if (context.signal.aborted) failure = context.signal.reason;
   const { counts, lines } = report.end(failure === undefined);
   const failed = counts.failed ?? 0;
   return {
@@ -156,7 +156,10 @@ function asFailure(error: unknown, lines: number): IdkitError {
   if (!(error instanceof IdkitError)) throw error;
   if (error.code === 'IDKIT_FAILED' && error.message.startsWith('stopped at line')) return error;
   return new IdkitError(error.code, `stopped after ${renderCount(lines, 'line')}: ${error.message}`, {
-    hints: [...error.hints, 'then run the command again; finished lines are unchanged'],
+    hints: [
+      ...error.hints,
+      `${error.hints.length === 0 ? '' : 'then '}run the command again; finished lines are unchanged`,
+    ],
     cause: error,
   });
 }

@@ -1,5 +1,5 @@
 import { IdkitError, isJsonObject, nearestName } from '../../../../core/index.ts';
-import { type ApiRecord, asRecords } from '../lookup.ts';
+import { type ApiRecord, apiPath, asRecords } from '../lookup.ts';
 import { type BulkCalls, LineFault } from './calls.ts';
 import type { BulkWork, Change } from './run-bulk.ts';
 
@@ -38,7 +38,7 @@ function onUsers(
   };
 }
 
-const pathOf = (user: ApiRecord): string => `/users/${encodeURIComponent(String(user['id']))}`;
+const pathOf = (user: ApiRecord): string => apiPath('users', String(user['id']));
 
 /** Enables or disables the users of a file. */
 export function setEnabled(enabled: boolean): BulkWork {
@@ -85,10 +85,10 @@ export function changeRole(
           const query = new URLSearchParams({ clientId: client });
           const [one] = asRecords(await once(calls.send('GET', `/clients?${query}`)), 'clients');
           if (one === undefined) throw missing(`realm ${calls.realm} has no client ${client}`);
-          owner = `/clients/${encodeURIComponent(String(one['id']))}`;
+          owner = apiPath('clients', String(one['id']));
           mappings = `/role-mappings${owner}`;
         }
-        const record = await once(calls.find(`${owner}/roles/${encodeURIComponent(role)}`));
+        const record = await once(calls.find(`${owner}${apiPath('roles', role)}`));
         const place = client === undefined ? `realm ${calls.realm}` : `client ${client}`;
         if (!isJsonObject(record)) throw missing(`${place} has no role ${role}`);
         found = { id: record['id'], name: record['name'] };
@@ -105,15 +105,14 @@ export function changeGroup(change: 'add' | 'remove', path: string): BulkWork {
     async (user, { calls, dryRun }) => {
       const groups = asRecords(await calls.send('GET', `${pathOf(user)}/groups`), 'groups');
       if (groups.some(({ id }) => id === group) === (change === 'add')) return { result: 'unchanged' };
-      const membership = `${pathOf(user)}/groups/${encodeURIComponent(group)}`;
+      const membership = `${pathOf(user)}${apiPath('groups', group)}`;
       if (!dryRun) await calls.send(change === 'add' ? 'PUT' : 'DELETE', membership);
       return { result: change === 'add' ? 'added' : 'removed' };
     },
     {
       async prepare(calls) {
         const segments = path.split('/').filter((segment) => segment !== '');
-        const address = segments.map((segment) => encodeURIComponent(segment)).join('/');
-        const record = await once(calls.find(`/group-by-path/${address}`));
+        const record = await once(calls.find(apiPath('group-by-path', ...segments)));
         if (!isJsonObject(record)) throw missing(`realm ${calls.realm} has no group /${segments.join('/')}`);
         group = String(record['id']);
       },

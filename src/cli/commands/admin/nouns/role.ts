@@ -2,7 +2,7 @@ import { IdkitError } from '../../../../core/index.ts';
 import type { CliCommand } from '../../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../../command.ts';
 import { given, textFlag } from '../../../flags.ts';
-import type { ApiRecord } from '../lookup.ts';
+import { type ApiRecord, apiPath } from '../lookup.ts';
 import { inRealm, type Place } from '../place.ts';
 import { findClient, findRole, readAll, rolesPath } from '../records/find.ts';
 import type { Noun } from '../records/noun.ts';
@@ -30,7 +30,7 @@ export const ROLE: Noun = {
   ],
   shown: ['name', 'id', 'description', 'composite', 'clientRole', 'attributes'],
   collection: rolesPath,
-  item: (place, { name }) => `${rolesPath(place)}/${encodeURIComponent(String(name))}`,
+  item: (place, { name }) => `${rolesPath(place)}${apiPath(String(name))}`,
   find: findRole,
   list: {
     description: 'list the realm roles, or the roles of a client',

@@ -1,4 +1,4 @@
-import { IdkitError } from '../../../../core/index.ts';
+import { IdkitError, renderCount } from '../../../../core/index.ts';
 import type { CliCommand } from '../../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../../command.ts';
 import type { ApiRecord } from '../lookup.ts';
@@ -161,7 +161,7 @@ async function deleteCredentials(
     );
   }
   const ids = found.map((credential) => String(credential['id']));
-  await askConsent(context, `Delete ${ids.length} credentials of ${user['username']}?`);
+  await askConsent(context, `Delete ${renderCount(ids.length, 'credential')} of ${user['username']}?`);
   for (const each of ids) await place.admin.call('DELETE', `${path}/${encodeURIComponent(each)}`);
   return {
     data: { realm: place.realm, username: user['username'], deleted: ids },

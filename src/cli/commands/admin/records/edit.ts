@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IdkitError } from '../../../../core/index.ts';
 import type { CommandContext } from '../../../command.ts';
+import { withoutOwnVariables } from '../../../terminal.ts';
 import type { ApiRecord } from '../lookup.ts';
 import { parseRecord } from './input-file.ts';
 
@@ -72,20 +73,40 @@ function withoutComments(text: string): string {
 }
 
 /** Runs `$VISUAL`, else `$EDITOR`, else vi, in the terminal of this process. The variable may contain arguments. */
-function runEditor({ env, signal }: CommandContext, file: string): Promise<void> {
+async function runEditor({ env, signal }: CommandContext, file: string): Promise<void> {
   const editor = env['VISUAL'] || env['EDITOR'] || 'vi';
-  return new Promise((resolve, reject) => {
+  const restore = ignoreInterrupts();
+  await new Promise<void>((resolve, reject) => {
     const fail = (what: string): void =>
       reject(
         new IdkitError('IDKIT_FAILED', `the editor ${editor} ${what}`, {
           hints: ['set VISUAL or EDITOR to the command of your editor'],
         }),
       );
-    const child = spawn('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit', env, signal });
+    const child = spawn('sh', ['-c', `${editor} "$1"`, 'sh', file], {
+      stdio: 'inherit',
+      env: withoutOwnVariables(env),
+      signal,
+    });
     child.once('error', (error) => {
       if (signal.aborted) reject(signal.reason);
       else fail(`did not start: ${error.message}`);
     });
     child.once('close', (code) => (code === 0 ? resolve() : fail(`ended with exit code ${code}`)));
-  });
+  }).finally(restore);
+}
+
+/**
+ * Ignores Ctrl-C, because the terminal sends it to all its programs, and in an editor such as vim it is a key. Returns a
+ * function that ends this.
+ */
+function ignoreInterrupts(): () => void {
+  const listeners = process.listeners('SIGINT');
+  const ignore = (): void => {};
+  process.on('SIGINT', ignore);
+  for (const listener of listeners) process.off('SIGINT', listener);
+  return () => {
+    for (const listener of listeners) process.on('SIGINT', listener);
+    process.off('SIGINT', ignore);
+  };
 }

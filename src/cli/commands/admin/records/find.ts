@@ -1,5 +1,5 @@
 import { IdkitError } from '../../../../core/index.ts';
-import { type ApiRecord, asRecords } from '../lookup.ts';
+import { type ApiRecord, apiPath, asRecords } from '../lookup.ts';
 import { inRealm, type Place } from '../place.ts';
 
 /** An id of idkit and of Keycloak. */
@@ -65,7 +65,7 @@ export async function findGroup(place: Place, name: string): Promise<ApiRecord> 
 /** Finds a realm role, or a role of `place.client`, by its name. @throws IDKIT_NOT_FOUND */
 export async function findRole(place: Place, name: string): Promise<ApiRecord> {
   const what = place.client === undefined ? 'role' : `role of the client ${place.client['clientId']}:`;
-  return await orMissing(place, `${rolesPath(place)}/${encodeURIComponent(name)}`, { what, name });
+  return await orMissing(place, `${rolesPath(place)}${apiPath(name)}`, { what, name });
 }
 
 /** Returns the path of the realm roles, or of the roles of `place.client`. */

@@ -13,8 +13,19 @@ const MAX_BYTES = 67_108_864;
  * @throws IDKIT_USAGE
  */
 export async function readInput(context: CommandContext, file: string): Promise<ApiRecord> {
-  const text = file === '-' ? await readStdin(context) : await readText(context, file);
-  return await parseRecord(text, `--file ${file}`);
+  return await parseRecord(await readInputText(context, file), `--file ${file}`);
+}
+
+/** Reads a file, or stdin if the file is `-`. @throws IDKIT_USAGE */
+export async function readInputText(context: CommandContext, file: string): Promise<string> {
+  if (file === '-') return await readStdin(context);
+  try {
+    return await readFile(resolve(context.cwd, file), 'utf8');
+  } catch (error) {
+    throw new IdkitError('IDKIT_USAGE', `the file ${file} cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
 }
 
 /** Parses a record that is JSON or YAML. @throws IDKIT_USAGE with the line of the error */
@@ -41,16 +52,6 @@ function parseJson(text: string, source: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     throw new IdkitError('IDKIT_USAGE', `${source} is not JSON: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
-}
-
-async function readText(context: CommandContext, file: string): Promise<string> {
-  try {
-    return await readFile(resolve(context.cwd, file), 'utf8');
-  } catch (error) {
-    throw new IdkitError('IDKIT_USAGE', `--file ${file} cannot be read: ${(error as Error).message}`, {
       cause: error,
     });
   }

@@ -5,7 +5,8 @@ import type { ApiRecord } from '../lookup.ts';
 const MAPS = new Set(['attributes', 'config', 'smtpServer', 'browserSecurityHeaders']);
 
 /** Fields that hold secrets. Their values must not be arguments, which every user of the machine can see. */
-const SECRET = /(^|\.)(secret|password|credentials|privateKey|keystorePassword|keyPassword)$/;
+const SECRET =
+  /(^|\.)(credentials(\..+)?|bindCredential|privateKey|registrationAccessToken|secretData|client\.secret\.rotated|\w*(secret|password))$/i;
 
 /**
  * Changes the fields of a record as `--set path=value` says. A value that is JSON is parsed. If the field holds a text,
