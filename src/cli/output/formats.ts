@@ -8,7 +8,7 @@ export const FORMATS = ['table', 'json', 'yaml', 'csv', 'name'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** What a format needs to know about a list. */
-export interface Listing extends Pick<ListOutcome, 'columns' | 'records' | 'name'> {
+export interface Listing extends Pick<ListOutcome, 'columns' | 'records' | 'name' | 'empty'> {
   /** The fields of `--fields`. Undefined: the columns of the list, and all fields in JSON and YAML. */
   fields?: readonly string[];
   /** The number of columns of the terminal. Undefined without a terminal. */
@@ -59,7 +59,10 @@ async function* renderTable(listing: Listing): AsyncGenerator<string> {
     for (const record of batch) lines.push(...layout.lines(record));
     yield text(lines);
   }
-  if (layout === undefined) yield text(chooseLayout(columns, [], listing.width).heading);
+  if (layout !== undefined) return;
+  yield text(
+    listing.empty === undefined ? chooseLayout(columns, [], listing.width).heading : [listing.empty],
+  );
 }
 
 /** A column of `--fields` is never left out, because the user named it. */
