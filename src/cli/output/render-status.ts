@@ -65,7 +65,10 @@ function renderService(report: StatusReport): readonly Pair[] {
 
 function renderBackups(report: StatusReport, now: number): readonly Pair[] {
   const { lastBackup, lastVerify, lastDrill, schedule, disks } = report;
-  const ago = (at: string) => `${renderAge((now - Date.parse(at)) / 1000)} ago`;
+  const ago = (at: string) => {
+    const seconds = (now - Date.parse(at)) / 1000;
+    return seconds < 0 ? `${renderAge(-seconds)} ahead of the clock` : `${renderAge(seconds)} ago`;
+  };
   const restore = disks.find(({ purpose }) => purpose === 'restore');
   return [
     [

@@ -28,7 +28,7 @@ export function openLogin(connection: AdminConnection): Login {
     login.accessExpiresAt - RENEW_BEFORE_MILLISECONDS > Date.now();
 
   const renew = (): Promise<KeptLogin> =>
-    exclusively(connection, file, async () => {
+    exclusively(connection, async () => {
       // Another process may have renewed the login while this one waited for the lock.
       const kept = file.read();
       if (usable(kept)) return kept;
@@ -112,7 +112,7 @@ export function readKeptLogin(connection: AdminConnection): KeptLogin | undefine
 /** Stores a login in the token file of the connection, and returns the login that it replaces. */
 export function keepLogin(connection: AdminConnection, login: KeptLogin): Promise<KeptLogin | undefined> {
   const file = fileOf(connection);
-  return exclusively(connection, file, async () => {
+  return exclusively(connection, async () => {
     const replaced = file.read();
     file.write(login);
     return replaced;
@@ -126,7 +126,7 @@ export function keepLogin(connection: AdminConnection, login: KeptLogin): Promis
  */
 export function removeKeptLogin(connection: AdminConnection): Promise<KeptLogin | undefined> {
   const file = fileOf(connection);
-  return exclusively(connection, file, async () => {
+  return exclusively(connection, async () => {
     const removed = file.read();
     file.remove();
     return removed;
@@ -148,7 +148,7 @@ export async function endKeptSession(connection: AdminConnection, kept: KeptLogi
 function fileOf(connection: AdminConnection): TokenFile {
   const { baseUrl, username } = connection;
   return openTokenFile(
-    connection.tokenFile,
+    connection.tokenFile?.path,
     [baseUrl, realmOf(connection), clientOf(connection), username].join(' '),
   );
 }
@@ -156,12 +156,9 @@ function fileOf(connection: AdminConnection): TokenFile {
 const realmOf = ({ realm = 'master' }: AdminConnection): string => realm;
 const clientOf = ({ clientId = 'admin-cli' }: AdminConnection): string => clientId;
 
-function exclusively<T>(
-  { lock, signal }: AdminConnection,
-  file: TokenFile,
-  work: () => Promise<T>,
-): Promise<T> {
-  return lock === undefined ? file.exclusively(signal, work) : lock(work);
+/** Runs `work` under the lock of the token file, because a refresh token can be used only once. */
+function exclusively<T>({ tokenFile }: AdminConnection, work: () => Promise<T>): Promise<T> {
+  return tokenFile === undefined ? work() : tokenFile.lock(work);
 }
 
 function post(
@@ -249,15 +246,11 @@ export interface AdminConnection {
   /** Absent for a session that only the token file contains: a new login then needs the person. */
   password?: Secret;
   /**
-   * The file (mode 0600) that stores the login between runs. Processes lock the file while they renew the login.
-   * Default: the login is in memory only.
+   * The file (mode 0600) that stores the login between runs. `lock` runs the renewal under a lock that all processes with
+   * this file share. A lock must not end while its holder is alive, however slow: two renewals with one refresh token end
+   * the session. Default: the login is in memory only.
    */
-  tokenFile?: string;
-  /**
-   * Runs the renewal under a lock that all processes with this token file share. Default: a lock file next to the token
-   * file.
-   */
-  lock?: <T>(work: () => Promise<T>) => Promise<T>;
+  tokenFile?: { path: string; lock<T>(work: () => Promise<T>): Promise<T> };
   /** What the operator can do if the session has ended, for example a command that starts a new one. */
   renewHint?: string;
   signal?: AbortSignal;
