@@ -17,7 +17,7 @@ export function addBackups(program: CliCommand, run: Runner): void {
       ['idkit backups list', 'age, size and last verification of each set'],
       ['idkit backups prune --dry-run', 'which sets would be deleted, and why'],
     ]);
-  withOutputFlags(backups.command('list'))
+  withOutputFlags(backups.command('list'), { fields: 'name,bytes', jq: '[?sealed].name' })
     .description('list the sets of the backup root with age, size and last verification')
     .settingFlags('backups list')
     .examples([
@@ -25,7 +25,7 @@ export function addBackups(program: CliCommand, run: Runner): void {
       ['idkit backups list -o name', 'the names of the sets, one a line'],
     ])
     .action(run(listSets));
-  withOutputFlags(backups.command('prune'))
+  withOutputFlags(backups.command('prune'), { fields: 'name,action', jq: "[?action=='delete'].name" })
     .description('delete sets older than --keep-days, but never the newest good set')
     .settingFlags('backups prune')
     .option('--dry-run', 'report which sets would be deleted, but delete nothing')

@@ -17,7 +17,7 @@ export function addConfig(program: CliCommand, run: Runner): void {
 }
 
 function addShow(config: CliCommand, run: Runner): void {
-  withOutputFlags(config.command('show'))
+  withOutputFlags(config.command('show'), { fields: 'name,value', jq: "[?source!='default'].name" })
     .description(
       'show each setting with its value and its source (flag, environment, .env, idkit.yaml or default), and hide secrets',
     )
@@ -36,7 +36,7 @@ function addShow(config: CliCommand, run: Runner): void {
 }
 
 function addThemes(config: CliCommand, run: Runner): void {
-  withOutputFlags(config.command('themes'))
+  withOutputFlags(config.command('themes'), { fields: 'name,usable', jq: '[?usable].name' })
     .description('check each theme in config/themes: its colours, logo, texts and links')
     .examples([['idkit config themes', 'each theme with its problems; exit code 3 if one cannot be used']])
     .action(

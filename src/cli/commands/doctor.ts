@@ -13,7 +13,7 @@ import { writeJunit } from '../write-junit.ts';
 
 /** `idkit doctor` */
 export function addDoctor(program: CliCommand, run: Runner): void {
-  withOutputFlags(program.command('doctor'))
+  withOutputFlags(program.command('doctor'), { fields: 'id,detail', jq: "[?outcome=='failed'].detail" })
     .description(
       'examine settings, files, disks, clocks, the database, TLS, cookies and proxy headers, and collect them for support',
     )
@@ -23,7 +23,7 @@ export function addDoctor(program: CliCommand, run: Runner): void {
     .examples([
       ['idkit doctor', 'runs every check; exit code 3 if one fails'],
       ['idkit doctor --bundle idkit.tar.gz --log serve.log', 'collects what a support engineer asks for'],
-      ["idkit doctor --jq '[?outcome==`failed`].detail'", 'prints what is wrong'],
+      [`idkit doctor --jq "[?outcome=='failed'].detail"`, 'prints what is wrong'],
       ['idkit doctor --verbose', 'also shows every setting with its source'],
     ])
     .action(run(examine));

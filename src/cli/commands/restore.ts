@@ -170,7 +170,7 @@ function renderResult(context: CommandContext, result: RestoreResult): string {
 const CHECKLIST_COLUMNS: readonly Column[] = [
   { title: 'CHECK', field: 'title' },
   { title: 'OUTCOME', field: 'outcome' },
-  { title: 'DETAIL', field: 'detail', priority: 2 },
+  { title: 'DETAIL', field: 'detail' },
 ];
 
 function renderChecklist(rows: readonly ChecklistRow[], width: number | undefined): string {

@@ -8,7 +8,7 @@ import { writeJunit } from '../write-junit.ts';
 
 /** `idkit smoke`, also `smoke-test` */
 export function addSmoke(program: CliCommand, run: Runner): void {
-  withOutputFlags(program.command('smoke'))
+  withOutputFlags(program.command('smoke'), { fields: 'id,detail', jq: "[?outcome=='failed'].detail" })
     .alias('smoke-test')
     .description('test a running service: logins, tokens, logout, and the checklist after a restore')
     .option('--base-url <url>', 'test the service at this address; no platform directory is needed')

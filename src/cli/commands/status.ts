@@ -16,7 +16,10 @@ const INTERVAL = '5';
 
 /** `idkit status` */
 export function addStatus(program: CliCommand, run: Runner): void {
-  withOutputFlags(program.command('status'))
+  withOutputFlags(program.command('status'), {
+    fields: 'service.health,lastBackup.name',
+    jq: 'lastBackup.name',
+  })
     .description(
       'show health, versions, sessions, backups, verification, drill, timers and keys, and find what is wrong',
     )

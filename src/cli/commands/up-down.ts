@@ -10,7 +10,7 @@ import { withOutputFlags } from '../output/presentation.ts';
 
 /** `idkit up` */
 export function addUp(program: CliCommand, run: Runner): void {
-  withOutputFlags(program.command('up'))
+  withOutputFlags(program.command('up'), { fields: 'name,health', jq: "[?health!='UP'].name" })
     .description(
       'start the containers in order (database, service, proxy, applications), and wait until each one is ready',
     )

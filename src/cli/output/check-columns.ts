@@ -15,7 +15,7 @@ const OUTCOME: Column = {
 
 const ABOUT: readonly Column[] = [
   { title: 'SUBJECT', field: 'subject', priority: 2 },
-  { title: 'DETAIL', field: 'detail', priority: 2 },
+  { title: 'DETAIL', field: 'detail' },
 ];
 
 /** The columns of `idkit doctor`, whose checks have short ids. */

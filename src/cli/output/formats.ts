@@ -1,3 +1,4 @@
+import { wrapLines } from './display-width.ts';
 import { pickFields, valueAt } from './field-path.ts';
 import { chooseLayout } from './layout.ts';
 import type { Column, ListedRecord, ListOutcome } from './lists.ts';
@@ -60,9 +61,9 @@ async function* renderTable(listing: Listing): AsyncGenerator<string> {
     yield text(lines);
   }
   if (layout !== undefined) return;
-  yield text(
-    listing.empty === undefined ? chooseLayout(columns, [], listing.width).heading : [listing.empty],
-  );
+  const { empty, width } = listing;
+  if (empty === undefined) yield text(chooseLayout(columns, [], width).heading);
+  else yield text([width === undefined ? printable(empty) : wrapLines(printable(empty), width)]);
 }
 
 /** A column of `--fields` is never left out, because the user named it. */

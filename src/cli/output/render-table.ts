@@ -2,7 +2,8 @@ import { cellText, chooseLayout, pairLines } from './layout.ts';
 import type { Column, ListedRecord } from './lists.ts';
 
 /**
- * Renders a table within a text. A command whose whole result is one list has a `list` in its outcome instead.
+ * Renders a table within a text. A command whose whole result is one list has a `list` in its outcome instead. Nobody is
+ * notified of columns that are left out, so each column should be important.
  *
  * @param width the number of columns of the terminal. Undefined without a terminal: nothing is left out or wrapped then
  */

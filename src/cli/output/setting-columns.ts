@@ -4,5 +4,5 @@ import type { Column } from './lists.ts';
 export const SETTING_COLUMNS: readonly Column[] = [
   { title: 'SETTING', field: 'name' },
   { title: 'VALUE', field: 'value', show: (value) => (value === null ? 'null' : value) },
-  { title: 'SOURCE', field: 'source', priority: 2 },
+  { title: 'SOURCE', field: 'source' },
 ];

@@ -14,10 +14,15 @@ export async function checkService(patient: Patient): Promise<readonly SmokeChec
   const publicUrl = settings.baseUrl ?? serviceUrl;
   let offset: number | undefined;
   let isSilent = false;
-  /** Skips a check that would only wait for the same silent address again. */
-  const needPublic = (): string => {
+  /** Skips a check that would only wait for a silent address again, or that needs a service that is not running. */
+  const needPublic = async (): Promise<string> => {
     const url = needUrl(publicUrl);
     if (isSilent && url === serviceUrl) throw new DoesNotApply('the service does not respond');
+    // Another machine may serve the base URL.
+    if (serviceUrl === undefined)
+      await patient.call(`${url}/realms/master`).catch(({ message }: Error) => {
+        throw new DoesNotApply(`the service is not running on this machine, and ${message}`);
+      });
     return url;
   };
   return [
@@ -42,9 +47,9 @@ export async function checkService(patient: Patient): Promise<readonly SmokeChec
     await patient.check('base-url', async () => checkBaseUrl(patient)),
     await patient.check('dns', async () => checkDns(publicUrl)),
     await patient.check('tls', async () => checkTls(publicUrl)),
-    await patient.check('issuer', async () => checkIssuer(patient, needPublic())),
-    await patient.check('cookies', async () => checkCookies(patient, needPublic())),
-    await patient.check('proxy-headers', async () => checkProxyHeaders(patient, needPublic())),
+    await patient.check('issuer', async () => checkIssuer(patient, await needPublic())),
+    await patient.check('cookies', async () => checkCookies(patient, await needPublic())),
+    await patient.check('proxy-headers', async () => checkProxyHeaders(patient, await needPublic())),
   ];
 }
 

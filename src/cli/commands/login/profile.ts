@@ -28,7 +28,7 @@ export function addProfile(program: CliCommand, run: Runner): void {
     .command('profile')
     .description('list and choose the services to which you have logged in')
     .examples([['idkit profile list', 'prints the address, user and expiry of each session']]);
-  withOutputFlags(profile.command('list'))
+  withOutputFlags(profile.command('list'), { fields: 'name,url', jq: '[?current].name' })
     .description('list the profiles and their sessions')
     .examples([['idkit profile list', 'prints the address, user and expiry of each session']])
     .action(run(listProfiles));
