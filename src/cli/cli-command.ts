@@ -1,6 +1,7 @@
 import { Command, Help, type Option } from 'commander';
 import { flagsOfCommand } from '../config/index.ts';
-import { renderExamples, renderItem, wrapWords } from './output/wrap.ts';
+import { wrapWords } from './output/display-width.ts';
+import { renderExamples, renderItem } from './output/wrap.ts';
 
 /** A command line to copy, and what it does. */
 export type Example = readonly [commandLine: string, does: string];

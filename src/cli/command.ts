@@ -24,6 +24,8 @@ export interface Outcome {
   data?: Record<string, unknown>;
   /** The text for people on stdout, without a final newline. */
   text?: string;
+  /** True if `text` is for programs or for copying, so that a terminal must not wrap it. */
+  verbatim?: true;
   /** A list, instead of `text`. The JSON result has it under its noun, in addition to `data`. */
   list?: ListOutcome;
   /** One record, instead of `text`. The JSON result does not contain it; `data` does. */

@@ -17,6 +17,7 @@ export { isGeneratedValue, writeEnvironmentValue } from './environment/write.ts'
 export { type InitResult, initPlatform } from './init.ts';
 export { listenUrl } from './listen-url.ts';
 export { acquireLock, type Lock, type LockOptions, readLockHolder } from './lock/lock.ts';
+export { lockedFile } from './lock/locked-file.ts';
 export { findHolders, type LockHolder } from './lock/record.ts';
 export { checkMasterKey, generateMasterKey } from './master-key.ts';
 export { ownDirectory, ownVersion } from './own-version.ts';

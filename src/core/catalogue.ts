@@ -72,8 +72,9 @@ export const ERROR_CATALOGUE = {
   IDKIT_PORT_TAKEN: {
     exit: 1,
     meaning: 'the address to listen on is in use',
-    when: '`serve` cannot listen because another program uses the port',
-    advice: 'stop the other program, or choose another port with `--port` or `--management-port`',
+    when: '`serve`, a container of `up`, or `login --port` cannot listen because another program uses the port',
+    advice:
+      'stop the other program, or choose another port: `--port` or `--management-port`, or for a container its port in `.env`',
   },
   IDKIT_FAILED: {
     exit: 1,

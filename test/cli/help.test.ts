@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildProgram, type CliCommand } from '../../src/cli/index.ts';
-import { renderExamples, renderItem, wrapCommandLine, wrapWords } from '../../src/cli/output/wrap.ts';
+import { wrapWords } from '../../src/cli/output/display-width.ts';
+import { renderExamples, renderItem, wrapCommandLine } from '../../src/cli/output/wrap.ts';
 import { run } from './run.ts';
 
 const program = await buildProgram(() => async () => {});

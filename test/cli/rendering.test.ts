@@ -163,11 +163,15 @@ test('prints sizes, durations and ages in a short form', () => {
 test('a table removes control characters from its values', () => {
   assert.equal(
     renderTable(
-      ['A', 'B'],
       [
-        ['x\u001b[31m\n', true],
-        ['long value', null],
+        { title: 'A', field: 'a' },
+        { title: 'B', field: 'b' },
       ],
+      [
+        { a: 'x\u001b[31m\n', b: true },
+        { a: 'long value', b: null },
+      ],
+      undefined,
     ),
     'A           B\nx           yes\nlong value',
   );

@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { cp, lstat, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,6 +71,30 @@ export async function onSmallDisk(
     await work(dir);
   } finally {
     execFileSync('umount', ['-l', dir]);
+    await rm(dir, { recursive: true });
+  }
+}
+
+/**
+ * Mounts a file system that never responds, like that of a network server that is gone, and calls `work` with its
+ * directory. Skips the test without the right to mount.
+ */
+export async function onHangingDisk(t: TestContext, work: (dir: string) => Promise<void>): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), 'idkit-test-hanging-'));
+  // The shell keeps the device open, but never reads the requests of the kernel.
+  const script = `exec 3<>/dev/fuse && mount -i -t fuse -o fd=3,rootmode=40000,user_id=0,group_id=0 hanging "$0" && echo mounted && read -r _`;
+  const shell = spawn('bash', ['-c', script, dir], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const [said] = (await Promise.race([once(shell.stdout, 'data'), once(shell, 'close')])) as [unknown];
+  const isMounted = String(said) === 'mounted\n';
+  try {
+    if (isMounted) await work(dir);
+    else if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1')
+      throw new Error('a hanging file system cannot be mounted');
+    else t.skip('needs /dev/fuse and the right to mount');
+  } finally {
+    // Without the device, every waiting call ends with an error.
+    shell.kill();
+    if (isMounted) execFileSync('umount', ['-l', dir]);
     await rm(dir, { recursive: true });
   }
 }

@@ -57,7 +57,7 @@ async function backUp(context: CommandContext, flags: Flags): Promise<Outcome> {
   context.reporter.note(
     `${renderBytes(result.bytes)} in ${renderMilliseconds(result.milliseconds)}: ${result.parts.join(', ')}`,
   );
-  return { data, text: result.dir, findings, ...given('failure', failure) };
+  return { data, text: result.dir, verbatim: true, findings, ...given('failure', failure) };
 }
 
 async function readPassphrase(context: CommandContext): Promise<import('../../core/index.ts').Secret> {

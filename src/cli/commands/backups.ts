@@ -3,7 +3,8 @@ import type { BackupEntry } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given } from '../flags.ts';
-import { renderTable } from '../output/render-table.ts';
+import type { Column, ListOutcome } from '../output/lists.ts';
+import { withOutputFlags } from '../output/presentation.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
 import { confirm } from '../terminal.ts';
 
@@ -16,14 +17,15 @@ export function addBackups(program: CliCommand, run: Runner): void {
       ['idkit backups list', 'age, size and last verification of each set'],
       ['idkit backups prune --dry-run', 'which sets would be deleted, and why'],
     ]);
-  backups
-    .command('list')
+  withOutputFlags(backups.command('list'), { fields: 'name,bytes', jq: '[?sealed].name' })
     .description('list the sets of the backup root with age, size and last verification')
     .settingFlags('backups list')
-    .examples([['idkit backups list --json', 'as JSON for scripts']])
+    .examples([
+      ['idkit backups list --json', 'as JSON for scripts'],
+      ['idkit backups list -o name', 'the names of the sets, one a line'],
+    ])
     .action(run(listSets));
-  backups
-    .command('prune')
+  withOutputFlags(backups.command('prune'), { fields: 'name,action', jq: "[?action=='delete'].name" })
     .description('delete sets older than --keep-days, but never the newest good set')
     .settingFlags('backups prune')
     .option('--dry-run', 'report which sets would be deleted, but delete nothing')
@@ -39,24 +41,32 @@ async function listSets(context: CommandContext, flags: Flags): Promise<Outcome>
   const settings = await context.loadPlatform(settingsFromFlags('backups list', flags));
   const { listBackups } = await import('../../procedures/index.ts');
   const { findings, failure, ...data } = await listBackups(settings, { clock: context.procedure.clock });
-  const text =
-    data.sets.length === 0
-      ? `${data.root} contains no sets`
-      : renderTable(['NAME', 'AGE', 'SIZE', 'PARTS', 'SEAL', 'VERIFIED'], data.sets.map(renderRow));
-  return { data, text, findings, ...given('failure', failure) };
+  const list: ListOutcome = {
+    noun: 'sets',
+    columns: SET_COLUMNS,
+    records: data.sets.map((set) => ({ ...set })),
+    name: 'name',
+    empty: `${data.root} contains no sets`,
+  };
+  return { data, list, findings, ...given('failure', failure) };
 }
 
-function renderRow(set: BackupEntry): readonly string[] {
-  const verified =
-    set.verified === undefined ? 'never' : `${renderVerdict(set.verified)} ${set.verified.at.slice(0, 16)}Z`;
-  return [
-    set.name,
-    renderAge(set.ageSeconds),
-    renderBytes(set.bytes),
-    set.parts.join(','),
-    set.sealed ? 'sealed' : 'unsealed',
-    verified,
-  ];
+const SET_COLUMNS: readonly Column[] = [
+  { title: 'NAME', field: 'name' },
+  { title: 'AGE', field: 'ageSeconds', show: (seconds) => renderAge(Number(seconds)) },
+  { title: 'SIZE', field: 'bytes', show: (bytes) => renderBytes(Number(bytes)) },
+  { title: 'PARTS', field: 'parts', priority: 3 },
+  { title: 'SEAL', field: 'sealed', priority: 2, show: (sealed) => (sealed ? 'sealed' : 'unsealed') },
+  {
+    title: 'VERIFIED',
+    field: 'verified',
+    priority: 2,
+    show: (_, set) => renderVerified(set as unknown as BackupEntry),
+  },
+];
+
+function renderVerified({ verified }: BackupEntry): string {
+  return verified === undefined ? 'never' : `${renderVerdict(verified)} ${verified.at.slice(0, 16)}Z`;
 }
 
 /** Renders a verdict. A good set whose seal was not checked is not authenticated. */
@@ -92,12 +102,16 @@ async function pruneSets(context: CommandContext, flags: Flags): Promise<Outcome
     ...context.procedure,
     ...given('dryRun', dryRun ? true : undefined),
   });
-  const text =
-    data.decisions.length === 0
-      ? `${data.root} contains no sets`
-      : renderTable(
-          ['NAME', 'ACTION', 'WHY'],
-          data.decisions.map(({ name, action, reason }) => [name, action, reason]),
-        );
-  return { data, text, findings, ...given('failure', failure) };
+  const list: ListOutcome = {
+    noun: 'decisions',
+    columns: [
+      { title: 'NAME', field: 'name' },
+      { title: 'ACTION', field: 'action' },
+      { title: 'WHY', field: 'reason', priority: 2 },
+    ],
+    records: data.decisions.map((decision) => ({ ...decision })),
+    name: 'name',
+    empty: `${data.root} contains no sets`,
+  };
+  return { data, list, findings, ...given('failure', failure) };
 }

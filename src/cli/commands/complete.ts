@@ -30,6 +30,7 @@ async function printNames(context: CommandContext, kind: NameKind, request: Name
   const shown = names.filter(({ name }) => name.startsWith(request.prefix) && isPlain(name));
   return {
     text: shown.map(({ name, text }) => (text === '' ? name : `${name}\t${oneLine(text)}`)).join('\n'),
+    verbatim: true,
   };
 }
 

@@ -39,7 +39,7 @@ export function addCompletion(program: CliCommand, run: Runner): void {
       .action(
         run(async () => {
           const script = await renderCompletion(program, shell);
-          return { data: { shell, script }, text: script.trimEnd() };
+          return { data: { shell, script }, text: script.trimEnd(), verbatim: true };
         }),
       );
   }

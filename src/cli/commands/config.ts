@@ -1,6 +1,7 @@
 import type { CliCommand } from '../cli-command.ts';
 import type { Runner } from '../command.ts';
-import { renderTable } from '../output/render-table.ts';
+import { withOutputFlags } from '../output/presentation.ts';
+import { SETTING_COLUMNS } from '../output/setting-columns.ts';
 
 /** `idkit config show` and `idkit config themes` */
 export function addConfig(program: CliCommand, run: Runner): void {
@@ -16,8 +17,7 @@ export function addConfig(program: CliCommand, run: Runner): void {
 }
 
 function addShow(config: CliCommand, run: Runner): void {
-  config
-    .command('show')
+  withOutputFlags(config.command('show'), { fields: 'name,value', jq: "[?source!='default'].name" })
     .description(
       'show each setting with its value and its source (flag, environment, .env, idkit.yaml or default), and hide secrets',
     )
@@ -26,24 +26,17 @@ function addShow(config: CliCommand, run: Runner): void {
       run(async (context) => {
         const settings = await context.loadPlatform();
         const { showSettings } = await import('../../config/index.ts');
-        const shown = showSettings(settings);
+        const shown = showSettings(settings).map(({ name, value, source }) => ({ name, value, source }));
         return {
-          data: {
-            dir: settings.dir,
-            settings: shown.map(({ name, value, source }) => ({ name, value, source })),
-          },
-          text: renderTable(
-            ['SETTING', 'VALUE', 'SOURCE'],
-            shown.map(({ name, value, source }) => [name, value === null ? 'null' : value, source]),
-          ),
+          data: { dir: settings.dir, settings: shown },
+          list: { noun: 'settings', columns: SETTING_COLUMNS, records: shown, name: 'name' },
         };
       }),
     );
 }
 
 function addThemes(config: CliCommand, run: Runner): void {
-  config
-    .command('themes')
+  withOutputFlags(config.command('themes'), { fields: 'name,usable', jq: '[?usable].name' })
     .description('check each theme in config/themes: its colours, logo, texts and links')
     .examples([['idkit config themes', 'each theme with its problems; exit code 3 if one cannot be used']])
     .action(
@@ -57,14 +50,20 @@ function addThemes(config: CliCommand, run: Runner): void {
         const warnings = problems
           .filter(({ kind }) => kind === 'warning')
           .map((one) => `warning: ${line(one)}`);
-        const rows = themes.map(({ name, usable, has }) => [name, usable ? 'yes' : 'no', has.join(', ')]);
-        const table =
-          themes.length === 0
-            ? `there is no theme in ${settings.dir}/config/themes`
-            : renderTable(['THEME', 'USABLE', 'HAS'], rows);
         return {
           data: { dir: settings.dir, themes },
-          text: [table.trimEnd(), ...warnings].join('\n'),
+          list: {
+            noun: 'themes',
+            columns: [
+              { title: 'THEME', field: 'name' },
+              { title: 'USABLE', field: 'usable' },
+              { title: 'HAS', field: 'has', priority: 2 },
+            ],
+            records: themes.map((theme) => ({ ...theme })),
+            name: 'name',
+            empty: `there is no theme in ${settings.dir}/config/themes`,
+            ...(warnings.length === 0 ? {} : { summary: warnings.join('\n') }),
+          },
           findings: problems
             .filter(({ kind }) => kind === 'error')
             .map((one) => ({ code: 'THEME_INVALID', message: line(one) })),

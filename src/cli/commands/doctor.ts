@@ -4,14 +4,16 @@ import type { DoctorResult } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, textFlag } from '../flags.ts';
+import { CHECK_COLUMNS } from '../output/check-columns.ts';
+import { withOutputFlags } from '../output/presentation.ts';
 import { renderPairs, renderTable } from '../output/render-table.ts';
 import { renderBytes } from '../output/render-units.ts';
+import { SETTING_COLUMNS } from '../output/setting-columns.ts';
 import { writeJunit } from '../write-junit.ts';
 
 /** `idkit doctor` */
 export function addDoctor(program: CliCommand, run: Runner): void {
-  program
-    .command('doctor')
+  withOutputFlags(program.command('doctor'), { fields: 'id,detail', jq: "[?outcome=='failed'].detail" })
     .description(
       'examine settings, files, disks, clocks, the database, TLS, cookies and proxy headers, and collect them for support',
     )
@@ -21,6 +23,7 @@ export function addDoctor(program: CliCommand, run: Runner): void {
     .examples([
       ['idkit doctor', 'runs every check; exit code 3 if one fails'],
       ['idkit doctor --bundle idkit.tar.gz --log serve.log', 'collects what a support engineer asks for'],
+      [`idkit doctor --jq "[?outcome=='failed'].detail"`, 'prints what is wrong'],
       ['idkit doctor --verbose', 'also shows every setting with its source'],
     ])
     .action(run(examine));
@@ -41,35 +44,43 @@ async function examine(context: CommandContext, flags: Flags): Promise<Outcome> 
   const junit = textFlag(flags, 'junit');
   if (junit !== undefined) await writeJunit(context, junit, renderJunit('doctor', result));
   const { findings, ...data } = result;
-  return { data, findings, text: renderDoctor(result, context.globals.verbose) };
+  return {
+    data,
+    findings,
+    list: {
+      noun: 'checks',
+      columns: CHECK_COLUMNS,
+      records: result.checks.map((check) => ({ ...check })),
+      name: 'id',
+      intro: (width) => describePlatform(result, { verbose: context.globals.verbose, width }),
+      summary: `\n${result.passed} passed, ${result.failed} failed, ${renderCount(result.notApplicable, 'does not apply', 'do not apply')}`,
+    },
+  };
 }
 
-function renderDoctor(result: DoctorResult, verbose: boolean): string {
-  const { machine, checks, settings } = result;
-  const words = { passed: 'passed', failed: 'FAILED', 'not-applicable': 'does not apply' } as const;
+function describePlatform(
+  result: DoctorResult,
+  { verbose, width }: { verbose: boolean; width: number | undefined },
+): readonly string[] {
+  const { machine, settings } = result;
   const shown = verbose ? settings : settings.filter(({ source }) => source !== 'default');
+  const pairs = [
+    ['idkit', `${machine.idkit} on Node.js ${machine.node}, OpenSSL ${machine.openssl}`],
+    ['system', `${machine.system}, ${machine.timeZone}`],
+    [
+      'machine',
+      `${renderCount(machine.processors, 'processor')}, ${renderBytes(machine.memoryBytes)} of memory`,
+    ],
+    ['directory', result.dir],
+    ['bundle', result.bundle],
+  ] as const;
   return [
-    renderPairs([
-      ['idkit', `${machine.idkit} on Node.js ${machine.node}, OpenSSL ${machine.openssl}`],
-      ['system', `${machine.system}, ${machine.timeZone}`],
-      [
-        'machine',
-        `${renderCount(machine.processors, 'processor')}, ${renderBytes(machine.memoryBytes)} of memory`,
-      ],
-      ['directory', result.dir],
-      ['bundle', result.bundle],
-    ]),
+    renderPairs(pairs, width),
     '',
     renderTable(
-      ['SETTING', 'VALUE', 'SOURCE'],
-      shown.map(({ name, value, source }) => [name, value === null ? 'null' : value, source]),
+      SETTING_COLUMNS,
+      shown.map((setting) => ({ ...setting })),
+      width,
     ),
-    '',
-    renderTable(
-      ['OUTCOME', 'CHECK', 'SUBJECT', 'DETAIL'],
-      checks.map(({ outcome, id, subject, detail }) => [words[outcome], id, subject, detail]),
-    ),
-    '',
-    `${result.passed} passed, ${result.failed} failed, ${renderCount(result.notApplicable, 'does not apply', 'do not apply')}`,
-  ].join('\n');
+  ];
 }

@@ -54,5 +54,5 @@ async function showReference(
   const reference = readReference(program);
   // Scripts search the reference line by line, so only a terminal gets wrapped lines.
   const width = terminal.stdout.isTTY === true ? textWidth(terminal) : Number.POSITIVE_INFINITY;
-  return { data: { reference }, text: renderReferenceText(reference, width) };
+  return { data: { reference }, text: renderReferenceText(reference, width), verbatim: true };
 }

@@ -3,10 +3,12 @@ import type { ChecklistRow, RestorePlan, RestoreResult } from '../../procedures/
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, textFlag } from '../flags.ts';
+import type { Column } from '../output/lists.ts';
 import { printable } from '../output/output.ts';
 import { renderPlan } from '../output/render-plan.ts';
 import { renderTable } from '../output/render-table.ts';
 import { renderMilliseconds } from '../output/render-units.ts';
+import { widthOf } from '../output/show.ts';
 import { confirm, textWidth } from '../terminal.ts';
 
 /** `idkit restore` */
@@ -159,15 +161,22 @@ function renderResult(context: CommandContext, result: RestoreResult): string {
     return `${result.plan === undefined ? '' : `${renderDryRun(context, result.plan)}\n`}nothing was changed`;
   }
   if (result.outcome === 'aborted') return 'rolled back to the state before the restore';
-  const lines = [renderChecklist(result.checklist)];
+  const lines = [renderChecklist(result.checklist, widthOf(context.terminal))];
   for (const path of result.kept) lines.push(`kept ${path}`);
   lines.push(`restored ${result.set ?? ''} in ${renderMilliseconds(result.milliseconds)}`);
   return lines.join('\n');
 }
 
-function renderChecklist(rows: readonly ChecklistRow[]): string {
+const CHECKLIST_COLUMNS: readonly Column[] = [
+  { title: 'CHECK', field: 'title' },
+  { title: 'OUTCOME', field: 'outcome' },
+  { title: 'DETAIL', field: 'detail' },
+];
+
+function renderChecklist(rows: readonly ChecklistRow[], width: number | undefined): string {
   return renderTable(
-    ['CHECK', 'OUTCOME', 'DETAIL'],
-    rows.map((row) => [row.title, row.outcome, row.detail]),
+    CHECKLIST_COLUMNS,
+    rows.map((row) => ({ ...row })),
+    width,
   );
 }

@@ -6,6 +6,7 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, textFlag } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
+import { widthOf } from '../output/show.ts';
 
 /** The flags that only `idkit schedule install` accepts. */
 const INSTALL_FLAGS = ['systemd', 'cron', 'into', 'dryRun', 'print', 'remove'];
@@ -49,7 +50,7 @@ async function print(context: CommandContext, flags: Flags): Promise<Outcome> {
   const format = (textFlag(flags, 'format') ?? 'cron') as Scheduler;
   const { renderSchedule, scheduleOptions } = await import('../../procedures/index.ts');
   const text = renderSchedule(settings, format, scheduleOptions(settings, readChoices(context, flags)));
-  return { data: { format, schedule: text }, text: text.trimEnd() };
+  return { data: { format, schedule: text }, text: text.trimEnd(), verbatim: true };
 }
 
 async function install(context: CommandContext, flags: Flags): Promise<Outcome> {
@@ -71,8 +72,12 @@ async function install(context: CommandContext, flags: Flags): Promise<Outcome> 
     ...given('into', into === undefined ? undefined : resolve(context.cwd, into)),
   });
   const data = { scheduler, user: options.user, changes: result.changes, next: result.next };
-  if (printed) return { data: { ...data, files: result.files }, text: showFiles(result) };
-  return { data, text: renderChanges(result, flags['dryRun'] === true) };
+  if (printed) return { data: { ...data, files: result.files }, text: showFiles(result), verbatim: true };
+  return {
+    data,
+    text: renderChanges(result, flags['dryRun'] === true, widthOf(context.terminal)),
+    verbatim: true,
+  };
 }
 
 /** Reads the flags that printing and installing share. The passphrase file comes from its variable. */
@@ -90,11 +95,19 @@ function readChoices({ env, cwd }: CommandContext, flags: Flags): ScheduleChoice
 const DONE = { create: 'wrote', update: 'replaced', keep: 'unchanged', remove: 'removed' } as const;
 const PLANNED = { create: 'write', update: 'replace', keep: 'unchanged', remove: 'remove' } as const;
 
-function renderChanges({ changes, next }: InstallResult, planned: boolean): string {
+function renderChanges(
+  { changes, next }: InstallResult,
+  planned: boolean,
+  width: number | undefined,
+): string {
   if (changes.length === 0) return 'idkit has no files here';
   const table = renderTable(
-    ['CHANGE', 'FILE'],
-    changes.map(({ file, change }) => [(planned ? PLANNED : DONE)[change], file]),
+    [
+      { title: 'CHANGE', field: 'change' },
+      { title: 'FILE', field: 'file' },
+    ],
+    changes.map(({ file, change }) => ({ file, change: (planned ? PLANNED : DONE)[change] })),
+    width,
   );
   const commands = next.length === 0 || planned ? [] : ['', 'Next, run:', ...next.map((line) => `  ${line}`)];
   return [table, ...commands].join('\n');

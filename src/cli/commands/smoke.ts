@@ -1,15 +1,14 @@
 import { IdkitError, renderCount } from '../../core/index.ts';
-import type { SmokeCheck } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { baseUrlFlag, checkName, given, textFlag } from '../flags.ts';
-import { renderTable } from '../output/render-table.ts';
+import { TITLED_CHECK_COLUMNS } from '../output/check-columns.ts';
+import { withOutputFlags } from '../output/presentation.ts';
 import { writeJunit } from '../write-junit.ts';
 
 /** `idkit smoke`, also `smoke-test` */
 export function addSmoke(program: CliCommand, run: Runner): void {
-  program
-    .command('smoke')
+  withOutputFlags(program.command('smoke'), { fields: 'id,detail', jq: "[?outcome=='failed'].detail" })
     .alias('smoke-test')
     .description('test a running service: logins, tokens, logout, and the checklist after a restore')
     .option('--base-url <url>', 'test the service at this address; no platform directory is needed')
@@ -49,19 +48,14 @@ async function smokeTest(context: CommandContext, flags: Flags): Promise<Outcome
   if (junit !== undefined) await writeJunit(context, junit, renderJunit('smoke', result));
   return {
     data,
-    text: [
-      renderChecks(result.checks),
-      `${result.passed} passed, ${result.failed} failed, ${renderCount(result.notApplicable, 'does not apply', 'do not apply')} (${result.baseUrl})`,
-    ].join('\n'),
+    list: {
+      noun: 'checks',
+      columns: TITLED_CHECK_COLUMNS,
+      records: result.checks.map((check) => ({ ...check })),
+      name: 'id',
+      summary: `${result.passed} passed, ${result.failed} failed, ${renderCount(result.notApplicable, 'does not apply', 'do not apply')} (${result.baseUrl})`,
+    },
     findings,
     ...given('failure', failure),
   };
-}
-
-function renderChecks(checks: readonly SmokeCheck[]): string {
-  const words = { passed: 'passed', failed: 'FAILED', 'not-applicable': 'does not apply' } as const;
-  return renderTable(
-    ['OUTCOME', 'CHECK', 'SUBJECT', 'DETAIL'],
-    checks.map((check) => [words[check.outcome], check.title, check.subject, check.detail]),
-  );
 }

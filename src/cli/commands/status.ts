@@ -4,16 +4,22 @@ import type { StatusReport } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { textFlag, wholeNumber } from '../flags.ts';
-import { printable } from '../output/output.ts';
-import { renderJudgements, renderStatus } from '../output/render-status.ts';
+import { cutTo, wrapLines } from '../output/display-width.ts';
+import { oneLine, printable } from '../output/output.ts';
+import { withOutputFlags } from '../output/presentation.ts';
+import { describeStatus, renderJudgements } from '../output/render-status.ts';
+import { renderPairs } from '../output/render-table.ts';
+import { widthOf } from '../output/show.ts';
 
 /** Default of `--interval` in seconds. */
 const INTERVAL = '5';
 
 /** `idkit status` */
 export function addStatus(program: CliCommand, run: Runner): void {
-  program
-    .command('status')
+  withOutputFlags(program.command('status'), {
+    fields: 'service.health,lastBackup.name',
+    jq: 'lastBackup.name',
+  })
     .description(
       'show health, versions, sessions, backups, verification, drill, timers and keys, and find what is wrong',
     )
@@ -26,6 +32,7 @@ export function addStatus(program: CliCommand, run: Runner): void {
     .examples([
       ['idkit status', 'exit code 3 if something is wrong'],
       ['idkit status --json', 'as JSON for monitoring'],
+      ["idkit status --jq 'lastBackup.ageSeconds'", 'prints one figure'],
       ['idkit status --watch', 'redraws the screen every 5 seconds'],
       [
         'idkit status --quiet --prometheus /var/lib/prometheus/node-exporter/idkit.prom',
@@ -40,6 +47,12 @@ async function showStatus(context: CommandContext, flags: Flags): Promise<Outcom
   const target = flags['prometheus'];
   if (interval !== undefined && flags['watch'] !== true)
     throw new IdkitError('IDKIT_USAGE', '--interval needs --watch');
+  const chosen = ['output', 'fields', 'jq'].find((name) => flags[name] !== undefined);
+  if (chosen !== undefined && (flags['watch'] === true || target !== undefined))
+    throw new IdkitError(
+      'IDKIT_USAGE',
+      `--${chosen} and ${flags['watch'] === true ? '--watch' : '--prometheus'} exclude each other`,
+    );
   if (flags['watch'] === true && target !== undefined)
     throw new IdkitError('IDKIT_USAGE', '--watch and --prometheus exclude each other');
   const settings = await context.loadPlatform();
@@ -53,9 +66,10 @@ async function showStatus(context: CommandContext, flags: Flags): Promise<Outcom
   const report = { findings, ...data };
   const shown = { data, findings, warnings: report.warnings };
   const now = context.procedure.clock.now();
-  if (target === undefined) return { ...shown, text: renderStatus(report, now) };
+  if (target === undefined)
+    return { ...shown, record: { value: { ...report }, pairs: describeStatus(report, now), name: 'dir' } };
   const metrics = await renderStatusMetrics(settings, report, now);
-  if (typeof target !== 'string') return { ...shown, text: metrics.trimEnd() };
+  if (typeof target !== 'string') return { ...shown, text: metrics.trimEnd(), verbatim: true };
   const { resolve } = await import('node:path');
   const { replaceFile } = await import('../../files/index.ts');
   replaceFile(resolve(context.cwd, target), metrics, 0o644);
@@ -85,8 +99,8 @@ async function watch(
       globals.json
         ? `${printable(JSON.stringify({ type: 'status', at: new Date(now).toISOString(), ...report }))}\n`
         : isScreen
-          ? redraw(renderRound(report, now), terminal.stdout, rounds === 0)
-          : `${printable(renderRound(report, now))}\n\n`,
+          ? redraw(renderRound(report, now, widthOf(terminal)), terminal.stdout, rounds === 0)
+          : `${printable(renderRound(report, now, undefined))}\n\n`,
     );
     rounds += 1;
     await sleep(seconds * 1000, undefined, { signal }).catch(() => undefined);
@@ -99,9 +113,14 @@ async function watch(
   return { data: { rounds } };
 }
 
-function renderRound(report: StatusReport, now: number): string {
+function renderRound(report: StatusReport, now: number, width: number | undefined): string {
   const time = new Date(now).toISOString().replace('T', ' ').slice(0, 19);
-  return [`${time} UTC`, renderStatus(report, now), ...renderJudgements(report)].join('\n');
+  const judgements = renderJudgements(report).map(oneLine).join('\n');
+  return [
+    `${time} UTC`,
+    renderPairs(describeStatus(report, now), width),
+    width === undefined ? judgements : wrapLines(judgements, width),
+  ].join('\n');
 }
 
 /** Returns the text that replaces the screen. It is cut to the size of the terminal, so that nothing scrolls. */
@@ -110,6 +129,6 @@ function redraw(text: string, size: { columns?: number; rows?: number }, first: 
   const lines = printable(text).split('\n');
   const fits =
     lines.length < rows ? lines : [...lines.slice(0, rows - 2), `… ${lines.length - rows + 2} more lines`];
-  const cut = fits.map((line) => (line.length > columns ? `${line.slice(0, columns - 1)}…` : line));
+  const cut = fits.map((line) => cutTo(line, columns));
   return `${first ? '\x1b[2J' : ''}\x1b[H${cut.map((line) => `${line}\x1b[K`).join('\n')}\n\x1b[J`;
 }

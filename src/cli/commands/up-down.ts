@@ -5,12 +5,12 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Outcome, Runner } from '../command.ts';
 import { directoryMissing } from '../context.ts';
 import { given } from '../flags.ts';
-import { renderTable } from '../output/render-table.ts';
+import type { ListOutcome } from '../output/lists.ts';
+import { withOutputFlags } from '../output/presentation.ts';
 
 /** `idkit up` */
 export function addUp(program: CliCommand, run: Runner): void {
-  program
-    .command('up')
+  withOutputFlags(program.command('up'), { fields: 'name,health', jq: "[?health!='UP'].name" })
     .description(
       'start the containers in order (database, service, proxy, applications), and wait until each one is ready',
     )
@@ -92,10 +92,16 @@ function renderStopped({ findings, failure, parts, milliseconds }: PartsResult):
 
 function render(result: PartsResult): Outcome {
   const { findings, failure, ...data } = result;
-  const rows = result.parts.map(({ name, state, health }) => [name, state, health]);
-  const text = [
-    renderTable(['PART', 'STATE', 'HEALTH'], rows),
-    ...(result.baseUrl === undefined ? [] : [result.baseUrl]),
-  ];
-  return { data, text: text.join('\n'), findings, ...given('failure', failure) };
+  const list: ListOutcome = {
+    noun: 'parts',
+    columns: [
+      { title: 'PART', field: 'name' },
+      { title: 'STATE', field: 'state' },
+      { title: 'HEALTH', field: 'health' },
+    ],
+    records: result.parts.map((part) => ({ ...part })),
+    name: 'name',
+    ...given('summary', result.baseUrl),
+  };
+  return { data, list, findings, ...given('failure', failure) };
 }

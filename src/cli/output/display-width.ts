@@ -4,8 +4,8 @@ import { stripVTControlCharacters } from 'node:util';
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 
-/** Characters that take no column: combining marks, joiners and variation selectors. */
-const ZERO = /\p{Mn}|\p{Me}|[\u200b-\u200d]/u;
+/** Characters that take no column: combining marks, joiners, variation selectors, and vowels that follow in Hangul. */
+const ZERO = /\p{Mn}|\p{Me}|[\u1160-\u11ff]|(?!\u00ad)\p{Cf}/u;
 
 /** Reports whether a text consists of printable ASCII characters, as nearly every cell of a long list does. */
 export function isPlain(text: string): boolean {
@@ -24,6 +24,19 @@ export function displayWidth(text: string): number {
 /** Fills a text with spaces up to a number of columns. */
 export function padTo(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - displayWidth(text)));
+}
+
+/** Cuts a text to a number of columns. A cut text ends with `…`. */
+export function cutTo(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let kept = '';
+  let used = 1;
+  for (const character of text) {
+    used += displayWidth(character);
+    if (used > width) break;
+    kept += character;
+  }
+  return width < 1 ? '' : `${kept}…`;
 }
 
 /** Returns the width of the longest word of a text. */
@@ -49,4 +62,20 @@ export function wrapWords(text: string, width: number): readonly string[] {
     }
   }
   return [...lines, line];
+}
+
+/**
+ * Wraps each line of a text that is wider than `width` between words. The rest of a line is indented by two more spaces
+ * than the line.
+ */
+export function wrapLines(text: string, width: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => {
+      if (displayWidth(line) <= width) return [line];
+      const indent = /^ */.exec(line)![0];
+      const [first = '', ...rest] = wrapWords(line.slice(indent.length), width - indent.length - 2);
+      return [indent + first, ...rest.map((part) => `${indent}  ${part}`)];
+    })
+    .join('\n');
 }

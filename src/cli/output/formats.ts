@@ -1,3 +1,4 @@
+import { wrapLines } from './display-width.ts';
 import { pickFields, valueAt } from './field-path.ts';
 import { chooseLayout } from './layout.ts';
 import type { Column, ListedRecord, ListOutcome } from './lists.ts';
@@ -8,7 +9,7 @@ export const FORMATS = ['table', 'json', 'yaml', 'csv', 'name'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** What a format needs to know about a list. */
-export interface Listing extends Pick<ListOutcome, 'columns' | 'records' | 'name'> {
+export interface Listing extends Pick<ListOutcome, 'columns' | 'records' | 'name' | 'empty'> {
   /** The fields of `--fields`. Undefined: the columns of the list, and all fields in JSON and YAML. */
   fields?: readonly string[];
   /** The number of columns of the terminal. Undefined without a terminal. */
@@ -59,7 +60,10 @@ async function* renderTable(listing: Listing): AsyncGenerator<string> {
     for (const record of batch) lines.push(...layout.lines(record));
     yield text(lines);
   }
-  if (layout === undefined) yield text(chooseLayout(columns, [], listing.width).heading);
+  if (layout !== undefined) return;
+  const { empty, width } = listing;
+  if (empty === undefined) yield text(chooseLayout(columns, [], width).heading);
+  else yield text([width === undefined ? printable(empty) : wrapLines(printable(empty), width)]);
 }
 
 /** A column of `--fields` is never left out, because the user named it. */

@@ -27,6 +27,12 @@ export interface ListOutcome {
   name: string;
   /** Converts a record for the JSON result, if that has always had other fields. */
   inResult?: (record: ListedRecord) => ListedRecord;
+  /** Returns the lines before a table. @param width as in `chooseLayout` */
+  intro?: (width: number | undefined) => readonly string[];
+  /** The text after a table, without a final newline. */
+  summary?: string;
+  /** The text instead of a table without records, without a final newline. Default: the heading. */
+  empty?: string;
   /** Returns a note for the end of the list, for example that the list has a limit. */
   note?: () => string | undefined;
 }

@@ -8,12 +8,12 @@ export interface Output {
   reporter: Reporter;
   /** Shows the help or the version. `field` names the text in the JSON output. */
   showText(field: string, text: string): void;
-  /** Shows the list or the record of an outcome. @throws what reading the list throws; the reason of `signal` */
-  showResult(
-    outcome: Pick<Outcome, 'list' | 'record'>,
-    presentation: Presentation,
-    signal: AbortSignal,
-  ): Promise<void>;
+  /**
+   * Shows the list or the record of an outcome, after its findings and warnings.
+   *
+   * @throws what reading the list throws; the reason of `signal`
+   */
+  showResult(outcome: Outcome, presentation: Presentation, signal: AbortSignal): Promise<void>;
   /** Shows the result, the error, and the findings that were not shown yet. Call it once, at the end. */
   finish(end: {
     /** The words of the command, or null for an unknown command. */

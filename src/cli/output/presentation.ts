@@ -14,14 +14,23 @@ export interface Presentation {
   query?: string;
 }
 
+/** The values of `--fields` and `--jq` that the help of a command shows. */
+export interface OutputExamples {
+  fields: string;
+  jq: string;
+}
+
 /** Adds the flags of a command whose outcome has a list or a record. */
-export function withOutputFlags(command: CliCommand): CliCommand {
+export function withOutputFlags(
+  command: CliCommand,
+  { fields, jq }: OutputExamples = { fields: 'username,email', jq: '[?enabled].username' },
+): CliCommand {
   return command
     .addOption(
       new Option('-o, --output <format>', 'the format of the result (default: table)').choices([...FORMATS]),
     )
-    .option('--fields <paths>', 'show only these fields, separated by commas, for example username,email')
-    .option('--jq <expression>', 'print what a JMESPath expression selects, for example [?enabled].username');
+    .option('--fields <paths>', `show only these fields, separated by commas, for example ${fields}`)
+    .option('--jq <expression>', `print what a JMESPath expression selects, for example ${jq}`);
 }
 
 /** Reads the flags of `withOutputFlags`. @throws IDKIT_USAGE */

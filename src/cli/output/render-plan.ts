@@ -1,7 +1,7 @@
 import { renderCount } from '../../core/index.ts';
 import type { RestorePlan } from '../../procedures/index.ts';
+import { wrapWords } from './display-width.ts';
 import { renderBytes } from './render-units.ts';
-import { wrapWords } from './wrap.ts';
 
 type Effect = RestorePlan['brings'][number];
 

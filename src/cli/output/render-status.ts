@@ -1,6 +1,5 @@
 import { renderCount } from '../../core/index.ts';
 import type { StatusReport } from '../../procedures/index.ts';
-import { renderPairs } from './render-table.ts';
 import { renderAge, renderBytes } from './render-units.ts';
 
 /** Separates the thousands, for example `1,000,000`. */
@@ -8,9 +7,9 @@ const GROUPED = new Intl.NumberFormat('en');
 
 type Pair = [name: string, value: unknown];
 
-/** Renders the screen of `idkit status`. @param now Unix time in milliseconds */
-export function renderStatus(report: StatusReport, now: number): string {
-  return renderPairs([
+/** Returns the names and values of `idkit status`. @param now Unix time in milliseconds */
+export function describeStatus(report: StatusReport, now: number): readonly Pair[] {
+  return [
     ...renderService(report),
     ...renderBackups(report, now),
     ...report.migrations.map(
@@ -24,7 +23,7 @@ export function renderStatus(report: StatusReport, now: number): string {
     ),
     ...report.realms.flatMap(renderRealm),
     ['result', renderResult(report)],
-  ]);
+  ];
 }
 
 /** Renders the findings and warnings, for a screen without a stream for errors. */
@@ -66,7 +65,10 @@ function renderService(report: StatusReport): readonly Pair[] {
 
 function renderBackups(report: StatusReport, now: number): readonly Pair[] {
   const { lastBackup, lastVerify, lastDrill, schedule, disks } = report;
-  const ago = (at: string) => `${renderAge((now - Date.parse(at)) / 1000)} ago`;
+  const ago = (at: string) => {
+    const seconds = (now - Date.parse(at)) / 1000;
+    return seconds < 0 ? `${renderAge(-seconds)} ahead of the clock` : `${renderAge(seconds)} ago`;
+  };
   const restore = disks.find(({ purpose }) => purpose === 'restore');
   return [
     [
@@ -128,13 +130,14 @@ function renderRealm({
     users === undefined ? undefined : renderCount(users, 'user'),
     shownKeys === '' ? undefined : `keys ${shownKeys}`,
   ];
-  const pairs: Pair[] = [[`realm ${realm}`, facts.filter((part) => part !== undefined).join('; ')]];
+  const known = facts.filter((part) => part !== undefined);
+  const lines = [known.length === 0 ? 'users and keys are unknown' : known.join('; ')];
   if (renewals !== undefined && renewals.good + renewals.failed > 0) {
     const all = renewals.good + renewals.failed;
-    pairs.push(['', `${renewals.failed} of ${renderCount(all, 'renewal')} failed in the last 5 minutes`]);
+    lines.push(`${renewals.failed} of ${renderCount(all, 'renewal')} failed in the last 5 minutes`);
   }
-  for (const what of unenforced) pairs.push(['', `not enforced yet: ${what}`]);
-  return pairs;
+  lines.push(...unenforced.map((what) => `not enforced yet: ${what}`));
+  return lines.map((line, index): Pair => [index === 0 ? `realm ${realm}` : '', line]);
 }
 
 /** Renders for example `1 finding, 2 warnings, 1 accepted (status.accept)`. */

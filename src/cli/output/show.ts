@@ -1,8 +1,10 @@
 import type { Outcome } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
+import { wrapLines } from './display-width.ts';
 import { type Listing, RENDER, renderDocument } from './formats.ts';
 import { cellText, pairLines } from './layout.ts';
 import { type ListedRecord, type ListOutcome, pluralOf, type RecordOutcome } from './lists.ts';
+import { printable } from './output.ts';
 import type { Presentation } from './presentation.ts';
 import { writeAll } from './sink.ts';
 
@@ -65,6 +67,7 @@ async function showList(
     columns: list.columns,
     name: list.name,
     records: counted(),
+    ...(list.empty === undefined ? {} : { empty: list.empty }),
     ...(fields === undefined ? {} : { fields }),
     ...(width === undefined ? {} : { width }),
     onHidden: (columns) => {
@@ -72,10 +75,23 @@ async function showList(
       note(`the terminal is too narrow for ${titles}; --fields chooses the columns`);
     },
   };
-  await writeAll(terminal, RENDER[format](listing), signal);
-  if (seen.records === 0 && format === 'table' && width !== undefined) note(`there are no ${pluralOf(list)}`);
+  const isWhole = format === 'table' && fields === undefined;
+  await writeAll(terminal, isWhole ? withContext(list, listing) : RENDER[format](listing), signal);
+  if (seen.records === 0 && list.empty === undefined && format === 'table' && width !== undefined)
+    note(`there are no ${pluralOf(list)}`);
   const end = list.note?.();
   if (end !== undefined) note(end);
+}
+
+/** Renders the table of a list between its intro and its summary. */
+async function* withContext({ intro, summary }: ListOutcome, listing: Listing): AsyncGenerator<string> {
+  const { width } = listing;
+  const before = intro?.(width) ?? [];
+  if (before.length > 0) yield `${before.join('\n')}\n\n`;
+  yield* RENDER.table(listing);
+  if (summary === undefined) return;
+  const text = printable(summary);
+  yield `${width === undefined ? text : wrapLines(text, width)}\n`;
 }
 
 /** Renders one record in a format for programs. */
@@ -83,7 +99,14 @@ async function* renderRecord(
   record: RecordOutcome,
   { format, fields }: Presentation,
 ): AsyncGenerator<string> {
-  const values = Object.fromEntries(record.pairs.filter(([, value]) => value !== undefined));
+  const values: Record<string, unknown> = {};
+  let last = '';
+  for (const [name, value] of record.pairs) {
+    if (value === undefined) continue;
+    // A pair without a name continues the one before it.
+    last = name === '' ? last : name;
+    values[last] = Object.hasOwn(values, last) ? `${values[last]}; ${value}` : value;
+  }
   const whole = format === 'csv' && fields === undefined ? values : record.value;
   const listing: Listing = {
     columns: Object.keys(values).map((name) => ({ title: name.toUpperCase(), field: name })),

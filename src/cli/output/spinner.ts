@@ -1,9 +1,9 @@
 import type { StepProgress } from '../../procedures/index.ts';
 import type { Terminal } from '../terminal.ts';
+import { cutTo, displayWidth } from './display-width.ts';
 import { oneLine } from './output.ts';
 import type { Paint } from './paint.ts';
 import { renderBytes, renderMilliseconds } from './render-units.ts';
-import { widthOf } from './wrap.ts';
 
 /** A step as the animated line shows it. */
 export interface ShownStep {
@@ -54,7 +54,7 @@ export function openSpinner({ stderr }: Terminal, options: { paint: Paint; isCon
     const frame = frames[Math.floor(now / FRAME_MILLISECONDS) % frames.length]!;
     // A character in the last column would make some terminals begin a new row.
     const text = renderRunning(running, now, (stderr.columns ?? 80) - frame.length - 2);
-    drawn = frame.length + 1 + widthOf(text);
+    drawn = frame.length + 1 + displayWidth(text);
     stderr.write(`\r${options.paint.strong(frame)} ${text}${ERASE_ROW}`);
   };
   const erase = (): void => {
@@ -123,10 +123,10 @@ export function renderRunning(steps: readonly RunningStep[], now: number, width:
   const variants = describeProgress(step.state, now - step.began).map((parts) =>
     parts.map((part) => `  ${part}`).join(''),
   );
-  const least = Math.min(widthOf(title), Math.max(SHORT_TITLE, Math.floor(room * TITLE_SHARE)));
+  const least = Math.min(displayWidth(title), Math.max(SHORT_TITLE, Math.floor(room * TITLE_SHARE)));
   const fits = (details: string) => least + details.length <= room;
   const details = variants.find(fits) ?? variants.at(-1) ?? '';
-  return cut(`${place}${cut(title, Math.max(0, room - details.length))}${details}`, width);
+  return cutTo(`${place}${cutTo(title, Math.max(0, room - details.length))}${details}`, width);
 }
 
 /** Renders `45 %  12.3 MB of 27.0 MB  8.1 MB/s  2 s left`. Without a total, renders only the amount and the rate. */
@@ -153,23 +153,19 @@ function describeProgress(
       : [`${perSecond < 10 && unit === 'items' ? perSecond.toFixed(1) : show(perSecond)}/s`];
   if (total === undefined || total <= 0) return [[show(done), ...rate], [show(done)], []];
   const percent = `${Math.min(100, Math.floor((done / total) * 100))} %`;
-  const left =
-    perSecond > 0 && total > done ? [`${renderMilliseconds(((total - done) / perSecond) * 1000)} left`] : [];
+  const left = renderTimeLeft(((total - done) / perSecond) * 1000, done / total);
   const amount = `${show(done)} of ${isEstimate === true ? 'about ' : ''}${show(total)}`;
   return [[percent, amount, ...rate, ...left], [percent, amount, ...left], [percent, ...left], [percent]];
 }
 
+/** The written part of the total from which the rate says something about the rest. */
+const FIRST_SHARE = 0.01;
+
+/** Renders the remaining time. It is unknown at the beginning, and the end of a step often takes longer than the rate says. */
+function renderTimeLeft(milliseconds: number, share: number): readonly string[] {
+  if (!Number.isFinite(milliseconds) || share < FIRST_SHARE || milliseconds < 1000) return [];
+  return [`${renderMilliseconds(milliseconds)} left`];
+}
+
 /** Separates the thousands, for example `1,000,000`. */
 const GROUPED = new Intl.NumberFormat('en');
-
-function cut(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
-  const kept: string[] = [];
-  let used = 1;
-  for (const character of text) {
-    used += widthOf(character);
-    if (used > width) break;
-    kept.push(character);
-  }
-  return width < 1 ? '' : `${kept.join('')}…`;
-}

@@ -1,10 +1,11 @@
 import type { Finding, Reporter, StepEvent } from '../../procedures/index.ts';
+import type { Outcome } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
+import { wrapLines } from './display-width.ts';
 import { type Output, oneLine, printable, renderError } from './output.ts';
 import type { Paint } from './paint.ts';
 import { renderMilliseconds } from './render-units.ts';
 import type { Spinner } from './spinner.ts';
-import { wrapWords } from './wrap.ts';
 
 /** Opens the output for people: results go to stdout; progress, notes, findings and errors go to stderr. */
 export function openTextOutput(
@@ -17,22 +18,17 @@ export function openTextOutput(
     if (spinner === undefined) terminal.stderr.write(`${line}\n`);
     else spinner.writeAbove(line);
   };
-  // A terminal breaks a long line within a word.
-  const write = (line: string): void => {
-    const columns = terminal.stderr.isTTY === true ? (terminal.stderr.columns ?? 0) : 0;
-    const indent = /^ */.exec(line)![0];
-    const lines = columns === 0 ? [line] : wrapWords(line.trimStart(), columns - indent.length - 2);
-    toStderr(
-      columns === 0
-        ? line
-        : lines.map((part, index) => `${indent}${index > 0 ? '  ' : ''}${part}`).join('\n'),
-    );
-  };
-  const report = (finding: Finding): void => {
-    const key = `${finding.code} ${finding.message}`;
+  const write = (line: string): void => toStderr(fit(line, terminal.stderr));
+  const reportAs = (kind: string, { code, message }: Finding): void => {
+    const key = `${kind} ${code} ${message}`;
     if (reported.has(key)) return;
     reported.add(key);
-    toStderr(`${paint.warning('finding:')} ${finding.code}: ${oneLine(finding.message)}`);
+    write(`${kind} ${code}: ${oneLine(message)}`);
+  };
+  const report = (finding: Finding): void => reportAs(paint.warning('finding:'), finding);
+  const judge = ({ findings = [], warnings = [] }: Pick<Outcome, 'findings' | 'warnings'>): void => {
+    for (const finding of findings) report(finding);
+    for (const warning of quiet ? [] : warnings) reportAs(paint.faint('warning:'), warning);
   };
 
   const reporter = quiet ? quietReporter(report) : textReporter(report, write, options);
@@ -44,21 +40,27 @@ export function openTextOutput(
     showResult: async (outcome, presentation, signal) => {
       if (outcome.list === undefined && outcome.record === undefined) return;
       spinner?.close();
+      judge(outcome);
       const { showResult } = await import('./show.ts');
       await showResult(outcome, presentation, { terminal, note: reporter.note, signal });
     },
     finish: ({ outcome, error }) => {
       spinner?.close();
-      for (const finding of outcome.findings ?? []) report(finding);
-      for (const { code, message } of quiet ? [] : (outcome.warnings ?? []))
-        toStderr(`${paint.faint('warning:')} ${code}: ${oneLine(message)}`);
+      judge(outcome);
       if (outcome.text !== undefined && outcome.text !== '')
-        terminal.stdout.write(printable(`${outcome.text}\n`));
+        terminal.stdout.write(`${fit(printable(outcome.text), outcome.verbatim ? {} : terminal.stdout)}\n`);
       if (error === undefined) return;
       const [first, ...rest] = renderError(error, { stack: options.verbose });
-      terminal.stderr.write(`${[first!.replace(/^error/, paint.bad('error')), ...rest].join('\n')}\n`);
+      const text = [first!.replace(/^error/, paint.bad('error')), ...rest].join('\n');
+      terminal.stderr.write(`${fit(text, terminal.stderr)}\n`);
     },
   };
+}
+
+/** Wraps a text between words, because a terminal would break a long line within a word. */
+function fit(text: string, stream: { isTTY?: boolean; columns?: number }): string {
+  const columns = stream.isTTY === true ? (stream.columns ?? 0) : 0;
+  return columns === 0 ? text : wrapLines(text, columns);
 }
 
 /** Returns the reporter for `--quiet`, which reports findings, but neither progress nor notes. */

@@ -1,24 +1,9 @@
-import { stripVTControlCharacters } from 'node:util';
+import { wrapWords } from './display-width.ts';
 
 /** Minimum width in characters of the right column. If it would be narrower, each text goes below its name. */
 const NARROWEST_TEXT = 30;
 /** Indentation of a text below its name, and of the second line of a command. */
 const DEEP = '      ';
-
-/** Splits text at spaces into lines of at most `width` characters, without colours. A longer word is not broken. */
-export function wrapWords(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  let line: string | undefined;
-  for (const word of text.split(/\s+/)) {
-    if (line === undefined) line = word;
-    else if (widthOf(line) + 1 + widthOf(word) <= width) line += ` ${word}`;
-    else {
-      lines.push(line);
-      line = word;
-    }
-  }
-  return [...lines, line ?? ''];
-}
 
 /**
  * Splits a command line into lines of at most `width` characters that a shell still reads as one command: each line but
@@ -70,17 +55,6 @@ export function renderExamples(
     ...wrapCommandLine(commandLine, width - 2).map((line) => `  ${line}`),
     ...indent(wrapWords(does, width - DEEP.length)),
   ]);
-}
-
-/** Characters that a terminal shows in two columns. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}]/u;
-
-/** Returns the number of columns that a terminal needs for a text, which may contain colours. */
-export function widthOf(text: string): number {
-  let width = 0;
-  for (const character of stripVTControlCharacters(text)) width += WIDE.test(character) ? 2 : 1;
-  return width;
 }
 
 function indent(lines: readonly string[]): readonly string[] {

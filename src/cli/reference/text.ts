@@ -1,4 +1,5 @@
-import { renderExamples, renderItem, wrapWords } from '../output/wrap.ts';
+import { wrapWords } from '../output/display-width.ts';
+import { renderExamples, renderItem } from '../output/wrap.ts';
 import { describeFlag, leavesOf, type Reference, type ReferenceCommand } from './reference.ts';
 
 type Pair = readonly [name: string, text: string];

@@ -28,7 +28,7 @@ export function openLogin(connection: AdminConnection): Login {
     login.accessExpiresAt - RENEW_BEFORE_MILLISECONDS > Date.now();
 
   const renew = (): Promise<KeptLogin> =>
-    exclusively(connection, file, async () => {
+    exclusively(connection, async () => {
       // Another process may have renewed the login while this one waited for the lock.
       const kept = file.read();
       if (usable(kept)) return kept;
@@ -114,7 +114,7 @@ export function readKeptLogin(connection: AdminConnection): KeptLogin | undefine
 /** Stores a login in the token file of the connection. */
 export function keepLogin(connection: AdminConnection, login: KeptLogin): Promise<void> {
   const file = fileOf(connection);
-  return exclusively(connection, file, async () => file.write(login));
+  return exclusively(connection, async () => file.write(login));
 }
 
 /**
@@ -124,7 +124,7 @@ export function keepLogin(connection: AdminConnection, login: KeptLogin): Promis
  */
 export function removeKeptLogin(connection: AdminConnection): Promise<KeptLogin | undefined> {
   const file = fileOf(connection);
-  return exclusively(connection, file, async () => {
+  return exclusively(connection, async () => {
     const removed = file.read();
     file.remove();
     return removed;
@@ -146,7 +146,7 @@ export async function endKeptSession(connection: AdminConnection, kept: KeptLogi
 function fileOf(connection: AdminConnection): TokenFile {
   const { baseUrl, username } = connection;
   return openTokenFile(
-    connection.tokenFile,
+    connection.tokenFile?.path,
     [baseUrl, realmOf(connection), clientOf(connection), username].join(' '),
   );
 }
@@ -154,12 +154,9 @@ function fileOf(connection: AdminConnection): TokenFile {
 const realmOf = ({ realm = 'master' }: AdminConnection): string => realm;
 const clientOf = ({ clientId = 'admin-cli' }: AdminConnection): string => clientId;
 
-function exclusively<T>(
-  { lock, signal }: AdminConnection,
-  file: TokenFile,
-  work: () => Promise<T>,
-): Promise<T> {
-  return lock === undefined ? file.exclusively(signal, work) : lock(work);
+/** Runs `work` under the lock of the token file, because a refresh token can be used only once. */
+function exclusively<T>({ tokenFile }: AdminConnection, work: () => Promise<T>): Promise<T> {
+  return tokenFile === undefined ? work() : tokenFile.lock(work);
 }
 
 function post(
@@ -258,15 +255,11 @@ export interface AdminConnection {
   /** Absent for a session that only the token file contains: a new login then needs the person. */
   password?: Secret;
   /**
-   * The file (mode 0600) that stores the login between runs. Processes lock the file while they renew the login.
-   * Default: the login is in memory only.
+   * The file (mode 0600) that stores the login between runs. `lock` runs the renewal under a lock that all processes with
+   * this file share. A lock must not end while its holder is alive, however slow: two renewals with one refresh token end
+   * the session. Default: the login is in memory only.
    */
-  tokenFile?: string;
-  /**
-   * Runs the renewal under a lock that all processes with this token file share. Default: a lock file next to the token
-   * file.
-   */
-  lock?: <T>(work: () => Promise<T>) => Promise<T>;
+  tokenFile?: { path: string; lock<T>(work: () => Promise<T>): Promise<T> };
   /**
    * Timeout in milliseconds of a request that checks that the service responds before a renewal is sent, for a caller
    * that must not wait. The renewal itself keeps its timeout, because an aborted one could lose the new refresh token.

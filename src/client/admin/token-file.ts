@@ -1,8 +1,6 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { parseJsonObject, systemErrorCode } from '../../core/index.ts';
-import { replaceFile, writeFault } from '../../files/index.ts';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { parseJsonObject } from '../../core/index.ts';
+import { replaceFile } from '../../files/index.ts';
 
 /** A login as the file stores it. Times are Unix times in milliseconds. */
 export interface KeptLogin {
@@ -19,14 +17,7 @@ export interface TokenFile {
   /** Replaces the file atomically, with mode 0600. */
   write(login: KeptLogin): void;
   remove(): void;
-  /** Runs `work` under a lock that all processes share, because a refresh token can be used only once. */
-  exclusively<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>;
 }
-
-/**
- * Maximum age of a lock. Its holder sends at most two requests, so an older lock belongs to a process that has died.
- */
-const STALE_LOCK_MILLISECONDS = 30_000;
 
 /**
  * Opens the file of one login. A file that is unreadable, belongs to another login or is accessible to other users is
@@ -36,21 +27,12 @@ const STALE_LOCK_MILLISECONDS = 30_000;
  */
 export function openTokenFile(path: string | undefined, owner: string): TokenFile {
   if (path === undefined) {
-    return { read: () => undefined, write: () => {}, remove: () => {}, exclusively: (_, work) => work() };
+    return { read: () => undefined, write: () => {}, remove: () => {} };
   }
   return {
     read: () => readLogin(path, owner),
     write: (login) => writeLogin(path, owner, login),
     remove: () => rmSync(path, { force: true }),
-    async exclusively(signal, work) {
-      const lock = `${path}.lock`;
-      await takeLock(lock, path, signal);
-      try {
-        return await work();
-      } finally {
-        rmSync(lock, { force: true });
-      }
-    },
   };
 }
 
@@ -74,22 +56,4 @@ function readLogin(path: string, owner: string): KeptLogin | undefined {
 
 function writeLogin(path: string, owner: string, login: KeptLogin): void {
   replaceFile(path, JSON.stringify({ owner, ...login }));
-}
-
-async function takeLock(lock: string, path: string, signal: AbortSignal | undefined): Promise<void> {
-  for (;;) {
-    try {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      writeFileSync(lock, String(process.pid), { mode: 0o600, flag: 'wx' });
-      return;
-    } catch (error) {
-      if (systemErrorCode(error) !== 'EEXIST') throw writeFault(path, error);
-    }
-    // A lock that was released in the meantime is not removed, because another process may hold a new one.
-    const held = statSync(lock, { throwIfNoEntry: false });
-    if (held !== undefined && Date.now() - held.mtimeMs > STALE_LOCK_MILLISECONDS)
-      rmSync(lock, { force: true });
-    else await sleep(50);
-    signal?.throwIfAborted();
-  }
 }

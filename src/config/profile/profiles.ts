@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { IdkitError, isJsonObject, jsonFields, parseJsonObject } from '../../core/index.ts';
-import { isMissing, replaceFile, writeFault } from '../../files/index.ts';
+import { isMissing, replaceFile } from '../../files/index.ts';
+import { type LockedFile, lockedFile, makePrivateDirectory } from '../lock/locked-file.ts';
 import { withLock } from '../lock/with-lock.ts';
 
 /** An address to which a person has logged in. It contains no secret. */
@@ -113,31 +114,14 @@ export function removeProfile(env: NodeJS.ProcessEnv, name: string): Promise<voi
   });
 }
 
-/** The file with the session of a profile, and the lock under which it is renewed. */
-export interface SessionFile {
-  file: string;
-  /**
-   * Runs `work` while no other process changes the session.
-   *
-   * @throws IDKIT_LOCKED if another process holds the lock for a minute
-   */
-  lock<T>(work: () => Promise<T>): Promise<T>;
-}
-
 /**
  * Returns the file of a profile's session in `$XDG_STATE_HOME/idkit`, whose directory only its owner can read.
  *
  * @throws IDKIT_SETTING if HOME is not set
  */
-export function sessionFile(env: NodeJS.ProcessEnv, name: string, signal?: AbortSignal): SessionFile {
+export function sessionFile(env: NodeJS.ProcessEnv, name: string, signal?: AbortSignal): LockedFile {
   const dir = join(needDirectory(env, 'XDG_STATE_HOME', '.local/state'), 'sessions');
-  return {
-    file: join(dir, `${name}.json`),
-    lock: (work) => {
-      makeDirectory(dir);
-      return withLock(join(dir, `${name}.lock`), { patienceSeconds: PATIENCE_SECONDS, signal }, work);
-    },
-  };
+  return lockedFile(join(dir, `${name}.json`), signal);
 }
 
 function change(
@@ -145,7 +129,7 @@ function change(
   next: (profiles: Profiles) => Pick<Profiles, 'current' | 'list'>,
 ): Promise<void> {
   const dir = needDirectory(env, 'XDG_CONFIG_HOME', '.config');
-  makeDirectory(dir);
+  makePrivateDirectory(dir);
   return withLock(join(dir, 'profiles.lock'), { patienceSeconds: PATIENCE_SECONDS }, async () => {
     const profiles = readProfiles(env);
     const { current, list } = next(profiles);
@@ -153,14 +137,6 @@ function change(
     const fields = Object.fromEntries(sorted.map(({ name, ...profile }) => [name, profile]));
     replaceFile(profiles.file, `${JSON.stringify({ current, profiles: fields }, null, 2)}\n`);
   });
-}
-
-function makeDirectory(dir: string): void {
-  try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw writeFault(dir, error);
-  }
 }
 
 /**

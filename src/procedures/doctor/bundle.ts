@@ -63,7 +63,7 @@ async function collect(patient: Patient, result: DoctorResult): Promise<readonly
   });
   const state = join(settings.backup.root, '.state');
   const stored = [
-    ...(await filesIn(state, /^last-[\w-]+\.json$/)),
+    ...(patient.rootResponds ? await filesIn(state, /^last-[\w-]+\.json$/) : []),
     ...(await filesIn(paths.data, /^restore-[\w.-]+\.json$/)),
   ];
   return [
@@ -75,7 +75,9 @@ async function collect(patient: Patient, result: DoctorResult): Promise<readonly
         reporter: { ...SILENT, finding: (finding) => options.reporter.finding(finding) },
       }),
     ),
-    await json('backups.json', () => listBackups(settings, options)),
+    await json('backups.json', async () =>
+      patient.rootResponds ? listBackups(settings, options) : { unknown: 'the file system does not respond' },
+    ),
     { path: 'files.txt', content: await listFiles(settings.dir) },
     ...(await tails('platform', [paths.yaml, paths.compose])),
     ...(await tails('state', stored)),

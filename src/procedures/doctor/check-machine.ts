@@ -19,7 +19,9 @@ export async function checkMachine(patient: Patient): Promise<readonly SmokeChec
   const disks = [...new Set([data, settings.backup.root])];
   return [
     await patient.check('file-modes', () => checkModes(patient)),
-    ...(await Promise.all(disks.map((dir) => patient.check('disk-speed', () => checkDisk(dir), dir)))),
+    ...(await Promise.all(
+      disks.map((dir) => patient.check('disk-speed', () => checkDisk(dir, patient), dir)),
+    )),
     await patient.check('programs', () => checkPrograms(patient)),
     await patient.check('clock', checkSynchronized),
     ...(await checkPorts(patient)),
@@ -31,12 +33,13 @@ const OTHERS = 0o077;
 /** The bits of a mode that let the group and other users write. */
 const OTHERS_WRITE = 0o022;
 
-async function checkModes({ settings }: Patient): Promise<string> {
+async function checkModes({ settings, rootResponds }: Patient): Promise<string> {
   const { dir, env, data, import: imported, config } = platformPaths(settings.dir);
   const { tlsKey } = settings.listen;
   const { database, backup } = settings;
   const file = database.kind === 'sqlite' ? [database.file, `${database.file}-wal`] : [];
-  const secret = [env, data, imported, backup.root, ...file, ...(tlsKey === null ? [] : [tlsKey])];
+  const root = rootResponds ? [backup.root] : [];
+  const secret = [env, data, imported, ...root, ...file, ...(tlsKey === null ? [] : [tlsKey])];
   const faults: string[] = [];
   let checked = 0;
   for (const [paths, bits, verb] of [
@@ -68,7 +71,9 @@ const PROBE_BYTES = 4096;
 const SLOW = 30;
 
 /** Writes and syncs a small file several times, as a database does for each commit. */
-async function checkDisk(dir: string): Promise<string> {
+async function checkDisk(dir: string, { settings, rootResponds }: Patient): Promise<string> {
+  if (dir === settings.backup.root && !rootResponds)
+    throw fault('the file system does not respond; check the mount and the server that it comes from');
   if (findEntry(dir) === undefined) throw new DoesNotApply(`${dir} does not exist yet`);
   const file = join(dir, `.doctor-${process.pid}-${randomBytes(4).toString('hex')}`);
   const block = Buffer.alloc(PROBE_BYTES, 1);

@@ -28,6 +28,8 @@ export async function checkProxyHeaders(patient: Patient, publicUrl: string): Pr
   // A realm requires https for clients outside of private networks, such as the forged one.
   const isForgedRefused = answer.status === 403;
   if (isForgedRefused) answer = await logIn({});
+  if (answer.status >= 500)
+    throw fault(`${endpoint}/token responded with ${renderRefusal(answer)}; the log of the service says why`);
   if (answer.status !== 200)
     throw fault(`the administrator cannot log in at ${publicUrl}: ${renderRefusal(answer)}; check .env`);
   const tokens = parseObject(answer, `${endpoint}/token`);

@@ -13,11 +13,26 @@ export async function checkService(patient: Patient): Promise<readonly SmokeChec
   const { settings, serviceUrl } = patient;
   const publicUrl = settings.baseUrl ?? serviceUrl;
   let offset: number | undefined;
+  let isSilent = false;
+  /** Skips a check that would only wait for a silent address again, or that needs a service that is not running. */
+  const needPublic = async (): Promise<string> => {
+    const url = needUrl(publicUrl);
+    if (isSilent && url === serviceUrl) throw new DoesNotApply('the service does not respond');
+    // Another machine may serve the base URL.
+    if (serviceUrl === undefined)
+      await patient.call(`${url}/realms/master`).catch(({ message }: Error) => {
+        throw new DoesNotApply(`the service is not running on this machine, and ${message}`);
+      });
+    return url;
+  };
   return [
     await patient.check('service', async () => {
       const url = needService(serviceUrl);
       const before = Date.now();
-      const answer = await patient.call(`${url}/realms/master`);
+      const answer = await patient.call(`${url}/realms/master`).catch((error) => {
+        isSilent = true;
+        throw error;
+      });
       const middle = (before + Date.now()) / 2;
       // The header has whole seconds, so it is half a second behind on average.
       const date = Date.parse(answer.headers.get('date') ?? '');
@@ -32,9 +47,9 @@ export async function checkService(patient: Patient): Promise<readonly SmokeChec
     await patient.check('base-url', async () => checkBaseUrl(patient)),
     await patient.check('dns', async () => checkDns(publicUrl)),
     await patient.check('tls', async () => checkTls(publicUrl)),
-    await patient.check('issuer', async () => checkIssuer(patient, needUrl(publicUrl))),
-    await patient.check('cookies', async () => checkCookies(patient, needUrl(publicUrl))),
-    await patient.check('proxy-headers', async () => checkProxyHeaders(patient, needUrl(publicUrl))),
+    await patient.check('issuer', async () => checkIssuer(patient, await needPublic())),
+    await patient.check('cookies', async () => checkCookies(patient, await needPublic())),
+    await patient.check('proxy-headers', async () => checkProxyHeaders(patient, await needPublic())),
   ];
 }
 
@@ -164,6 +179,8 @@ async function checkCookies(patient: Patient, publicUrl: string): Promise<string
   const url = `${publicUrl}/realms/master/protocol/openid-connect/auth`;
   const answer = await patient.call(`${url}?${query}`, { headers: { accept: 'text/html' } });
   const cookies = answer.headers.getSetCookie();
+  if (answer.status >= 500)
+    throw fault(`${url} responded with ${answer.status}; the log of the service says why`);
   if (cookies.length === 0)
     throw fault(
       `${url} responded with ${answer.status} and set no cookie; the proxy must forward Set-Cookie`,

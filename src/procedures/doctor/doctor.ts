@@ -4,6 +4,7 @@ import { ownVersion, type Settings, showSettings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { openPlatform } from '../../platform/open.ts';
 import { checkPlatform } from '../platform.ts';
+import { isResponsive } from '../responsive.ts';
 import type { SmokeCheck } from '../smoke/options.ts';
 import { writeBundle } from './bundle.ts';
 import { checkDatabase } from './check-database.ts';
@@ -26,7 +27,8 @@ export async function doctor(settings: Settings, options: DoctorOptions): Promis
     options.reporter.note(`the address of the service is unknown: ${error.message}`);
     return undefined;
   });
-  const patient = openPatient(settings, options, { platform, serviceUrl });
+  const rootResponds = await isResponsive(settings.backup.root);
+  const patient = openPatient(settings, options, { platform, serviceUrl, rootResponds });
   const machine = await checkMachine(patient);
   const database = await checkDatabase(patient);
   const service = await checkService(patient);

@@ -15,6 +15,8 @@ export interface Patient {
   platform: Platform;
   /** The address at which this machine reaches the running service. Undefined if it is not running. */
   serviceUrl: string | undefined;
+  /** False if the file system of the backup root hangs, so that no check may touch it. */
+  rootResponds: boolean;
   /** Runs one check. An error is a fault, and `DoesNotApply` skips the check. */
   check(id: DoctorCheckId, test: () => Promise<string>, subject?: string): Promise<SmokeCheck>;
   call(url: string, options?: Omit<CallOptions, 'signal' | 'timeoutMilliseconds'>): Promise<ServiceResponse>;
@@ -23,7 +25,7 @@ export interface Patient {
 export function openPatient(
   settings: Settings,
   options: DoctorOptions,
-  found: Pick<Patient, 'platform' | 'serviceUrl'>,
+  found: Pick<Patient, 'platform' | 'serviceUrl' | 'rootResponds'>,
 ): Patient {
   const { signal } = options;
   return {

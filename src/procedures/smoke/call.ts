@@ -36,7 +36,8 @@ export async function call(url: string, options: CallOptions): Promise<ServiceRe
     });
     return { status: response.status, headers: response.headers, text: await readText(response) };
   } catch (error) {
-    throw new IdkitError('IDKIT_UNREACHABLE', `${url} does not respond: ${reasonOf(error)}`, {
+    const [address] = url.split('?');
+    throw new IdkitError('IDKIT_UNREACHABLE', `${address} does not respond: ${reasonOf(error)}`, {
       cause: error,
     });
   }

@@ -62,14 +62,22 @@ export function findLastVerify({
   return [...verdicts, ...ran].toSorted((one, other) => (one.at < other.at ? -1 : 1)).at(-1);
 }
 
-/** Returns when `idkit verify` last verified any set, as Unix time in milliseconds. */
-function lastRealVerify({ sets, runs }: BackupFacts): number | undefined {
+/** Difference in milliseconds to a result of the future that clocks may have. */
+const MOST_AHEAD = HOUR * 1000;
+
+/** Returns what is wrong with a result that was stored by a wrong clock, or before a clock was set back. */
+function describeAhead(what: string, at: number): string {
+  return `the last ${what} is dated ${new Date(at).toISOString()}, which is ahead of the clock, so its age is unknown; check the clock with idkit doctor, then run idkit ${what === 'drill' ? what : 'verify'}`;
+}
+
+/** Returns when `idkit verify` verified any set, as Unix times in milliseconds. */
+function realVerifications({ sets, runs }: BackupFacts): readonly number[] {
   const times = sets.flatMap(({ verified }) =>
     verified === undefined || verified.by === 'backup' ? [] : [Date.parse(verified.at)],
   );
   const run = runs.get('verify');
   if (run !== undefined) times.push(Date.parse(run.at));
-  return times.length === 0 ? undefined : Math.max(...times);
+  return times;
 }
 
 function judgeAge(
@@ -200,8 +208,14 @@ function judgeVerify(facts: BackupFacts, newest: BackupEntry | undefined, now: n
     );
   }
   if (newest === undefined) return judgements;
-  const last = lastRealVerify(facts);
-  if (last === undefined)
+  const times = realVerifications(facts);
+  const last = times
+    .filter((at) => at <= now + MOST_AHEAD)
+    .toSorted((one, other) => one - other)
+    .at(-1);
+  if (last === undefined && times.length > 0)
+    judgements.push(finding('VERIFY_TOO_OLD', describeAhead('verification', Math.max(...times))));
+  else if (last === undefined)
     judgements.push(
       finding(
         'VERIFY_MISSING',
@@ -246,7 +260,9 @@ function judgeDrill(facts: BackupFacts, newest: BackupEntry | undefined, now: nu
       ),
     ];
   }
-  const age = (now - Date.parse(run.at)) / 1000;
+  const at = Date.parse(run.at);
+  if (at > now + MOST_AHEAD) return [finding('DRILL_TOO_OLD', describeAhead('drill', at))];
+  const age = (now - at) / 1000;
   if (age <= MONTH) return [];
   return [
     finding(

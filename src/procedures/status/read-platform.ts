@@ -5,6 +5,7 @@ import { errorMessage, IdkitError, systemErrorCode } from '../../core/index.ts';
 import { findEntry } from '../../files/index.ts';
 import type { Component, Platform, StoreStatus } from '../../platform/index.ts';
 import { listBackups } from '../backups/list.ts';
+import { isResponsive } from '../responsive.ts';
 import { listJournals } from '../restore/journal.ts';
 import type { ProcedureOptions } from '../run.ts';
 import { call, parseObject } from '../smoke/call.ts';
@@ -54,6 +55,8 @@ export function readBackups(
 ): Promise<Read<BackupFacts>> {
   const { root } = settings.backup;
   const read = async (): Promise<BackupFacts> => {
+    if (!(await isResponsive(root)))
+      throw new IdkitError('IDKIT_UNREACHABLE', `the file system of ${root} does not respond`);
     const { sets } = await listBackups(settings, { clock });
     const runs = new Map<KeptRun, LastRun>();
     for (const run of [...KEPT_BACKUPS, 'verify', 'drill'] as const) {

@@ -1,5 +1,6 @@
-import { listRootMetrics, openRootReader, type RootMetric } from '../../backupset/index.ts';
+import { listRootMetrics, openRootReader, type RootMetric, UNREADABLE_ROOT } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
+import { isResponsive } from '../responsive.ts';
 import type { StatusReport } from './report.ts';
 
 type Values = ReturnType<RootMetric['values']>;
@@ -96,7 +97,7 @@ export async function renderStatusMetrics(
   now: number,
 ): Promise<string> {
   const { root, maxAgeHours } = settings.backup;
-  const figures = await openRootReader(root).read(now);
+  const figures = (await isResponsive(root)) ? await openRootReader(root).read(now) : UNREADABLE_ROOT;
   const metrics = [
     ...listRootMetrics({ maxAgeSeconds: maxAgeHours * 3600 }).map(({ name, help, values }) => ({
       name,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   chmodSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -10,10 +11,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type AdminConnection, connectAdmin, revokeToken } from '../../../src/client/index.ts';
+import { lockedFile } from '../../../src/config/index.ts';
 import { IdkitError, Secret } from '../../../src/core/index.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { issuer, type ReceivedRequest, type Reply, startService } from '../token-service.ts';
 
 const PASSWORD = 'swordfish-of-the-test';
@@ -22,10 +26,10 @@ function connection(baseUrl: string, more: Partial<AdminConnection> = {}): Admin
   return { baseUrl, username: 'admin', password: new Secret(PASSWORD), timeoutMilliseconds: 30_000, ...more };
 }
 
-function makeTokenFile(t: TestContext): string {
+function makeTokenFile(t: TestContext): NonNullable<AdminConnection['tokenFile']> {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-client-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
-  return join(dir, 'tokens', 'login.json');
+  return lockedFile(join(dir, 'tokens', 'login.json'));
 }
 
 /** Starts a service that issues tokens, and responds to every other request with the reply of `admin`. */
@@ -122,12 +126,12 @@ test('stores the login in a file that only its owner can read, and resumes it', 
   const tokenFile = makeTokenFile(t);
   const service = await tokenService(t);
   await connectAdmin(connection(service.baseUrl, { tokenFile }));
-  assert.equal(statSync(tokenFile).mode & 0o777, 0o600);
-  assert.ok(!readFileSync(tokenFile, 'utf8').includes(PASSWORD));
+  assert.equal(statSync(tokenFile.path).mode & 0o777, 0o600);
+  assert.ok(!readFileSync(tokenFile.path, 'utf8').includes(PASSWORD));
   const again = await connectAdmin(connection(service.baseUrl, { tokenFile }));
   assert.equal((await again.accessToken()).reveal(), 'access-1');
   assert.equal(service.requests.length, 1);
-  assert.deepEqual(readdirSync(join(tokenFile, '..')), ['login.json']);
+  assert.deepEqual(readdirSync(dirname(tokenFile.path)), ['login.json', 'login.lock']);
 });
 
 test('ignores a stored login if it is damaged, belongs to another address or user, or is readable by other users', async (t) => {
@@ -136,11 +140,11 @@ test('ignores a stored login if it is damaged, belongs to another address or use
   await connectAdmin(connection(service.baseUrl, { tokenFile }));
   const other = await connectAdmin(connection(service.baseUrl, { tokenFile, username: 'root' }));
   assert.equal((await other.accessToken()).reveal(), 'access-2');
-  chmodSync(tokenFile, 0o644);
+  chmodSync(tokenFile.path, 0o644);
   const third = await connectAdmin(connection(service.baseUrl, { tokenFile, username: 'root' }));
   assert.equal((await third.accessToken()).reveal(), 'access-3');
-  writeFileSync(tokenFile, '{"owner":', { mode: 0o600 });
-  chmodSync(tokenFile, 0o600);
+  writeFileSync(tokenFile.path, '{"owner":', { mode: 0o600 });
+  chmodSync(tokenFile.path, 0o600);
   const fourth = await connectAdmin(connection(service.baseUrl, { tokenFile, username: 'root' }));
   assert.equal((await fourth.accessToken()).reveal(), 'access-4');
 });
@@ -158,15 +162,21 @@ test('if many clients share a token file, one of them renews the token and the o
   assert.equal(service.requests.length, 1);
 });
 
-test('removes the lock of a process that has died', async (t) => {
+test('waits for a slow holder of the lock, however long ago it took the lock', async (t) => {
   const tokenFile = makeTokenFile(t);
   const service = await tokenService(t);
-  await connectAdmin(connection(service.baseUrl, { tokenFile }));
-  rmSync(tokenFile);
-  writeFileSync(`${tokenFile}.lock`, '1');
-  utimesSync(`${tokenFile}.lock`, new Date(0), new Date(0));
-  await connectAdmin(connection(service.baseUrl, { tokenFile }));
-  assert.equal(service.requests.length, 2);
+  const holder = Promise.withResolvers<void>();
+  const holding = tokenFile.lock(() => holder.promise);
+  const lock = tokenFile.path.replace('.json', '.lock');
+  await waitUntil('the lock is held', () => existsSync(lock));
+  utimesSync(lock, new Date(0), new Date(0));
+  const waiting = connectAdmin(connection(service.baseUrl, { tokenFile }));
+  assert.equal(await Promise.race([waiting, sleep(500, 'still waiting')]), 'still waiting');
+  assert.equal(service.requests.length, 0);
+  holder.resolve();
+  await holding;
+  await waiting;
+  assert.equal(service.requests.length, 1);
 });
 
 test('logout ends the session at the service and deletes the file', async (t) => {
@@ -177,7 +187,7 @@ test('logout ends the session at the service and deletes the file', async (t) =>
   const last = service.requests.at(-1);
   assert.equal(last?.path, '/realms/master/protocol/openid-connect/logout');
   assert.deepEqual(last?.form, { client_id: 'admin-cli', refresh_token: 'refresh-1' });
-  assert.deepEqual(readdirSync(join(tokenFile, '..')), []);
+  assert.deepEqual(readdirSync(dirname(tokenFile.path)), ['login.lock']);
 });
 
 test('reports IDKIT_UNREACHABLE with the address if no service listens there', async () => {

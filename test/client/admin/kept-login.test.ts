@@ -12,12 +12,16 @@ import {
   readKeptLogin,
   removeKeptLogin,
 } from '../../../src/client/index.ts';
+import { lockedFile } from '../../../src/config/index.ts';
 import { IdkitError, Secret } from '../../../src/core/index.ts';
 import { issuer, startService } from '../token-service.ts';
 
 // A kept login has no password: the person is needed for a new one.
 
-function makeConnection(t: TestContext, baseUrl: string): AdminConnection & { tokenFile: string } {
+function makeConnection(
+  t: TestContext,
+  baseUrl: string,
+): AdminConnection & Required<Pick<AdminConnection, 'tokenFile'>> {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-kept-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   return {
@@ -26,7 +30,7 @@ function makeConnection(t: TestContext, baseUrl: string): AdminConnection & { to
     clientId: 'idkit-cli',
     username: 'alice',
     timeoutMilliseconds: 60_000,
-    tokenFile: join(dir, 'alice.json'),
+    tokenFile: lockedFile(join(dir, 'alice.json')),
     renewHint: 'run `idkit login --profile p`',
   };
 }
@@ -188,7 +192,7 @@ test('a password login sends the one-time password as totp, and shows neither in
   });
   refused = false;
   await keepLogin(connection, await passwordLogin({ ...connection, ...secrets }));
-  assert.doesNotMatch(readFileSync(connection.tokenFile, 'utf8'), /swordfish|123456/);
+  assert.doesNotMatch(readFileSync(connection.tokenFile.path, 'utf8'), /swordfish|123456/);
 });
 
 test('a request cannot leave the administrative API or the address of the login', async (t) => {

@@ -152,6 +152,22 @@ describe('the judgement of backups', () => {
     assert.deepEqual(judge(old('drill', 33)), ['finding DRILL_TOO_OLD']);
   });
 
+  it('finds a verification and a drill that are dated in the future, because their age is unknown', () => {
+    const unverified = {
+      sets: [entry(HOUR, { verified: { at: ago(HOUR), verdict: 'good', by: 'backup' } })],
+    };
+    const ahead = (run: KeptRun) => ({ ...withRun(run, lastRun({ at: ago(-2 * DAY) })), ...unverified });
+    assert.deepEqual(judge(ahead('verify')), ['finding VERIFY_TOO_OLD']);
+    assert.match(
+      messageOf(ahead('verify')),
+      /dated 2026-11-27T10:00:00\.000Z.*; check the clock with idkit doctor/,
+    );
+    assert.deepEqual(judge(ahead('drill')), ['finding DRILL_TOO_OLD']);
+    assert.deepEqual(judge(withRun('drill', lastRun({ at: ago(-HOUR / 2) }))), []);
+    const verifiedSince = { ...ahead('verify'), sets: [entry(HOUR)] };
+    assert.deepEqual(judge(verifiedSince), []);
+  });
+
   it('warns about a young root that was never drilled, and finds it in a root that is a month old', () => {
     const { runs } = withRun('drill', undefined);
     assert.deepEqual(judge(healthy({ runs, rootSince: NOW - DAY })), ['warning DRILL_MISSING']);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFile, cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,7 +7,15 @@ import { describe, it } from 'node:test';
 import { IdkitError, Secret } from '../../../src/core/index.ts';
 import { backup, type StatusReport, status, verify } from '../../../src/procedures/index.ts';
 import { run } from '../../cli/run.ts';
-import { makePlatform, onSmallDisk, PASSPHRASE, procedureOptions, restoreOptions } from '../platform.ts';
+import { PROGRAM } from '../../program.ts';
+import {
+  makePlatform,
+  onHangingDisk,
+  onSmallDisk,
+  PASSPHRASE,
+  procedureOptions,
+  restoreOptions,
+} from '../platform.ts';
 import { changedSinceBackup } from '../restored-state.ts';
 
 describe('status', () => {
@@ -252,6 +260,26 @@ describe('status', () => {
       1,
       'the service still sends the old certificate',
     );
+  });
+
+  it('finds a backup root whose file system hangs, and ends in time', async (t) => {
+    const platform = await makePlatform(t);
+    await onHangingDisk(t, async (root) => {
+      await appendFile(join(platform.dir, 'idkit.yaml'), `backup: { root: ${root} }\n`);
+      const env = { ...process.env, IDKIT_DIR: platform.dir };
+      for (const [command, code] of [
+        ['status', 'BACKUPS_UNREADABLE'],
+        ['doctor', 'DISK_SPEED'],
+      ] as const) {
+        const options = { env, timeout: 60_000, killSignal: 'SIGKILL', encoding: 'utf8' } as const;
+        const ended = spawnSync(process.execPath, [PROGRAM, command], options);
+        assert.equal(ended.status, 3, ended.stderr);
+        assert.match(
+          ended.stderr,
+          new RegExp(`^finding: ${code}: .*the file system.* does not respond`, 'm'),
+        );
+      }
+    });
   });
 
   it('finds a disk without room for a restore', async (t) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { AdminClient } from '../../../client/index.ts';
+import type { AdminClient, AdminConnection } from '../../../client/index.ts';
 import type { Profile, Settings } from '../../../config/index.ts';
 import { IdkitError, Secret } from '../../../core/index.ts';
 import type { CliCommand } from '../../cli-command.ts';
@@ -124,7 +124,7 @@ async function connectWithSettings(context: CommandContext, address: string | un
     username,
     password,
     signal: context.signal,
-    ...given('tokenFile', settings.exists ? tokenFile(settings, baseUrl) : undefined),
+    ...given('tokenFile', settings.exists ? await tokenFile(settings, baseUrl, context.signal) : undefined),
     ...given('timeoutMilliseconds', timeout === undefined ? undefined : Math.ceil(timeout * 1000)),
   });
   return { admin, baseUrl };
@@ -167,7 +167,7 @@ export async function connectStored(
   const admin = await connectAdmin({
     baseUrl,
     username: settings.administrator.username,
-    tokenFile: tokenFile(settings, baseUrl),
+    tokenFile: await tokenFile(settings, baseUrl, context.signal),
     probeMilliseconds: PROBE,
   });
   return { admin, baseUrl };
@@ -182,10 +182,15 @@ async function findService(settings: Settings): Promise<string> {
  * Returns the file of the stored login. Each base URL and administrator has its own file, so that a service never gets
  * the token of another service.
  */
-function tokenFile(settings: Settings, baseUrl: string): string {
+async function tokenFile(
+  settings: Settings,
+  baseUrl: string,
+  signal: AbortSignal,
+): Promise<NonNullable<AdminConnection['tokenFile']>> {
   const owner = `${baseUrl} ${settings.administrator.username}`;
   const name = createHash('sha256').update(owner).digest('hex').slice(0, 16);
-  return join(settings.dir, 'data', 'tokens', `${name}.json`);
+  const { lockedFile } = await import('../../../config/index.ts');
+  return lockedFile(join(settings.dir, 'data', 'tokens', `${name}.json`), signal);
 }
 
 async function askPassword(context: CommandContext, username: string, baseUrl: string): Promise<Secret> {

@@ -26,15 +26,13 @@ export async function checkTransport(url: string, insecureHttp: boolean): Promis
 export async function connectionOf(context: CommandContext, profile: Profile): Promise<AdminConnection> {
   await checkTransport(profile.url, profile.insecureHttp);
   const { sessionFile } = await import('../../../config/index.ts');
-  const { file, lock } = sessionFile(context.env, profile.name, context.signal);
   const { timeout } = context.globals;
   return {
     baseUrl: profile.url,
     realm: profile.realm,
     clientId: profile.clientId,
     username: profile.username,
-    tokenFile: file,
-    lock,
+    tokenFile: sessionFile(context.env, profile.name, context.signal),
     renewHint: `run \`idkit login --profile ${profile.name}\``,
     signal: context.signal,
     ...given('timeoutMilliseconds', timeout === undefined ? undefined : Math.ceil(timeout * 1000)),

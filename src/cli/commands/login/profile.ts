@@ -4,7 +4,7 @@ import { IdkitError } from '../../../core/index.ts';
 import type { CliCommand } from '../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
 import { textFlag } from '../../flags.ts';
-import { renderTable } from '../../output/render-table.ts';
+import { withOutputFlags } from '../../output/presentation.ts';
 import { renderAge } from '../../output/render-units.ts';
 import { connectionOf } from '../admin/kept-session.ts';
 
@@ -28,8 +28,7 @@ export function addProfile(program: CliCommand, run: Runner): void {
     .command('profile')
     .description('list and choose the services to which you have logged in')
     .examples([['idkit profile list', 'prints the address, user and expiry of each session']]);
-  profile
-    .command('list')
+  withOutputFlags(profile.command('list'), { fields: 'name,url', jq: '[?current].name' })
     .description('list the profiles and their sessions')
     .examples([['idkit profile list', 'prints the address, user and expiry of each session']])
     .action(run(listProfiles));
@@ -122,20 +121,25 @@ async function listProfiles(context: CommandContext): Promise<Outcome> {
   );
   return {
     data: { profiles },
-    text:
-      profiles.length === 0
-        ? 'there are no profiles; idkit login URL creates one'
-        : renderTable(
-            ['', 'PROFILE', 'URL', 'REALM', 'USER', 'SESSION'],
-            profiles.map((profile) => [
-              profile.current ? '*' : '',
-              profile.name,
-              profile.url,
-              profile.realm,
-              profile.username,
-              renderSession(profile),
-            ]),
-          ),
+    list: {
+      noun: 'profiles',
+      columns: [
+        { title: '', field: 'current', show: (current) => (current === true ? '*' : '') },
+        { title: 'PROFILE', field: 'name' },
+        { title: 'URL', field: 'url' },
+        { title: 'REALM', field: 'realm', priority: 2 },
+        { title: 'USER', field: 'username', priority: 2 },
+        {
+          title: 'SESSION',
+          field: 'session',
+          show: (session, { expiresAt }) =>
+            renderSession({ session: String(session), expiresAt: expiresAt as string | null }),
+        },
+      ],
+      records: profiles,
+      name: 'name',
+      empty: 'there are no profiles; idkit login URL creates one',
+    },
   };
 }
 

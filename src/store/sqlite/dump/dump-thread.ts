@@ -22,7 +22,7 @@ try {
     database,
     (bytes) => out.write(bytes),
     (written, all) => {
-      share = Math.min(1, written / all);
+      share = written / Math.max(written, all);
     },
   );
   out.flush();

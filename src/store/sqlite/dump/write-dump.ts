@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isOfSearchIndex } from '../search-index.ts';
-import { identifier } from './row-text.ts';
+import { estimateRows } from './estimate-rows.ts';
 import { writeRows } from './write-rows.ts';
 
 /** The last line of every dump. */
@@ -23,7 +23,7 @@ const WITHOUT_ROWS: ReadonlySet<string> = new Set([
  * once. The search index is left out, because it is derived from the users.
  *
  * @param write must not use the bytes after it has returned
- * @param onRows called with the number of rows that are written, and of all rows
+ * @param onRows called with the number of rows that are written, and an estimate of all rows
  */
 export function writeDump(
   database: DatabaseSync,
@@ -38,10 +38,11 @@ export function writeDump(
     .map(({ type, name, sql }) => ({ type: String(type), name: String(name), sql: String(sql) }))
     .filter(({ name }) => !name.startsWith('sqlite_') && !isOfSearchIndex(name));
   const tables = own.filter(({ type }) => type === 'table');
-  const all = tables.reduce(
-    (sum, { name }) => sum + (WITHOUT_ROWS.has(name) ? 0 : countRows(database, name)),
-    0,
+  const estimates = estimateRows(
+    database,
+    tables.map(({ name }) => name),
   );
+  const all = tables.reduce((sum, { name }) => sum + (WITHOUT_ROWS.has(name) ? 0 : estimates.get(name)!), 0);
   let written = 0;
   const count = (rows: number) => {
     written += rows;
@@ -58,9 +59,4 @@ export function writeDump(
   for (const pragma of ['application_id', 'user_version'])
     text(`PRAGMA ${pragma}=${database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]};\n`);
   text(`COMMIT;\n${END_LINE}\n`);
-}
-
-/** Returns the number of rows. SQLite reads the smallest index of the table for it, which takes little of the dump's time. */
-function countRows(database: DatabaseSync, table: string): number {
-  return Number(database.prepare(`SELECT count(*) AS n FROM ${identifier(table)}`).get()?.['n']);
 }

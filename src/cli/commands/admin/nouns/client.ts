@@ -2,6 +2,7 @@ import type { Secret } from '../../../../core/index.ts';
 import type { CommandContext, Flags, Outcome } from '../../../command.ts';
 import { textFlag } from '../../../flags.ts';
 import { renderPairs } from '../../../output/render-table.ts';
+import { widthOf } from '../../../output/show.ts';
 import type { ApiRecord } from '../lookup.ts';
 import { inRealm, type Place } from '../place.ts';
 import { findClient } from '../records/find.ts';
@@ -150,12 +151,15 @@ async function createdClient(
   const known = isKnown ? await findKnownSecret(context, realm, clientId) : undefined;
   return {
     data: { realm, clientId, id, ...(secret === undefined ? {} : { secret }) },
-    text: renderPairs([
-      ['realm', realm],
-      ['client', clientId],
-      ['id', id],
-      ['secret', known === undefined ? secret : `IDKIT_SMOKE_CLIENT_SECRET of ${known.source}`],
-    ]),
+    text: renderPairs(
+      [
+        ['realm', realm],
+        ['client', clientId],
+        ['id', id],
+        ['secret', known === undefined ? secret : `IDKIT_SMOKE_CLIENT_SECRET of ${known.source}`],
+      ],
+      widthOf(context.terminal),
+    ),
   };
 }
 
