@@ -5,7 +5,7 @@ import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
-import { confirm } from '../terminal.ts';
+import { confirm, terminalWidth } from '../terminal.ts';
 
 /** `idkit backups list|prune` */
 export function addBackups(program: CliCommand, run: Runner): void {
@@ -42,7 +42,11 @@ async function listSets(context: CommandContext, flags: Flags): Promise<Outcome>
   const text =
     data.sets.length === 0
       ? `${data.root} contains no sets`
-      : renderTable(['NAME', 'AGE', 'SIZE', 'PARTS', 'SEAL', 'VERIFIED'], data.sets.map(renderRow));
+      : renderTable(
+          ['NAME', 'AGE', 'SIZE', 'PARTS', 'SEAL', 'VERIFIED'],
+          data.sets.map(renderRow),
+          terminalWidth(context.terminal),
+        );
   return { data, text, findings, ...given('failure', failure) };
 }
 
@@ -98,6 +102,7 @@ async function pruneSets(context: CommandContext, flags: Flags): Promise<Outcome
       : renderTable(
           ['NAME', 'ACTION', 'WHY'],
           data.decisions.map(({ name, action, reason }) => [name, action, reason]),
+          terminalWidth(context.terminal),
         );
   return { data, text, findings, ...given('failure', failure) };
 }

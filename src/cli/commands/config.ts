@@ -1,6 +1,7 @@
 import type { CliCommand } from '../cli-command.ts';
 import type { Runner } from '../command.ts';
 import { renderTable } from '../output/render-table.ts';
+import { terminalWidth } from '../terminal.ts';
 
 /** `idkit config show` and `idkit config themes` */
 export function addConfig(program: CliCommand, run: Runner): void {
@@ -35,6 +36,7 @@ function addShow(config: CliCommand, run: Runner): void {
           text: renderTable(
             ['SETTING', 'VALUE', 'SOURCE'],
             shown.map(({ name, value, source }) => [name, value === null ? 'null' : value, source]),
+            terminalWidth(context.terminal),
           ),
         };
       }),
@@ -61,7 +63,7 @@ function addThemes(config: CliCommand, run: Runner): void {
         const table =
           themes.length === 0
             ? `there is no theme in ${settings.dir}/config/themes`
-            : renderTable(['THEME', 'USABLE', 'HAS'], rows);
+            : renderTable(['THEME', 'USABLE', 'HAS'], rows, terminalWidth(context.terminal));
         return {
           data: { dir: settings.dir, themes },
           text: [table.trimEnd(), ...warnings].join('\n'),

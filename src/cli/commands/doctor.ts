@@ -6,6 +6,7 @@ import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, textFlag } from '../flags.ts';
 import { renderPairs, renderTable } from '../output/render-table.ts';
 import { renderBytes } from '../output/render-units.ts';
+import { terminalWidth } from '../terminal.ts';
 import { writeJunit } from '../write-junit.ts';
 
 /** `idkit doctor` */
@@ -41,33 +42,42 @@ async function examine(context: CommandContext, flags: Flags): Promise<Outcome> 
   const junit = textFlag(flags, 'junit');
   if (junit !== undefined) await writeJunit(context, junit, renderJunit('doctor', result));
   const { findings, ...data } = result;
-  return { data, findings, text: renderDoctor(result, context.globals.verbose) };
+  return {
+    data,
+    findings,
+    text: renderDoctor(result, context.globals.verbose, terminalWidth(context.terminal)),
+  };
 }
 
-function renderDoctor(result: DoctorResult, verbose: boolean): string {
+function renderDoctor(result: DoctorResult, verbose: boolean, width: number | undefined): string {
   const { machine, checks, settings } = result;
   const words = { passed: 'passed', failed: 'FAILED', 'not-applicable': 'does not apply' } as const;
   const shown = verbose ? settings : settings.filter(({ source }) => source !== 'default');
   return [
-    renderPairs([
-      ['idkit', `${machine.idkit} on Node.js ${machine.node}, OpenSSL ${machine.openssl}`],
-      ['system', `${machine.system}, ${machine.timeZone}`],
+    renderPairs(
       [
-        'machine',
-        `${renderCount(machine.processors, 'processor')}, ${renderBytes(machine.memoryBytes)} of memory`,
+        ['idkit', `${machine.idkit} on Node.js ${machine.node}, OpenSSL ${machine.openssl}`],
+        ['system', `${machine.system}, ${machine.timeZone}`],
+        [
+          'machine',
+          `${renderCount(machine.processors, 'processor')}, ${renderBytes(machine.memoryBytes)} of memory`,
+        ],
+        ['directory', result.dir],
+        ['bundle', result.bundle],
       ],
-      ['directory', result.dir],
-      ['bundle', result.bundle],
-    ]),
+      width,
+    ),
     '',
     renderTable(
       ['SETTING', 'VALUE', 'SOURCE'],
       shown.map(({ name, value, source }) => [name, value === null ? 'null' : value, source]),
+      width,
     ),
     '',
     renderTable(
       ['OUTCOME', 'CHECK', 'SUBJECT', 'DETAIL'],
       checks.map(({ outcome, id, subject, detail }) => [words[outcome], id, subject, detail]),
+      width,
     ),
     '',
     `${result.passed} passed, ${result.failed} failed, ${renderCount(result.notApplicable, 'does not apply', 'do not apply')}`,

@@ -6,6 +6,8 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, textFlag } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
+import { wrapCommandLine } from '../output/wrap.ts';
+import { terminalWidth } from '../terminal.ts';
 
 /** The flags that only `idkit schedule install` accepts. */
 const INSTALL_FLAGS = ['systemd', 'cron', 'into', 'dryRun', 'print', 'remove'];
@@ -72,7 +74,7 @@ async function install(context: CommandContext, flags: Flags): Promise<Outcome> 
   });
   const data = { scheduler, user: options.user, changes: result.changes, next: result.next };
   if (printed) return { data: { ...data, files: result.files }, text: showFiles(result) };
-  return { data, text: renderChanges(result, flags['dryRun'] === true) };
+  return { data, text: renderChanges(result, flags['dryRun'] === true, terminalWidth(context.terminal)) };
 }
 
 /** Reads the flags that printing and installing share. The passphrase file comes from its variable. */
@@ -90,13 +92,27 @@ function readChoices({ env, cwd }: CommandContext, flags: Flags): ScheduleChoice
 const DONE = { create: 'wrote', update: 'replaced', keep: 'unchanged', remove: 'removed' } as const;
 const PLANNED = { create: 'write', update: 'replace', keep: 'unchanged', remove: 'remove' } as const;
 
-function renderChanges({ changes, next }: InstallResult, planned: boolean): string {
+function renderChanges(
+  { changes, next }: InstallResult,
+  planned: boolean,
+  width: number | undefined,
+): string {
   if (changes.length === 0) return 'idkit has no files here';
   const table = renderTable(
     ['CHANGE', 'FILE'],
     changes.map(({ file, change }) => [(planned ? PLANNED : DONE)[change], file]),
+    width,
   );
-  const commands = next.length === 0 || planned ? [] : ['', 'Next, run:', ...next.map((line) => `  ${line}`)];
+  const commands =
+    next.length === 0 || planned
+      ? []
+      : [
+          '',
+          'Next, run:',
+          ...next.flatMap((line) =>
+            wrapCommandLine(line, (width ?? Number.POSITIVE_INFINITY) - 2).map((part) => `  ${part}`),
+          ),
+        ];
   return [table, ...commands].join('\n');
 }
 

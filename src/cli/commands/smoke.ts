@@ -4,6 +4,7 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { baseUrlFlag, checkName, given, textFlag } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
+import { terminalWidth } from '../terminal.ts';
 import { writeJunit } from '../write-junit.ts';
 
 /** `idkit smoke`, also `smoke-test` */
@@ -50,7 +51,7 @@ async function smokeTest(context: CommandContext, flags: Flags): Promise<Outcome
   return {
     data,
     text: [
-      renderChecks(result.checks),
+      renderChecks(result.checks, terminalWidth(context.terminal)),
       `${result.passed} passed, ${result.failed} failed, ${renderCount(result.notApplicable, 'does not apply', 'do not apply')} (${result.baseUrl})`,
     ].join('\n'),
     findings,
@@ -58,10 +59,11 @@ async function smokeTest(context: CommandContext, flags: Flags): Promise<Outcome
   };
 }
 
-function renderChecks(checks: readonly SmokeCheck[]): string {
+function renderChecks(checks: readonly SmokeCheck[], width: number | undefined): string {
   const words = { passed: 'passed', failed: 'FAILED', 'not-applicable': 'does not apply' } as const;
   return renderTable(
     ['OUTCOME', 'CHECK', 'SUBJECT', 'DETAIL'],
     checks.map((check) => [words[check.outcome], check.title, check.subject, check.detail]),
+    width,
   );
 }

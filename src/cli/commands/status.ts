@@ -6,6 +6,7 @@ import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { textFlag, wholeNumber } from '../flags.ts';
 import { printable } from '../output/output.ts';
 import { renderJudgements, renderStatus } from '../output/render-status.ts';
+import { terminalWidth } from '../terminal.ts';
 
 /** Default of `--interval` in seconds. */
 const INTERVAL = '5';
@@ -53,7 +54,8 @@ async function showStatus(context: CommandContext, flags: Flags): Promise<Outcom
   const report = { findings, ...data };
   const shown = { data, findings, warnings: report.warnings };
   const now = context.procedure.clock.now();
-  if (target === undefined) return { ...shown, text: renderStatus(report, now) };
+  if (target === undefined)
+    return { ...shown, text: renderStatus(report, now, terminalWidth(context.terminal)) };
   const metrics = await renderStatusMetrics(settings, report, now);
   if (typeof target !== 'string') return { ...shown, text: metrics.trimEnd() };
   const { resolve } = await import('node:path');
@@ -85,8 +87,8 @@ async function watch(
       globals.json
         ? `${printable(JSON.stringify({ type: 'status', at: new Date(now).toISOString(), ...report }))}\n`
         : isScreen
-          ? redraw(renderRound(report, now), terminal.stdout, rounds === 0)
-          : `${printable(renderRound(report, now))}\n\n`,
+          ? redraw(renderRound(report, now, terminalWidth(terminal)), terminal.stdout, rounds === 0)
+          : `${printable(renderRound(report, now, undefined))}\n\n`,
     );
     rounds += 1;
     await sleep(seconds * 1000, undefined, { signal }).catch(() => undefined);
@@ -99,9 +101,9 @@ async function watch(
   return { data: { rounds } };
 }
 
-function renderRound(report: StatusReport, now: number): string {
+function renderRound(report: StatusReport, now: number, width: number | undefined): string {
   const time = new Date(now).toISOString().replace('T', ' ').slice(0, 19);
-  return [`${time} UTC`, renderStatus(report, now), ...renderJudgements(report)].join('\n');
+  return [`${time} UTC`, renderStatus(report, now, width), ...renderJudgements(report, width)].join('\n');
 }
 
 /** Returns the text that replaces the screen. It is cut to the size of the terminal, so that nothing scrolls. */

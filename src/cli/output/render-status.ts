@@ -1,5 +1,6 @@
 import { renderCount } from '../../core/index.ts';
 import type { StatusReport } from '../../procedures/index.ts';
+import { wrapWords } from './display-width.ts';
 import { renderPairs } from './render-table.ts';
 import { renderAge, renderBytes } from './render-units.ts';
 
@@ -8,9 +9,14 @@ const GROUPED = new Intl.NumberFormat('en');
 
 type Pair = [name: string, value: unknown];
 
-/** Renders the screen of `idkit status`. @param now Unix time in milliseconds */
-export function renderStatus(report: StatusReport, now: number): string {
-  return renderPairs([
+/**
+ * Renders the screen of `idkit status`.
+ *
+ * @param now Unix time in milliseconds
+ * @param width the number of columns of the terminal. Undefined without a terminal: nothing is wrapped then
+ */
+export function renderStatus(report: StatusReport, now: number, width?: number): string {
+  const pairs = [
     ...renderService(report),
     ...renderBackups(report, now),
     ...report.migrations.map(
@@ -23,16 +29,20 @@ export function renderStatus(report: StatusReport, now: number): string {
       ],
     ),
     ...report.realms.flatMap(renderRealm),
-    ['result', renderResult(report)],
-  ]);
+    ['result', renderResult(report)] as Pair,
+  ];
+  return renderPairs(pairs, width);
 }
 
 /** Renders the findings and warnings, for a screen without a stream for errors. */
-export function renderJudgements({ findings, warnings }: StatusReport): readonly string[] {
+export function renderJudgements(
+  { findings, warnings }: StatusReport,
+  width: number = Number.POSITIVE_INFINITY,
+): readonly string[] {
   return [
     ...findings.map(({ code, message }) => `finding: ${code}: ${message}`),
     ...warnings.map(({ code, message }) => `warning: ${code}: ${message}`),
-  ];
+  ].flatMap((line) => wrapWords(line, width - 2).map((part, index) => (index === 0 ? part : `  ${part}`)));
 }
 
 function renderService(report: StatusReport): readonly Pair[] {

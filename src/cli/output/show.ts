@@ -1,5 +1,5 @@
 import type { Outcome } from '../command.ts';
-import type { Terminal } from '../terminal.ts';
+import { type Terminal, terminalWidth } from '../terminal.ts';
 import { type Listing, RENDER, renderDocument } from './formats.ts';
 import { cellText, pairLines } from './layout.ts';
 import { type ListedRecord, type ListOutcome, pluralOf, type RecordOutcome } from './lists.ts';
@@ -27,7 +27,7 @@ export async function showResult(
   if (record === undefined) return;
   if (presentation.format === 'table' && fields === undefined) {
     const pairs = record.pairs.map(([name, value]) => [name, cellText(value)] as const);
-    return writeAll(terminal, once(`${pairLines(pairs, widthOf(terminal)).join('\n')}\n`));
+    return writeAll(terminal, once(`${pairLines(pairs, terminalWidth(terminal)).join('\n')}\n`));
   }
   return writeAll(terminal, renderRecord(record, presentation));
 }
@@ -44,7 +44,7 @@ async function showList(
   { format, fields }: Presentation,
   { terminal, note }: { terminal: Terminal; note(message: string): void },
 ): Promise<void> {
-  const width = widthOf(terminal);
+  const width = terminalWidth(terminal);
   const seen = { records: 0, first: undefined as ListedRecord | undefined };
   const counted = async function* () {
     for await (const record of list.records) {
@@ -92,10 +92,4 @@ async function* renderRecord(
 
 async function* once(text: string): AsyncGenerator<string> {
   yield text;
-}
-
-/** Returns the number of columns of stdout, or undefined if it is not a terminal. */
-export function widthOf({ stdout }: Pick<Terminal, 'stdout'>): number | undefined {
-  // Some pseudo-terminals report 0 columns.
-  return stdout.isTTY === true ? stdout.columns || 80 : undefined;
 }

@@ -32,7 +32,7 @@ export function openTextOutput(
     const key = `${finding.code} ${finding.message}`;
     if (reported.has(key)) return;
     reported.add(key);
-    toStderr(`${paint.warning('finding:')} ${finding.code}: ${oneLine(finding.message)}`);
+    write(`${paint.warning('finding:')} ${finding.code}: ${oneLine(finding.message)}`);
   };
 
   const reporter = quiet ? quietReporter(report) : textReporter(report, write, options);
@@ -51,12 +51,13 @@ export function openTextOutput(
       spinner?.close();
       for (const finding of outcome.findings ?? []) report(finding);
       for (const { code, message } of quiet ? [] : (outcome.warnings ?? []))
-        toStderr(`${paint.faint('warning:')} ${code}: ${oneLine(message)}`);
+        write(`${paint.faint('warning:')} ${code}: ${oneLine(message)}`);
       if (outcome.text !== undefined && outcome.text !== '')
         terminal.stdout.write(printable(`${outcome.text}\n`));
       if (error === undefined) return;
       const [first, ...rest] = renderError(error, { stack: options.verbose });
-      terminal.stderr.write(`${[first!.replace(/^error/, paint.bad('error')), ...rest].join('\n')}\n`);
+      write(first!.replace(/^error/, paint.bad('error')));
+      if (rest.length > 0) terminal.stderr.write(`${rest.join('\n')}\n`);
     },
   };
 }

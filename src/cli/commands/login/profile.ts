@@ -6,6 +6,7 @@ import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
 import { textFlag } from '../../flags.ts';
 import { renderTable } from '../../output/render-table.ts';
 import { renderAge } from '../../output/render-units.ts';
+import { terminalWidth } from '../../terminal.ts';
 import { connectionOf } from '../admin/kept-session.ts';
 
 /** `idkit logout` */
@@ -135,6 +136,7 @@ async function listProfiles(context: CommandContext): Promise<Outcome> {
               profile.username,
               renderSession(profile),
             ]),
+            terminalWidth(context.terminal),
           ),
   };
 }
