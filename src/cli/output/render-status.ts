@@ -132,7 +132,10 @@ function renderRealm({
   unenforced,
 }: StatusReport['realms'][number]): readonly Pair[] {
   const shownKeys = keys
-    .map((shown) => `${shown.algorithm}${shown.ageDays === undefined ? '' : ` ${shown.ageDays} d`}`)
+    .map(
+      (shown) =>
+        `${shown.algorithm}${shown.ageDays === undefined ? '' : ` (${renderCount(shown.ageDays, 'day')} old)`}`,
+    )
     .join(', ');
   const facts = [
     users === undefined ? undefined : renderCount(users, 'user'),
