@@ -87,12 +87,14 @@ before(async () => {
 
 after(() => rmSync(work, { recursive: true, force: true }));
 
-test('the package contains only the compiled program, its types and the documentation', () => {
+test('the package contains only the compiled program, its types, the documentation and the files for Prometheus, Grafana and a first realm', () => {
   for (const file of ['dist/main.js', 'dist/library/client.js', 'dist/console/index.html'])
     assert.ok(files.includes(file), `${file} is missing`);
   const foreign = files.filter(
     (path) =>
-      !/^(bin\/|dist\/|docs\/.+\.md$|(README|CHANGELOG|SECURITY)\.md$|LICENSE$|package\.json$)/.test(path),
+      !/^(bin\/|dist\/|docs\/.+\.md$|examples\/(alerts\.yaml|grafana-dashboard\.json|realm\.json)$|(README|CHANGELOG|SECURITY)\.md$|LICENSE$|package\.json$)/.test(
+        path,
+      ),
   );
   assert.deepEqual(foreign, []);
   assert.deepEqual(

@@ -41,6 +41,12 @@ const WIDEST_TEXT = 120;
 /** The width of text in a file or a pipe. */
 const WIDTH_OFF_TERMINAL = 100;
 
+/** Returns the number of columns of stdout, or undefined if it is not a terminal. */
+export function terminalWidth({ stdout }: Pick<Terminal, 'stdout'>): number | undefined {
+  // Some pseudo-terminals report 0 columns.
+  return stdout.isTTY === true ? stdout.columns || 80 : undefined;
+}
+
 /** Returns the width in characters of text on stdout, which follows the terminal. */
 export function textWidth({ stdout }: Terminal): number {
   if (stdout.isTTY !== true) return WIDTH_OFF_TERMINAL;

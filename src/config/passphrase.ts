@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { IdkitError, Secret } from '../core/index.ts';
+import { IdkitError, Secret, systemErrorCode } from '../core/index.ts';
 
 /**
  * The variables that contain the passphrase or name its source. `.env` must not set them, because a backup includes
@@ -80,12 +80,27 @@ function checkPassphrase(text: string, source: string): Secret {
   return new Secret(text);
 }
 
+/** Returns the error for a file that a `…_FILE` variable names. */
+export function unreadableFile(variable: string, file: string, cause: unknown): IdkitError {
+  const code = systemErrorCode(cause);
+  return new IdkitError(
+    'IDKIT_SETTING',
+    `${variable} names ${file}, which cannot be read${code === undefined ? '' : ` (${code})`}`,
+    {
+      cause,
+      ...(code === 'EACCES'
+        ? { hints: ['run the command as the owner of the file, or give the file to the user of the command'] }
+        : {}),
+    },
+  );
+}
+
 function readFirstLine(file: string): string {
   let bytes: Buffer;
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    throw new IdkitError('IDKIT_SETTING', `${FILE} names ${file}, which cannot be read`, { cause: error });
+    throw unreadableFile(FILE, file, error);
   }
   return firstLine(bytes.subarray(0, MAX_LINE_BYTES));
 }

@@ -68,7 +68,7 @@ test('exits with 2 if the passphrase has two sources, or if its source is unread
       { [value]: 'a', [file]: '/a' },
       /IDKIT_BACKUP_PASSPHRASE and IDKIT_BACKUP_PASSPHRASE_FILE are set, but only one/,
     ],
-    [{ [file]: join(platform.cwd, 'absent') }, /_FILE names .*absent, which cannot be read/],
+    [{ [file]: join(platform.cwd, 'absent') }, /_FILE names .*absent, which cannot be read \(ENOENT\)/],
     [{ [file]: empty }, /the passphrase from the file that IDKIT_BACKUP_PASSPHRASE_FILE names is empty/],
     [{ [command]: 'exit 7' }, /the command in IDKIT_BACKUP_PASSPHRASE_COMMAND failed with exit code 7/],
     [{ [value]: '' }, /the passphrase from IDKIT_BACKUP_PASSPHRASE is empty/],

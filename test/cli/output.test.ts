@@ -215,7 +215,8 @@ test('-h, -V, -q and -y are the short forms of --help, --version, --quiet and --
   assert.equal((await run(['backup', '-h'])).stdout, (await run(['backup', '--help'])).stdout);
   assert.equal((await run(['-V'])).stdout, (await run(['--version'])).stdout);
   const cwd = makeDirectory(t);
-  await run(['init'], { cwd });
+  const { stderr } = await run(['init'], { cwd });
+  assert.match(stderr, /^note: the generated password of the administrator is in .*\/\.env\n$/);
   assert.match((await run(['init'], { cwd })).stderr, /^note: /);
   assert.equal((await run(['init', '-q'], { cwd })).stderr, '');
   assert.match((await run(['backups', 'prune'], { cwd })).stderr, /cannot ask for confirmation/);

@@ -86,3 +86,12 @@ test('parses a duration as a whole number and a unit', () => {
     );
   }
 });
+
+test('says why it cannot read the file, by the code of the system', async (t) => {
+  const dir = makeDirectory(t);
+  await assert.rejects(find({ [FILE]: dir }), {
+    code: 'IDKIT_SETTING',
+    message: /cannot be read \(EISDIR\)$/,
+  });
+  await assert.rejects(find({ [FILE]: join(dir, 'none') }), { message: /cannot be read \(ENOENT\)$/ });
+});

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Option } from 'commander';
 import { IdkitError } from '../../core/index.ts';
 import type { CliCommand } from '../cli-command.ts';
@@ -42,6 +43,8 @@ export function addInit(program: CliCommand, run: Runner): void {
           ...(runtime === 'compose' ? { proxy: await findProxy(context) } : {}),
           env: context.env,
         });
+        if (made.generated.includes('IDKIT_ADMIN_PASSWORD'))
+          context.reporter.note(`the generated password of the administrator is in ${join(dir, '.env')}`);
         for (const file of made.kept) context.reporter.note(`${file} exists already and is unchanged`);
         return {
           data: { dir, created: made.created, kept: made.kept, generated: made.generated },

@@ -109,7 +109,16 @@ function renderChanges(
     changes.map(({ file, change }) => ({ file, change: (planned ? PLANNED : DONE)[change] })),
     width,
   );
-  const commands = next.length === 0 || planned ? [] : ['', 'Next, run:', ...next.map((line) => `  ${line}`)];
+  const commands =
+    next.length === 0 || planned
+      ? []
+      : [
+          '',
+          'Next, run:',
+          ...next.flatMap((line) =>
+            wrapCommandLine(line, (width ?? Number.POSITIVE_INFINITY) - 2).map((part) => `  ${part}`),
+          ),
+        ];
   return [table, ...commands].join('\n');
 }
 

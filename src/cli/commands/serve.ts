@@ -183,7 +183,11 @@ async function showBanner(
   if (service.firstStart) lines.push(`administrator       ${settings.administrator.username}`);
   const password = await findGeneratedPassword(settings);
   if (service.firstStart && password !== undefined) {
-    lines.push(`password            ${password}   (not shown again; it is also in ${settings.dir}/.env)`);
+    lines.push(
+      `password            ${password}`,
+      '                    it is not shown again, and it is also in this file:',
+      `                    ${settings.dir}/.env`,
+    );
   }
   for (const realm of service.imported) lines.push(`imported            realm ${oneLine(realm)}`);
   for (const { realm, what, refuses } of service.unenforced) {

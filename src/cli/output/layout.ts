@@ -5,10 +5,10 @@ import type { Column, ListedRecord } from './lists.ts';
 import { printable } from './output.ts';
 
 /** On a terminal with fewer columns, a list is shown as blocks of fields, because hardly any table fits. */
-const NARROWEST_TABLE = 60;
+export const NARROWEST_TABLE = 60;
 
 /** The space between two columns. */
-const GAP = 2;
+export const GAP = 2;
 
 /** How the records of one list become lines. The first records decide about it. */
 export interface Layout {

@@ -27,11 +27,14 @@ export function describeStatus(report: StatusReport, now: number): readonly Pair
 }
 
 /** Renders the findings and warnings, for a screen without a stream for errors. */
-export function renderJudgements({ findings, warnings }: StatusReport): readonly string[] {
+export function renderJudgements(
+  { findings, warnings }: StatusReport,
+  width: number = Number.POSITIVE_INFINITY,
+): readonly string[] {
   return [
     ...findings.map(({ code, message }) => `finding: ${code}: ${message}`),
     ...warnings.map(({ code, message }) => `warning: ${code}: ${message}`),
-  ];
+  ].flatMap((line) => wrapWords(line, width - 2).map((part, index) => (index === 0 ? part : `  ${part}`)));
 }
 
 function renderService(report: StatusReport): readonly Pair[] {
@@ -124,7 +127,10 @@ function renderRealm({
   unenforced,
 }: StatusReport['realms'][number]): readonly Pair[] {
   const shownKeys = keys
-    .map((shown) => `${shown.algorithm}${shown.ageDays === undefined ? '' : ` ${shown.ageDays} d`}`)
+    .map(
+      (shown) =>
+        `${shown.algorithm}${shown.ageDays === undefined ? '' : ` (${renderCount(shown.ageDays, 'day')} old)`}`,
+    )
     .join(', ');
   const facts = [
     users === undefined ? undefined : renderCount(users, 'user'),

@@ -54,7 +54,7 @@ async function showList(
   { format, fields }: Presentation,
   { terminal, note, signal }: Reader,
 ): Promise<void> {
-  const width = widthOf(terminal);
+  const width = terminalWidth(terminal);
   const seen = { records: 0, first: undefined as ListedRecord | undefined };
   const counted = async function* () {
     for await (const record of list.records) {
@@ -123,10 +123,4 @@ async function* renderRecord(
 
 async function* once(text: string): AsyncGenerator<string> {
   yield text;
-}
-
-/** Returns the number of columns of stdout, or undefined if it is not a terminal. */
-export function widthOf({ stdout }: Pick<Terminal, 'stdout'>): number | undefined {
-  // Some pseudo-terminals report 0 columns.
-  return stdout.isTTY === true ? stdout.columns || 80 : undefined;
 }

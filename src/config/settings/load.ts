@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { IdkitError } from '../../core/index.ts';
 import { checkEnvKeys, type EnvValues, parseEnvContent, readEnvFile } from '../environment/file.ts';
+import { unreadableFile } from '../passphrase.ts';
 import { platformPaths, resolvePlatformDirectory } from '../paths.ts';
 import { parseYamlFile, readYamlFile, type YamlValue } from '../yaml/file.ts';
 import { WRONG } from './kinds.ts';
@@ -151,9 +152,7 @@ function readValueFile(variable: string, file: string, dir: string): Given | und
     const [value = ''] = readFileSync(isAbsolute(file) ? file : join(dir, file), 'utf8').split(/\r?\n/);
     return value === '' ? undefined : { value, source: 'file', place: `the file that ${variable} names` };
   } catch (error) {
-    throw new IdkitError('IDKIT_SETTING', `${variable} names ${file}, which cannot be read`, {
-      cause: error,
-    });
+    throw unreadableFile(variable, file, error);
   }
 }
 

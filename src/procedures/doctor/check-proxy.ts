@@ -55,6 +55,8 @@ async function readAddress(
     const url = `${publicUrl}/admin/realms/master/users${path}`;
     const answer = await patient.call(url, { bearer: String(token) });
     const body: unknown = answer.status === 200 ? JSON.parse(answer.text) : undefined;
+    if (answer.status >= 500)
+      throw fault(`${url} responded with ${answer.status}; read the log of the service`);
     if (!Array.isArray(body)) throw new DoesNotApply(`${url} responded with ${answer.status}`);
     return body.filter(isJsonObject);
   };

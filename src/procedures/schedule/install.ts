@@ -176,16 +176,22 @@ function afterInstallation(scheduler: Scheduler, options: ScheduleOptions): read
   const { passphraseFile, user } = options;
   // systemd reads the file as root. cron's commands read it as their user.
   const owner = scheduler === 'cron' ? ` -o ${user}` : '';
-  const missing = findEntry(passphraseFile) === undefined;
+  const file = quoteForShell(passphraseFile);
+  const isMissing = findEntry(passphraseFile) === undefined;
   return [
-    ...(missing
-      ? [
-          `install -D -m 0600${owner} /dev/null ${quoteForShell(passphraseFile)}`,
-          `editor ${quoteForShell(passphraseFile)}`,
-        ]
+    ...(isMissing ? [`install -D -m 0600${owner} /dev/null ${file}`, `editor ${file}`] : []),
+    // The units of systemd need only a file of root, which a timer of cron cannot read.
+    ...(!isMissing && scheduler === 'cron' && !isOwnedBy(passphraseFile, user)
+      ? [`chown ${user} ${file}`, `chmod 0600 ${file}`]
       : []),
     ...(scheduler === 'systemd' ? enableCommands(options) : []),
   ];
+}
+
+/** Whether a user owns a file, or is root, which can read every file. */
+function isOwnedBy(file: string, user: string): boolean {
+  const uid = findUser(user)?.uid;
+  return uid === 0 || uid === statSync(file).uid;
 }
 
 function afterRemoval(scheduler: Scheduler): readonly string[] {

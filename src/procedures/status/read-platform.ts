@@ -113,11 +113,11 @@ export function readKnownRealms(
       await admin?.logout().catch(() => undefined);
     }
   };
-  return orJudge(read, [], ({ code, message }) =>
-    code === 'IDKIT_UNREACHABLE'
-      ? unknown(message, 'see whether the machine is overloaded')
-      : unknown(message),
-  );
+  return orJudge(read, [], ({ code, message }) => {
+    if (code === 'IDKIT_UNREACHABLE') return unknown(message, 'see whether the machine is overloaded');
+    // The service accepted the login.
+    return code === 'IDKIT_FAILED' ? unknown(message, 'read the log of the service') : unknown(message);
+  });
 }
 
 type Health = Pick<StatusReport['service'], 'health' | 'detail'>;

@@ -83,6 +83,19 @@ describe('schedule install', () => {
     assert.deepEqual(next('cron'), []);
   });
 
+  it('lists the commands that give an existing passphrase file to the user of the timers of cron', async (t) => {
+    const { settings, into } = await makePlace(t);
+    const passphraseFile = join(into, 'passphrase');
+    writeFileSync(passphraseFile, 'x\n');
+    const options = {
+      ...scheduleOptions(settings, { user: USER, passphraseFile }),
+      user: 'nobody',
+      program: ['/bin/sh', '/bin/sh'] as const,
+    };
+    const { next } = installSchedule(settings, 'cron', options, { into, plan: true });
+    assert.deepEqual(next, [`chown nobody ${passphraseFile}`, `chmod 0600 ${passphraseFile}`]);
+  });
+
   it('writes nothing if a file is changed, foreign, a link or of another platform, and removes none of these', async (t) => {
     const place = await makePlace(t);
     const { into, install } = place;

@@ -109,8 +109,30 @@ test('a process has a low priority from its start', async (t) => {
   const readers = await newReaders(t);
   const before = childProcesses();
   const read = readers.all(SHORT, []);
-  for (const pid of childProcesses()) if (!before.includes(pid)) assert.equal(getPriority(pid), 15);
+  for (const pid of childProcesses())
+    if (!before.includes(pid)) assert.equal(getPriority(pid), Math.max(15, getPriority()));
   await read;
+});
+
+test('a process keeps the priority of a service that was started with a lower one', {
+  skip: process.platform !== 'linux' && 'needs nice and pgrep of Linux',
+}, async (t) => {
+  const { file } = await newStore(t);
+  const script = `
+    import { spawnSync } from 'node:child_process';
+    import { getPriority } from 'node:os';
+    import { ReaderProcesses } from '${import.meta.resolve('../../../src/store/sqlite/reader/reader-processes.ts')}';
+    const readers = new ReaderProcesses('${file}', '${file}');
+    const read = readers.all('${SHORT}', []);
+    const [pid] = spawnSync('pgrep', ['-P', String(process.pid), 'node'], { encoding: 'utf8' }).stdout.split('\\n');
+    console.log(getPriority(Number(pid)), JSON.stringify(await read));
+    readers.close();`;
+  const { stdout, stderr } = spawnSync(
+    'nice',
+    ['-n', '19', process.execPath, '--input-type=module', '-e', script],
+    { encoding: 'utf8' },
+  );
+  assert.equal(stdout, '19 [{"users":0}]\n', stderr);
 });
 
 test('a process ends in the middle of its statement if its parent is killed', async (t) => {

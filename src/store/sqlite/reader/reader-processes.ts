@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { IdkitError, threadModule } from '../../../core/index.ts';
 import { fromFault } from '../faults.ts';
@@ -117,7 +117,8 @@ export class ReaderProcesses implements StatementReader {
         serialization: 'advanced',
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       });
-      if (child.pid !== undefined) setPriority(child.pid, NICENESS);
+      // Only root may raise a priority, so a service that was started with a lower one keeps it.
+      if (child.pid !== undefined) setPriority(child.pid, Math.max(NICENESS, getPriority(child.pid)));
       return child;
     } catch (error) {
       child?.kill('SIGKILL');

@@ -6,7 +6,7 @@ import { textFlag, wholeNumber } from '../../../flags.ts';
 import { FIRST_RECORDS } from '../../../output/formats.ts';
 import { type ListOutcome, pluralOf } from '../../../output/lists.ts';
 import { withOutputFlags } from '../../../output/presentation.ts';
-import { widthOf } from '../../../output/show.ts';
+import { terminalWidth } from '../../../terminal.ts';
 import { type ApiRecord, asRecords } from '../lookup.ts';
 
 /** Number of records that a list on a terminal shows without `--max` and `--all`. */
@@ -38,7 +38,7 @@ export function readLimit(context: CommandContext, flags: Flags): number | undef
   if (max !== undefined && all) throw new IdkitError('IDKIT_USAGE', '--max and --all exclude each other');
   if (max !== undefined) return wholeNumber(max, '--max', { from: 1, to: 1_000_000 });
   const { query } = context.presentation;
-  return all || context.globals.json || query !== undefined || widthOf(context.terminal) === undefined
+  return all || context.globals.json || query !== undefined || terminalWidth(context.terminal) === undefined
     ? undefined
     : TERMINAL_LIMIT;
 }
@@ -117,7 +117,7 @@ export function limited(
     }
   };
   // A script that gives --max knows that the list ends there.
-  const isExpected = textFlag(flags, 'max') !== undefined && widthOf(context.terminal) === undefined;
+  const isExpected = textFlag(flags, 'max') !== undefined && terminalWidth(context.terminal) === undefined;
   return {
     ...list,
     records: records(),
