@@ -6,7 +6,7 @@ import { given } from '../flags.ts';
 import type { Column, ListOutcome } from '../output/lists.ts';
 import { withOutputFlags } from '../output/presentation.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
-import { confirm, terminalWidth } from '../terminal.ts';
+import { confirm } from '../terminal.ts';
 
 /** `idkit backups list|prune` */
 export function addBackups(program: CliCommand, run: Runner): void {

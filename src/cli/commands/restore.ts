@@ -8,8 +8,7 @@ import { printable } from '../output/output.ts';
 import { renderPlan } from '../output/render-plan.ts';
 import { renderTable } from '../output/render-table.ts';
 import { renderMilliseconds } from '../output/render-units.ts';
-import { widthOf } from '../output/show.ts';
-import { confirm, textWidth } from '../terminal.ts';
+import { confirm, terminalWidth, textWidth } from '../terminal.ts';
 
 /** `idkit restore` */
 export function addRestore(program: CliCommand, run: Runner): void {
@@ -161,7 +160,7 @@ function renderResult(context: CommandContext, result: RestoreResult): string {
     return `${result.plan === undefined ? '' : `${renderDryRun(context, result.plan)}\n`}nothing was changed`;
   }
   if (result.outcome === 'aborted') return 'rolled back to the state before the restore';
-  const lines = [renderChecklist(result.checklist, widthOf(context.terminal))];
+  const lines = [renderChecklist(result.checklist, terminalWidth(context.terminal))];
   for (const path of result.kept) lines.push(`kept ${path}`);
   lines.push(`restored ${result.set ?? ''} in ${renderMilliseconds(result.milliseconds)}`);
   return lines.join('\n');

@@ -6,7 +6,8 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, textFlag } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
-import { widthOf } from '../output/show.ts';
+import { wrapCommandLine } from '../output/wrap.ts';
+import { terminalWidth } from '../terminal.ts';
 
 /** The flags that only `idkit schedule install` accepts. */
 const INSTALL_FLAGS = ['systemd', 'cron', 'into', 'dryRun', 'print', 'remove'];
@@ -75,7 +76,7 @@ async function install(context: CommandContext, flags: Flags): Promise<Outcome> 
   if (printed) return { data: { ...data, files: result.files }, text: showFiles(result), verbatim: true };
   return {
     data,
-    text: renderChanges(result, flags['dryRun'] === true, widthOf(context.terminal)),
+    text: renderChanges(result, flags['dryRun'] === true, terminalWidth(context.terminal)),
     verbatim: true,
   };
 }

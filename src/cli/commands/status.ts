@@ -9,7 +9,7 @@ import { oneLine, printable } from '../output/output.ts';
 import { withOutputFlags } from '../output/presentation.ts';
 import { describeStatus, renderJudgements } from '../output/render-status.ts';
 import { renderPairs } from '../output/render-table.ts';
-import { widthOf } from '../output/show.ts';
+import { terminalWidth } from '../terminal.ts';
 
 /** Default of `--interval` in seconds. */
 const INTERVAL = '5';
@@ -99,7 +99,7 @@ async function watch(
       globals.json
         ? `${printable(JSON.stringify({ type: 'status', at: new Date(now).toISOString(), ...report }))}\n`
         : isScreen
-          ? redraw(renderRound(report, now, widthOf(terminal)), terminal.stdout, rounds === 0)
+          ? redraw(renderRound(report, now, terminalWidth(terminal)), terminal.stdout, rounds === 0)
           : `${printable(renderRound(report, now, undefined))}\n\n`,
     );
     rounds += 1;

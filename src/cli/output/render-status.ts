@@ -27,14 +27,11 @@ export function describeStatus(report: StatusReport, now: number): readonly Pair
 }
 
 /** Renders the findings and warnings, for a screen without a stream for errors. */
-export function renderJudgements(
-  { findings, warnings }: StatusReport,
-  width: number = Number.POSITIVE_INFINITY,
-): readonly string[] {
+export function renderJudgements({ findings, warnings }: StatusReport): readonly string[] {
   return [
     ...findings.map(({ code, message }) => `finding: ${code}: ${message}`),
     ...warnings.map(({ code, message }) => `warning: ${code}: ${message}`),
-  ].flatMap((line) => wrapWords(line, width - 2).map((part, index) => (index === 0 ? part : `  ${part}`)));
+  ];
 }
 
 function renderService(report: StatusReport): readonly Pair[] {

@@ -1,5 +1,6 @@
 import type { Outcome } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
+import { terminalWidth } from '../terminal.ts';
 import { wrapLines } from './display-width.ts';
 import { type Listing, RENDER, renderDocument } from './formats.ts';
 import { cellText, pairLines } from './layout.ts';
@@ -37,7 +38,7 @@ export async function showResult(
   if (record === undefined) return;
   if (presentation.format === 'table' && fields === undefined) {
     const pairs = record.pairs.map(([name, value]) => [name, cellText(value)] as const);
-    return writeAll(terminal, once(`${pairLines(pairs, widthOf(terminal)).join('\n')}\n`), signal);
+    return writeAll(terminal, once(`${pairLines(pairs, terminalWidth(terminal)).join('\n')}\n`), signal);
   }
   return writeAll(terminal, renderRecord(record, presentation), signal);
 }

@@ -6,7 +6,6 @@ import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
 import { textFlag } from '../../flags.ts';
 import { withOutputFlags } from '../../output/presentation.ts';
 import { renderAge } from '../../output/render-units.ts';
-import { terminalWidth } from '../../terminal.ts';
 import { connectionOf } from '../admin/kept-session.ts';
 
 /** `idkit logout` */

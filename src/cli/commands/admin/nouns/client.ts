@@ -2,7 +2,7 @@ import type { Secret } from '../../../../core/index.ts';
 import type { CommandContext, Flags, Outcome } from '../../../command.ts';
 import { textFlag } from '../../../flags.ts';
 import { renderPairs } from '../../../output/render-table.ts';
-import { widthOf } from '../../../output/show.ts';
+import { terminalWidth } from '../../../terminal.ts';
 import type { ApiRecord } from '../lookup.ts';
 import { inRealm, type Place } from '../place.ts';
 import { findClient } from '../records/find.ts';
@@ -158,7 +158,7 @@ async function createdClient(
         ['id', id],
         ['secret', known === undefined ? secret : `IDKIT_SMOKE_CLIENT_SECRET of ${known.source}`],
       ],
-      widthOf(context.terminal),
+      terminalWidth(context.terminal),
     ),
   };
 }
