@@ -10,7 +10,8 @@ export function doInIdkitAdmin(hand: ShellHand): Doings {
     bulk: () => hand.run('idkit admin bulk add-role auditor users.csv'),
     group: () => hand.run('idkit admin user group add petra /staff/berlin'),
     logins: () => hand.run('idkit admin event list user --type LOGIN --from "$(date +%F)"'),
-    client: () => hand.run('idkit admin client create orders --redirect-uri https://orders.example.org/callback'),
+    client: () =>
+      hand.run('idkit admin client create orders --redirect-uri https://orders.example.org/callback'),
     redirect: () => hand.run(`idkit admin client update shop --add redirectUris=${REDIRECT_URI}`),
     disable: () => hand.run('idkit admin client disable legacy'),
     lifetime: () => hand.run(`idkit admin realm update ${REALM} --set accessTokenLifespan=600`),
@@ -23,10 +24,12 @@ export function doInIdkitAdmin(hand: ShellHand): Doings {
     backup: () => hand.run('idkit verify --max-age 26h'),
     async restore() {
       await hand.run('idkit --dir ../beside restore --from idkit/backups/latest --yes');
-      await hand.run('idkit --dir ../beside serve --port "$PORT_BESIDE" >../beside.log 2>&1 & echo $! >../beside.pid');
-      return hand.run(
-        'idkit --dir ../beside admin user get linda --base-url "http://127.0.0.1:$PORT_BESIDE" --timeout 60',
+      await hand.run(
+        'idkit --dir ../beside serve --port "$PORT_BESIDE" >../beside.log 2>&1 & echo $! >../beside.pid',
       );
+      const address = 'http://127.0.0.1:$PORT_BESIDE';
+      await hand.run(`curl -s --retry 60 --retry-delay 1 --retry-connrefused "${address}/health/ready"`);
+      return hand.run(`idkit --dir ../beside admin user get linda --base-url "${address}"`);
     },
   };
 }

@@ -14,7 +14,7 @@ export interface Hand {
   steps: number;
 }
 
-/** A hand in a browser. A step is a click, a filled field, a choice, a key, or waiting for something to read. */
+/** A hand in a browser. A step is a click, a filled field, a key, a chosen file, or waiting for something to read. */
 export class BrowserHand implements Hand {
   readonly page: Page;
   steps = 0;
@@ -31,11 +31,6 @@ export class BrowserHand implements Hand {
   async fill(target: Locator, text: string): Promise<void> {
     this.steps += 1;
     await target.first().fill(text);
-  }
-
-  async choose(target: Locator, label: string): Promise<void> {
-    this.steps += 1;
-    await target.first().selectOption({ label });
   }
 
   async press(key: string): Promise<void> {
@@ -65,7 +60,7 @@ export class BrowserHand implements Hand {
 }
 
 /** Programs that count as a step each time a command line names them. */
-const PROGRAMS = /(?<=^|[\s(|;&])(?:idkit|kcadm\.sh|node|nohup)(?=\s)/g;
+const PROGRAMS = /(?<=^|[\s(|;&])(?:idkit|kcadm\.sh|jq|curl)(?=\s)/g;
 
 /** A hand in a shell. A step is a program in a command line. A loop counts its programs once. */
 export class ShellHand implements Hand {
