@@ -15,7 +15,7 @@ export function doInIdkitAdmin(hand: ShellHand): Doings {
     redirect: () => hand.run(`idkit admin client update shop --add redirectUris=${REDIRECT_URI}`),
     disable: () => hand.run('idkit admin client disable legacy'),
     lifetime: () => hand.run(`idkit admin realm update ${REALM} --set accessTokenLifespan=600`),
-    key: () => hand.run('idkit admin key rotate'),
+    key: () => hand.run('idkit admin key rotate --yes'),
     async export() {
       await hand.run(`idkit admin realm export ${REALM} > admin-export.json`);
       await hand.run(`idkit admin realm import admin-export.json --as ${REALM}-copy --dry-run`);

@@ -142,7 +142,7 @@ export function doInKeycloakConsole(hand: BrowserHand, dir: string, bulk: number
       await hand.click(page.getByRole('button', { name: 'Add provider' }));
       await hand.click(page.getByRole('dialog').getByText('rsa-generated', { exact: true }));
       await hand.fill(id('name'), 'rsa-generated-2');
-      await hand.fill(page.getByLabel('Priority').or(id('config.priority')), '200');
+      await hand.fill(id('priority'), '200');
       await hand.click(id('add-provider-button').or(button('Save')));
       return reads('Success. The provider has been added.');
     },

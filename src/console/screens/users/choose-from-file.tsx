@@ -35,7 +35,11 @@ export function ChooseFromFile(props: {
   const stopping = useRef(new AbortController());
   useEffect(() => () => stopping.current.abort(), []);
   const find = async (name: string): Promise<User | undefined> => {
-    const users = await api.get<readonly User[]>(path`/${realm}/users`, { username: name, exact: true });
+    const users = await api.get<readonly User[]>(path`/${realm}/users`, {
+      username: name,
+      exact: true,
+      briefRepresentation: true,
+    });
     return users.find(({ username }) => username === name.toLowerCase());
   };
   const start = async (file: File) => {
