@@ -144,7 +144,7 @@ export function doInKeycloakConsole(hand: BrowserHand, dir: string, bulk: number
       await hand.fill(id('name'), 'rsa-generated-2');
       await hand.fill(id('priority'), '200');
       await hand.click(id('add-provider-button').or(button('Save')));
-      return reads('Success. The provider has been added.');
+      return hand.read(link('rsa-generated-2'));
     },
     async export() {
       const file = join(dir, 'keycloak-export.json');
