@@ -23,13 +23,13 @@ export function doInIdkitAdmin(hand: ShellHand): Doings {
     },
     backup: () => hand.run('idkit verify --max-age 26h'),
     async restore() {
-      await hand.run('idkit --dir ../beside restore --from idkit/backups/latest --yes');
+      await hand.run('idkit --dir ../copy restore --from idkit/backups/latest --yes');
       await hand.run(
-        'idkit --dir ../beside serve --port "$PORT_BESIDE" >../beside.log 2>&1 & echo $! >../beside.pid',
+        'idkit --dir ../copy serve --port "$COPY_PORT" >../copy.log 2>&1 & echo $! >../copy.pid',
       );
-      const address = 'http://127.0.0.1:$PORT_BESIDE';
+      const address = 'http://127.0.0.1:$COPY_PORT';
       await hand.run(`curl -s --retry 60 --retry-delay 1 --retry-connrefused "${address}/health/ready"`);
-      return hand.run(`idkit --dir ../beside admin user get linda --base-url "${address}"`);
+      return hand.run(`idkit --dir ../copy admin user get linda --base-url "${address}"`);
     },
   };
 }

@@ -36,13 +36,13 @@ export async function startIdkitPlace(closing: Closing, root: string, entry: Ent
     HOME: root,
     IDKIT_REALM: REALM,
     IDKIT_BACKUP_PASSPHRASE: 'a passphrase of the tasks',
-    PORT_BESIDE: String(await freePort()),
+    COPY_PORT: String(await freePort()),
   };
   const shell = new ShellHand(dir, env);
   await shell.run('idkit init');
   const service = await spawnService(join(dir, 'idkit'), [], env);
   closing.after(() => service.stop());
-  closing.after(() => stopBeside(root));
+  closing.after(() => stopCopy(root));
   writeUsers(dir);
   const { IDKIT_ADMIN_PASSWORD: password = '' } = readEnvironment(join(dir, 'idkit'));
   const api = new Api(service.address, { username: 'admin', password });
@@ -53,8 +53,8 @@ export async function startIdkitPlace(closing: Closing, root: string, entry: Ent
 }
 
 /** Ends the service that the task of the restore started. */
-function stopBeside(root: string): void {
-  const file = join(root, 'beside.pid');
+function stopCopy(root: string): void {
+  const file = join(root, 'copy.pid');
   if (existsSync(file)) process.kill(Number(readFileSync(file, 'utf8')));
 }
 
