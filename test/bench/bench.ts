@@ -2,7 +2,8 @@
  * `npm run bench [-- PART] [-- --quick] [-- --json FILE]` measures idkit and prints its ratios to baselines that the
  * same run measures. The measured program runs on one core and the load on another. PART (or `--only PART`) selects the
  * scenarios whose names contain it. `--quick` uses smaller data and fewer rounds, and its output says so. `npm run bench
- * -- scale` measures what grows with the size of the tables (scale/run.ts).
+ * -- scale` measures what grows with the size of the tables (scale/run.ts). `npm run bench -- tasks` compares the tasks of
+ * an operator with Keycloak (tasks/run.ts).
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -18,9 +19,14 @@ import { measurePostgresBackup } from './postgres-backup.ts';
 import { runScale } from './scale/run.ts';
 import { measureStart } from './start.ts';
 import { TARGETS } from './targets.ts';
+import { runTasks } from './tasks/run.ts';
 
 if (process.argv[2] === 'scale') {
   await runScale(process.argv.slice(3));
+  process.exit();
+}
+if (process.argv[2] === 'tasks') {
+  await runTasks(process.argv.slice(3));
   process.exit();
 }
 const { values, positionals } = parseArgs({

@@ -128,7 +128,7 @@ const COMMANDS: Readonly<Record<string, Decisions>> = {
     ['`--deep`', '~procedures/smoke/check-administrator.ts'],
     ['`--junit`', '~procedures/smoke/junit.ts'],
   ],
-  'admin realm': noun('realm'),
+  'admin realm': noun('realm', 'realm-file'),
   'admin user': noun('user', 'user-verbs'),
   'admin group': noun('group'),
   'admin role': noun('role'),

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { judgeSets, listSets, parseSetName } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
@@ -10,7 +10,7 @@ export const LATEST = 'latest';
 
 /**
  * Returns the absolute path of the set that the operator names: a path, the name of a set in the backup root, or
- * `latest`. The newest good set is the newest one that contains the database, is not known to be damaged, and is not
+ * `latest`, which can follow the path of another backup root: `/mnt/backups/latest`. The newest good set is the newest one that contains the database, is not known to be damaged, and is not
  * dated in the future. If a newer set is skipped because it is damaged, a note says so.
  *
  * @param options.cwd the directory to which a path is relative
@@ -24,9 +24,15 @@ export async function resolveSet(
   const { root } = settings.backup;
   if (named === LATEST) return findNewestGood(root, options);
   const path = resolve(options.cwd, named);
+  // A directory or link that is called latest takes precedence.
+  if (isLatestOf(path, named)) return findNewestGood(dirname(path), options);
   const inRoot = join(root, named);
   const isName = parseSetName(named) !== undefined && findEntry(path) === undefined;
   return isName && findEntry(inRoot) !== undefined ? inRoot : path;
+}
+
+function isLatestOf(path: string, named: string): boolean {
+  return basename(named) === LATEST && named !== `./${LATEST}` && findEntry(path) === undefined;
 }
 
 async function findNewestGood(
@@ -38,7 +44,10 @@ async function findNewestGood(
   const good = candidates.findLast(({ state }) => state !== 'bad');
   if (good === undefined) {
     throw new IdkitError('IDKIT_NOT_FOUND', `${root} does not contain a good backup set`, {
-      hints: ['idkit backups list shows the sets of the backup root', 'idkit backup creates a set'],
+      hints: [
+        'idkit backups list shows the sets of the backup root',
+        `the sets of another backup root are named by its path: /mnt/backups/${LATEST}`,
+      ],
     });
   }
   const newest = candidates.at(-1);

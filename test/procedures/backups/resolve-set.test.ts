@@ -67,3 +67,15 @@ test('a set is named by its path or by its name in the backup root, and the path
   await mkdir(join(cwd, '20261101_020000'));
   assert.equal(await resolve('20261101_020000'), join(cwd, '20261101_020000'));
 });
+
+test('latest after the path of another backup root is the newest good set there', async (t) => {
+  const { root, cwd, resolve } = await openRoot(t);
+  const other = join(cwd, 'mirror');
+  await mkdir(other);
+  await (await makeSet(root, { name: '20261102_020000' })).publish();
+  const good = await (await makeSet(other, { name: '20261101_020000' })).publish();
+  assert.equal(await resolve('mirror/latest'), good);
+  assert.equal(await resolve(join(other, 'latest')), good);
+  await mkdir(join(other, 'latest'));
+  assert.equal(await resolve('mirror/latest'), join(other, 'latest'));
+});

@@ -2,15 +2,17 @@ import { Alert } from '@patternfly/react-core/dist/dynamic/components/Alert';
 import { FormGroup } from '@patternfly/react-core/dist/dynamic/components/Form';
 import { FormSelect, FormSelectOption } from '@patternfly/react-core/dist/dynamic/components/FormSelect';
 import { useQuery } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useId, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import { address } from '../../address/address.ts';
 import { type AdminApi, path } from '../../api/admin-api.ts';
-import { FormDialog } from '../../components/forms.tsx';
+import { FormDialog, TextField } from '../../components/forms.tsx';
 import { useRealms } from '../../components/realms.ts';
 import { Loaded, useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
+import { useTypingPause } from '../../components/typing-pause.ts';
 import { PartialOutcome, type PartialPreview, type RealmPreview, WholeOutcome } from './import-preview.tsx';
+import { copyRealm, withoutMasks } from './realm-copy.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 /** What to do with a record of the file if its name exists already. */
@@ -28,18 +30,28 @@ export function ImportRealm({ onClose }: { onClose: () => void }) {
   const [file, setFile] = useState<{ name: string; content?: Json; fault?: string }>();
   const [target, setTarget] = useState('');
   const [ifExists, setIfExists] = useState<IfExists>('FAIL');
-  const content = file?.content;
+  const [newName, setNewName] = useState<string>();
+  const written = String(file?.content?.['realm'] ?? '');
+  const typed = newName ?? written;
+  const settled = useTypingPause(typed);
+  const name = target === '' ? settled : target;
+  const { content, masks } = useMemo(
+    () => prepareContent(file?.content, target === '' ? name : undefined),
+    [file, target, name],
+  );
   const preview = useQuery({
-    queryKey: ['import-preview', file?.name, target, ifExists],
+    queryKey: ['import-preview', file?.name, target, name, ifExists],
     queryFn: () => readPreview(api, content ?? {}, target, ifExists),
-    enabled: content !== undefined,
+    enabled: content !== undefined && typed === settled,
     staleTime: 0,
     gcTime: 0,
     retry: false,
   });
   const isRefused =
-    preview.data === undefined || preview.isFetching || preview.data.outcome.refused.length > 0;
-  const name = target === '' ? String(content?.['realm'] ?? '') : target;
+    typed !== settled ||
+    preview.data === undefined ||
+    preview.isFetching ||
+    preview.data.outcome.refused.length > 0;
   const change = useChange(
     { done: `The file was imported into realm ${name}`, failed: 'Nothing was imported' },
     async () => {
@@ -66,18 +78,27 @@ export function ImportRealm({ onClose }: { onClose: () => void }) {
           className="file"
           onChange={(event) => {
             const chosen = event.target.files?.[0];
+            setNewName(undefined);
             if (chosen !== undefined) void readFile(chosen).then(setFile);
           }}
         />
       </FormGroup>
       <FormGroup label="Import into" fieldId={`${field}-target`}>
         <FormSelect id={`${field}-target`} value={target} onChange={(_event, value) => setTarget(value)}>
-          <FormSelectOption value="" label="A new realm, with the name in the file" />
+          <FormSelectOption value="" label="A new realm" />
           {(realms.data ?? []).map(({ realm }) => (
             <FormSelectOption key={realm} value={realm} label={`Existing realm ${realm}`} />
           ))}
         </FormSelect>
       </FormGroup>
+      {target === '' && content !== undefined ? (
+        <TextField
+          label="Name of the new realm"
+          value={typed}
+          onChange={setNewName}
+          help="Under another name than in the file, its records get new ids"
+        />
+      ) : null}
       {target === '' ? null : (
         <FormGroup label="If a record exists already" fieldId={`${field}-exists`}>
           <FormSelect
@@ -94,6 +115,14 @@ export function ImportRealm({ onClose }: { onClose: () => void }) {
       {file?.fault === undefined ? null : (
         <Alert isInline variant="danger" component="p" title={file.fault} />
       )}
+      {masks === 0 ? null : (
+        <Alert
+          isInline
+          variant="info"
+          component="p"
+          title={`${masks.toLocaleString()} secrets of the file are masked. The service generates secrets of clients and keys. Set passwords of other servers again.`}
+        />
+      )}
       {content === undefined ? null : (
         <Loaded of={preview}>
           {(found) =>
@@ -103,6 +132,17 @@ export function ImportRealm({ onClose }: { onClose: () => void }) {
       )}
     </FormDialog>
   );
+}
+
+/** Returns what is sent. @param name the name of the new realm, or undefined for an existing realm */
+function prepareContent(
+  content: Json | undefined,
+  name: string | undefined,
+): { content: Json | undefined; masks: number } {
+  if (content === undefined || name === undefined) return { content, masks: 0 };
+  const { record, masks } = withoutMasks(content);
+  const written = String(record['realm'] ?? '');
+  return { content: written === name ? record : copyRealm(record, written, name), masks };
 }
 
 async function readFile(file: File): Promise<{ name: string; content?: Json; fault?: string }> {

@@ -11,12 +11,14 @@ import { Screen } from '../../components/frame.tsx';
 import { PagedTable } from '../../components/paged-table.tsx';
 import { useApi } from '../../components/session.tsx';
 import { BulkActions } from './bulk-actions.tsx';
+import { ChooseFromFile } from './choose-from-file.tsx';
 import { CreateUser } from './create-user.tsx';
 
 /** The users of a realm, with a search and actions for several users. */
 export function UsersScreen({ realm }: { realm: string }) {
   const api = useApi();
   const [creating, setCreating] = useState(false);
+  const [reading, setReading] = useState(false);
   const [query, changeQuery] = useAddressQuery();
   const enabled = query.get('enabled') ?? '';
   const [chosen, setChosen] = useState<ReadonlyMap<string, User>>(new Map());
@@ -49,7 +51,12 @@ export function UsersScreen({ realm }: { realm: string }) {
         }
         actions={
           chosen.size === 0 ? (
-            <Button onClick={() => setCreating(true)}>Create user</Button>
+            <>
+              <Button onClick={() => setCreating(true)}>Create user</Button>
+              <Button variant="secondary" onClick={() => setReading(true)}>
+                Choose from a file
+              </Button>
+            </>
           ) : (
             <BulkActions realm={realm} users={[...chosen.values()]} onClear={() => setChosen(new Map())} />
           )
@@ -68,6 +75,13 @@ export function UsersScreen({ realm }: { realm: string }) {
           },
         ]}
       />
+      {reading ? (
+        <ChooseFromFile
+          realm={realm}
+          onChoose={(users) => setChosen(new Map(users.map((user) => [user.id, user])))}
+          onClose={() => setReading(false)}
+        />
+      ) : null}
       {creating ? <CreateUser realm={realm} onClose={() => setCreating(false)} /> : null}
     </Screen>
   );

@@ -110,6 +110,64 @@ test('--set keeps texts, parses JSON, changes one attribute and removes it with 
   assert.deepEqual(fieldsOf(await acme.succeed('user get cyd'), 'user')['attributes'], { 'a.b': ['1'] });
 });
 
+test('--add and --remove change one text of a list and keep the others', async () => {
+  await acme.succeed('client create site --redirect-uri https://a.example/ https://b.example/');
+  const uris = async () =>
+    (fieldsOf(await acme.succeed('client get site'), 'client')['redirectUris'] as string[]).toSorted();
+  await acme.succeed('client update site --add redirectUris=https://c.example/?x=1');
+  assert.deepEqual(await uris(), ['https://a.example/', 'https://b.example/', 'https://c.example/?x=1']);
+  await acme.succeed('client update site --add redirectUris=https://a.example/');
+  assert.equal((await uris()).length, 3);
+  await acme.succeed('client update site --remove redirectUris=https://a.example/ --add webOrigins=+');
+  assert.deepEqual(await uris(), ['https://b.example/', 'https://c.example/?x=1']);
+  for (const [change, code, message] of [
+    [
+      '--remove redirectUris=https://a.example/',
+      10,
+      /does not contain https:\/\/a\.example\/\nhint: .*https:\/\/b/,
+    ],
+    ['--add clientId=x', 2, /--add clientId: clientId is not a list\nhint: --set clientId=VALUE/],
+    ['--add redirectUris', 2, /--add needs path=value, not "redirectUris"/],
+  ] as const) {
+    const ran = await acme.admin(`client update site ${change}`);
+    assert.deepEqual([ran.code, message.test(ran.stderr)], [code, true], ran.stderr);
+  }
+  assert.equal((await uris()).length, 2);
+});
+
+test('a client is disabled and enabled, and keeps its secret and its settings', async () => {
+  await acme.succeed('client create jobs --set description=Night');
+  const { secret } = await acme.succeed('client secret get jobs');
+  await acme.succeed('client disable jobs');
+  const disabled = fieldsOf(await acme.succeed('client get jobs'), 'client');
+  assert.deepEqual([disabled['enabled'], disabled['description']], [false, 'Night']);
+  await acme.succeed('client enable jobs');
+  assert.equal(fieldsOf(await acme.succeed('client get jobs'), 'client')['enabled'], true);
+  assert.equal((await acme.succeed('client secret get jobs'))['secret'], secret);
+});
+
+test('a user is named by the email address, but a username takes precedence', async () => {
+  await acme.succeed('user create fay --email fay@example.org');
+  assert.equal(fieldsOf(await acme.succeed('user get FAY@example.org'), 'user')['username'], 'fay');
+  await acme.succeed('user create hal@example.org --email hal@example.net');
+  assert.equal(
+    fieldsOf(await acme.succeed('user get hal@example.org'), 'user')['username'],
+    'hal@example.org',
+  );
+  const missing = await acme.admin('user get fay@example');
+  assert.deepEqual([missing.code, /realm acme has no user fay@example/.test(missing.stderr)], [10, true]);
+});
+
+test('an email address that several users have names none of them', async () => {
+  await acme.succeed('realm update acme --set duplicateEmailsAllowed=true --set loginWithEmailAllowed=false');
+  await acme.succeed('user create twin-a --email twin@example.org');
+  await acme.succeed('user create twin-b --email twin@example.org');
+  const ran = await acme.admin('user delete twin@example.org --yes');
+  assert.equal(ran.code, 2);
+  assert.match(ran.stderr, /2 users of realm acme have the email address.*\nhint: .*twin-a, twin-b/);
+  await acme.succeed('user get twin-a');
+});
+
 test('--set rejects a secret, a broken path and a text without a value, and says why', async () => {
   await acme.succeed('client create vault');
   for (const [setting, message] of [

@@ -84,7 +84,10 @@ export const CLIENT: Noun = {
     sends: 'whole',
     hidden: ['access', 'secret', 'registrationAccessToken'],
     examples: [
-      ['idkit admin client update web --realm acme --set enabled=false', 'disables the client'],
+      [
+        'idkit admin client update web --realm acme --add redirectUris=https://app.example.org/new',
+        'keeps the other redirect URIs',
+      ],
       [
         'idkit admin client update web --realm acme --set attributes.pkce.code.challenge.method=S256',
         'sets an attribute',

@@ -1,11 +1,12 @@
 import { IdkitError } from '../../../../core/index.ts';
 import type { CliCommand } from '../../../cli-command.ts';
-import type { CommandContext, Flags, Outcome, Runner } from '../../../command.ts';
+import type { Runner } from '../../../command.ts';
 import { apiPath } from '../lookup.ts';
 import type { Place } from '../place.ts';
 import { read } from '../records/find.ts';
 import type { Noun } from '../records/noun.ts';
 import { nounCommand, openNounPlace, readName } from '../records/noun-place.ts';
+import { addRealmFileCommands } from './realm-file.ts';
 
 /** `idkit admin realm …` */
 export const REALM: Noun = {
@@ -65,9 +66,7 @@ export const REALM: Noun = {
   },
   delete: { examples: [['idkit admin realm delete acme', 'asks, then deletes the realm and all its users']] },
   verbs(group, run) {
-    nounCommand(group, REALM, { verb: 'export', description: 'print the representation of a realm as JSON' })
-      .examples([['idkit admin realm export acme > realm-acme.json', 'writes a file; it contains no users']])
-      .action(run((context, flags, [name]) => exportRealm(context, flags, name)));
+    addRealmFileCommands(group, run, REALM);
     for (const verb of ['enable', 'disable'] as const) addSwitch(group, run, verb);
   },
 };
@@ -97,15 +96,4 @@ function addSwitch(group: CliCommand, run: Runner, verb: 'enable' | 'disable'): 
         return { data: { realm }, text: `${verb}d realm ${realm}` };
       }),
     );
-}
-
-async function exportRealm(
-  context: CommandContext,
-  flags: Flags,
-  name: string | undefined,
-): Promise<Outcome> {
-  const realm = readName(REALM, flags, { given: name });
-  const place = await openNounPlace(context, flags, { noun: REALM });
-  const record = await findRealm(place, realm);
-  return { data: { realm: record }, text: JSON.stringify(record, null, 2) };
 }

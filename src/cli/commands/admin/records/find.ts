@@ -36,14 +36,39 @@ export async function findIn(
   throw missing(place, word, name);
 }
 
-/** Finds a user by the username, else by the id. @throws IDKIT_NOT_FOUND */
+/**
+ * Finds a user by the username, else by the email address, else by the id.
+ *
+ * @throws IDKIT_NOT_FOUND; IDKIT_USAGE if several users have the email address
+ */
 export async function findUser(place: Place, name: string): Promise<ApiRecord> {
-  const query = new URLSearchParams({ username: name, exact: 'true' });
-  const found = (await readAll(place, `${inRealm(place, 'users')}?${query}`, 'users')).find(
-    (user) => String(user['username']).toLowerCase() === name.toLowerCase(),
-  );
+  const [found] = await usersWith(place, 'username', name);
   if (found !== undefined) return found;
+  if (name.includes('@')) {
+    const owners = await usersWith(place, 'email', name);
+    if (owners.length > 1) {
+      throw new IdkitError(
+        'IDKIT_USAGE',
+        `${owners.length} users of realm ${place.realm} have the email address ${name}`,
+        {
+          hints: [`name one of them: ${owners.map(({ username }) => username).join(', ')}`],
+        },
+      );
+    }
+    if (owners[0] !== undefined) return owners[0];
+  }
   return await byId(place, ['users', name], { what: 'user', name });
+}
+
+/** Returns the users with exactly this username or email address. Neither depends on the case of letters. */
+async function usersWith(
+  place: Place,
+  field: 'username' | 'email',
+  value: string,
+): Promise<readonly ApiRecord[]> {
+  const query = new URLSearchParams({ [field]: value, exact: 'true' });
+  const users = await readAll(place, `${inRealm(place, 'users')}?${query}`, 'users');
+  return users.filter((user) => String(user[field]).toLowerCase() === value.toLowerCase());
 }
 
 /** Finds a client by its client id, else by its id. @throws IDKIT_NOT_FOUND */

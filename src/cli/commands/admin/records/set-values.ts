@@ -32,13 +32,53 @@ export function applySettings(
         hints: ['every user of this machine can read arguments; use --file - and stdin instead'],
       });
     }
-    setField(changed, keysOf(path), { path, text: setting.slice(at + 1), multivalued });
+    setField(changed, keysOf(path, '--set'), { path, text: setting.slice(at + 1), multivalued });
+  }
+  return changed;
+}
+
+/**
+ * Changes the lists of a record as `--add path=value` and `--remove path=value` say. A value that the list contains
+ * already is not added again.
+ *
+ * @throws IDKIT_USAGE for a text without `=`, and for a field that is not a list; IDKIT_NOT_FOUND if the list does not
+ * contain a value to remove
+ */
+export function applyListChanges(
+  record: ApiRecord,
+  { add, remove }: { add: readonly string[]; remove: readonly string[] },
+): ApiRecord {
+  const changed = structuredClone(record) as Record<string, unknown>;
+  for (const [flag, changes] of [
+    ['--remove', remove],
+    ['--add', add],
+  ] as const) {
+    for (const change of changes) {
+      const at = change.indexOf('=');
+      if (at < 1)
+        throw new IdkitError('IDKIT_USAGE', `${flag} needs path=value, not ${JSON.stringify(change)}`);
+      const [path, value] = [change.slice(0, at), change.slice(at + 1)];
+      const keys = keysOf(path, flag);
+      const target = parentOf(changed, keys, `${flag} ${path}`);
+      const key = keys.at(-1)!;
+      const list = target[key] ?? [];
+      if (!Array.isArray(list))
+        throw new IdkitError('IDKIT_USAGE', `${flag} ${path}: ${path} is not a list`, {
+          hints: [`--set ${path}=VALUE changes it`],
+        });
+      if (flag === '--remove' && !list.includes(value))
+        throw new IdkitError('IDKIT_NOT_FOUND', `--remove ${change}: ${path} does not contain ${value}`, {
+          hints: [list.length === 0 ? `${path} is empty` : `${path} contains ${list.join(', ')}`],
+        });
+      if (flag === '--remove') target[key] = list.filter((item) => item !== value);
+      else target[key] = list.includes(value) ? list : [...list, value];
+    }
   }
   return changed;
 }
 
 /** Splits a path into keys. The keys of a map may contain dots, so the rest of the path is one key. */
-function keysOf(path: string): readonly string[] {
+function keysOf(path: string, flag: string): readonly string[] {
   const keys: string[] = [];
   const parts = path.split('.');
   while (parts.length > 0) {
@@ -47,7 +87,7 @@ function keysOf(path: string): readonly string[] {
     if (MAPS.has(key) && parts.length > 0) keys.push(parts.splice(0).join('.'));
   }
   if (keys.some((key) => key === '' || key === '__proto__')) {
-    throw new IdkitError('IDKIT_USAGE', `--set ${JSON.stringify(path)} is not a path of fields`);
+    throw new IdkitError('IDKIT_USAGE', `${flag} ${JSON.stringify(path)} is not a path of fields`);
   }
   return keys;
 }
@@ -57,21 +97,31 @@ function setField(
   keys: readonly string[],
   { path, text, multivalued }: { path: string; text: string; multivalued: string | undefined },
 ): void {
-  let target = record;
-  for (const key of keys.slice(0, -1)) {
-    target[key] ??= {};
-    const next = target[key];
-    if (typeof next !== 'object' || next === null) {
-      throw new IdkitError('IDKIT_USAGE', `--set ${path}: ${key} is not an object, so it has no fields`);
-    }
-    target = next as Record<string, unknown>;
-  }
+  const target = parentOf(record, keys, `--set ${path}`);
   const key = keys.at(-1)!;
   const value = parseValue(text, target[key]);
   if (value === null && keys.length > 1) delete target[key];
   else if (keys[0] === multivalued && keys.length === 2 && !Array.isArray(value))
     target[key] = [String(value)];
   else target[key] = value;
+}
+
+/** Returns the object whose field the last key names. Creates the objects that are missing. @throws IDKIT_USAGE */
+function parentOf(
+  record: Record<string, unknown>,
+  keys: readonly string[],
+  source: string,
+): Record<string, unknown> {
+  let target = record;
+  for (const key of keys.slice(0, -1)) {
+    target[key] ??= {};
+    const next = target[key];
+    if (typeof next !== 'object' || next === null || Array.isArray(next)) {
+      throw new IdkitError('IDKIT_USAGE', `${source}: ${key} is not an object, so it has no fields`);
+    }
+    target = next as Record<string, unknown>;
+  }
+  return target;
 }
 
 function parseValue(text: string, current: unknown): unknown {

@@ -9,7 +9,7 @@ import { read } from './find.ts';
 import { readInput } from './input-file.ts';
 import type { Noun, UpdateVerb } from './noun.ts';
 import { aOrAn, nounCommand, openNounPlace, readName, withoutHidden } from './noun-place.ts';
-import { applySettings, isSame, updateBody } from './set-values.ts';
+import { applyListChanges, applySettings, isSame, updateBody } from './set-values.ts';
 
 /** Adds `update` to the commands of a noun. */
 export function addUpdateCommand(
@@ -19,6 +19,8 @@ export function addUpdateCommand(
 ): void {
   nounCommand(group, noun, { verb: 'update', description: `change the fields of ${aOrAn(noun.word)}` })
     .option('--set <path=value...>', 'set a field; the value is JSON or a text')
+    .option('--add <path=value...>', 'add a text to a field that is a list')
+    .option('--remove <path=value...>', 'remove a text from a field that is a list')
     .option('--file <file>', 'replace the fields that this JSON or YAML file contains; - reads stdin')
     .option('-e, --edit', 'edit the record as YAML with VISUAL or EDITOR')
     .examples(update.examples)
@@ -31,18 +33,21 @@ async function updateRecord(
   { noun, update, name }: { noun: Noun; update: UpdateVerb; name: string | undefined },
 ): Promise<Outcome> {
   const wanted = readName(noun, flags, { given: name });
-  const settings = (flags['set'] as string[] | undefined) ?? [];
+  const [settings, add, remove] = ['set', 'add', 'remove'].map(
+    (flag) => (flags[flag] as string[] | undefined) ?? [],
+  ) as [string[], string[], string[]];
   const file = textFlag(flags, 'file');
   const edit = flags['edit'] === true;
-  if (settings.length === 0 && file === undefined && !edit) {
-    throw new IdkitError('IDKIT_USAGE', 'update needs --set, --file or --edit');
+  if (settings.length + add.length + remove.length === 0 && file === undefined && !edit) {
+    throw new IdkitError('IDKIT_USAGE', 'update needs --set, --add, --remove, --file or --edit');
   }
   const input = file === undefined ? {} : await readInput(context, file);
   const place = await openNounPlace(context, flags, { noun });
   // A list can show a record with other fields than its own address.
   const before = await read(place, noun.item(place, await noun.find(place, wanted)));
   const from = withoutHidden(noun, before);
-  const asked = applySettings({ ...from, ...input }, settings, update.multivalued);
+  const set = applySettings({ ...from, ...input }, settings, update.multivalued);
+  const asked = applyListChanges(set, { add, remove });
   let changed = asked;
   const send = async (after: ApiRecord): Promise<void> => {
     const body = updateBody(from, after, { sends: update.sends, identity: [noun.name] });
