@@ -22,7 +22,8 @@ const LONGEST_TIMEOUT_MILLISECONDS = 2 ** 31 - 1;
  * @throws TypeError if the option is not a number above 0, or too large for a timer
  */
 export function requestTimeout({ timeoutMilliseconds: timeout = 30_000 }: ProviderOptions): number {
-  if (timeout > 0 && timeout <= LONGEST_TIMEOUT_MILLISECONDS) return Math.ceil(timeout);
+  if (Number.isFinite(timeout) && timeout > 0 && timeout <= LONGEST_TIMEOUT_MILLISECONDS)
+    return Math.ceil(timeout);
   throw new TypeError(
     `timeoutMilliseconds is ${timeout}, but must be a number from 1 to ${LONGEST_TIMEOUT_MILLISECONDS}`,
   );

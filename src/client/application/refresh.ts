@@ -30,7 +30,7 @@ const MOST_GRACE_SECONDS = 300;
  * @throws TypeError if the number of seconds is not in the range of the service's setting
  */
 export function repeatWindow(graceSeconds = 0): number {
-  if (!(graceSeconds >= 0 && graceSeconds <= MOST_GRACE_SECONDS)) {
+  if (!Number.isFinite(graceSeconds) || graceSeconds < 0 || graceSeconds > MOST_GRACE_SECONDS) {
     throw new TypeError(
       `refreshGraceSeconds is ${graceSeconds}, but must be a number from 0 to ${MOST_GRACE_SECONDS}`,
     );

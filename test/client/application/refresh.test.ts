@@ -140,7 +140,7 @@ test('openNativeSession throws a TypeError for a grace period or a timeout that 
       ...more,
     });
   open({ refreshGraceSeconds: 300, timeoutMilliseconds: 1 }).close();
-  for (const refreshGraceSeconds of [-1, 301, Number.NaN, '10s'])
+  for (const refreshGraceSeconds of [-1, 301, Number.NaN, '10'])
     assert.throws(() => open({ refreshGraceSeconds }), {
       name: 'TypeError',
       message: /refreshGraceSeconds is/,
