@@ -25,22 +25,26 @@ export interface ExampleRealm {
 /** The credentials of a confidential client in examples/realm.json. */
 export const ORDERS = { clientId: 'orders', clientSecret: 'change-me-orders-secret' };
 
-/** Starts the service. `edit` changes the text of the realm file before the import. */
+/**
+ * Starts the service. `edit` changes the text of the realm file before the import. `baseUrl` is the public address, if it
+ * differs from the address of the service.
+ */
 export async function startExampleRealm(
   t: TestContext,
   edit: (text: string) => string = (text) => text,
+  baseUrl?: string,
 ): Promise<ExampleRealm> {
   const cwd = makePlace(t);
   await runIdkit(['init'], { cwd });
   const file = readFileSync(new URL('../../examples/realm.json', import.meta.url), 'utf8');
   mkdirSync(join(cwd, 'idkit', 'import'), { recursive: true });
   writeFileSync(join(cwd, 'idkit', 'import', 'realm.json'), edit(file));
-  const service = await startIdkit(t, { cwd });
+  const service = await startIdkit(t, { cwd, argv: baseUrl === undefined ? [] : ['--base-url', baseUrl] });
   const { address } = service;
   return {
     service,
     address,
-    issuer: `${address}/realms/example`,
+    issuer: `${baseUrl ?? address}/realms/example`,
     async logIn(username = 'alice') {
       const { status, body } = await post(address, 'example', 'token', {
         grant_type: 'password',

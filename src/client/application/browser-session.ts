@@ -74,7 +74,8 @@ export function openBrowserSession(options: BrowserSessionOptions): BrowserSessi
     { ...options, onChange },
     {
       initial: { name: 'starting' },
-      peers: openBrowserPeers(window, key),
+      // The number changes with the messages, so that tabs with another version of the library are ignored.
+      peers: openBrowserPeers(window, `${key} 2`),
       clock: {
         now: () => Date.now(),
         after(milliseconds, work) {

@@ -88,7 +88,10 @@ export function openNativeSession(options: NativeSessionOptions): NativeSession 
       if (clientSecret !== undefined) body.set('client_secret', await readSecret(clientId, clientSecret));
       await provider.request(
         ({ signal }) => fetch(url, { method: 'POST', body, redirect: 'manual', signal: signal() }),
-        async () => undefined,
+        async ({ ok, status }) => {
+          // A redirect, for example from a proxy, has ended no session.
+          if (!ok) throw new Error(`the logout endpoint returned status ${status}`);
+        },
       );
     },
   });

@@ -7,9 +7,10 @@ export type PeerMessage =
   /** The sender has newer tokens. */
   | { readonly type: 'tokens'; readonly tokens: TokenSet }
   /**
-   * The tab `by` is about to use the refresh token of the set `id`. A second use of that token would end the session.
+   * The tab `by` is about to use the refresh token of the set `id`, at the Unix time `at` in milliseconds. A second use of
+   * that token would end the session, unless it is within the service's grace period.
    */
-  | { readonly type: 'using'; readonly id: string; readonly by: string }
+  | { readonly type: 'using'; readonly id: string; readonly by: string; readonly at: number }
   /** The refresh of the set `id` failed, but the service did not reject it. Other tabs may use its refresh token. */
   | { readonly type: 'unused'; readonly id: string }
   /**

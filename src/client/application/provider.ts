@@ -13,6 +13,22 @@ export interface ProviderOptions {
   timeoutMilliseconds?: number;
 }
 
+/** Maximum timeout of a request in milliseconds. Timers cannot wait longer. */
+const LONGEST_TIMEOUT_MILLISECONDS = 2 ** 31 - 1;
+
+/**
+ * Returns the timeout of a request in milliseconds.
+ *
+ * @throws TypeError if the option is not a number above 0, or too large for a timer
+ */
+export function requestTimeout({ timeoutMilliseconds: timeout = 30_000 }: ProviderOptions): number {
+  if (Number.isFinite(timeout) && timeout > 0 && timeout <= LONGEST_TIMEOUT_MILLISECONDS)
+    return Math.ceil(timeout);
+  throw new TypeError(
+    `timeoutMilliseconds is ${timeout}, but must be a number from 1 to ${LONGEST_TIMEOUT_MILLISECONDS}`,
+  );
+}
+
 /** Sends requests to one service and turns each failure into a ClientError. */
 export interface Provider {
   readonly client: oauth.Client;
@@ -25,12 +41,14 @@ export interface Provider {
   /**
    * Sends one request to the service and returns what `read` extracts from the response.
    *
+   * @param timeout in milliseconds. Default: that of the options
    * @throws ClientError `unreachable`, `refused` or `unexpected_answer`
    * @throws TypeError if the application passed a wrong value, such as an empty refresh token
    */
   request<T>(
     send: (transport: Transport) => Promise<Response>,
     read: (response: Response) => Promise<T>,
+    timeout?: number,
   ): Promise<T>;
 }
 
@@ -40,18 +58,19 @@ export type Transport = { signal: () => AbortSignal; [oauth.allowInsecureRequest
 /**
  * Returns the provider at `issuer`, without sending a request.
  *
- * @throws TypeError if the issuer is not a URL, or is plain http to another host without `allowHttp`
+ * @throws TypeError if the issuer is not a URL, or is plain http to another host without `allowHttp`, or if the timeout
+ * is out of range
  */
 export function openProvider(options: ProviderOptions): Provider {
   const issuer = parseServiceUrl(options.issuer, options.allowHttp);
-  const transport: Transport = {
-    signal: () => AbortSignal.timeout(options.timeoutMilliseconds ?? 30_000),
-    [oauth.allowInsecureRequests]: issuer.protocol === 'http:',
-  };
-  const request: Provider['request'] = async (send, read) => {
+  const standard = requestTimeout(options);
+  const request: Provider['request'] = async (send, read, timeout = standard) => {
     let response: Response;
     try {
-      response = await send(transport);
+      response = await send({
+        signal: () => AbortSignal.timeout(timeout),
+        [oauth.allowInsecureRequests]: issuer.protocol === 'http:',
+      });
     } catch (cause) {
       // oauth4webapi rejects a wrong argument before it sends the request.
       if (isArgumentError(cause)) throw cause;
@@ -61,7 +80,9 @@ export function openProvider(options: ProviderOptions): Provider {
     try {
       return await read(response);
     } catch (cause) {
-      throw new ClientError('unexpected_answer', `${issuer.origin}: ${messageOf(cause)}`, { cause });
+      throw new ClientError('unexpected_answer', `${issuer.origin}: ${messageOf(cause)}`, {
+        cause: withoutContent(cause),
+      });
     }
   };
   let discovery: Promise<oauth.AuthorizationServer> | undefined;
@@ -108,6 +129,17 @@ async function parseRefusal(response: Response): Promise<ClientError> {
 
 function isArgumentError(error: unknown): boolean {
   return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_INVALID_ARG_');
+}
+
+/**
+ * Copies the name, the message and the code of an error. The errors of oauth4webapi also have the response as their
+ * cause, and a log that prints an error with its causes would contain the tokens.
+ */
+export function withoutContent(error: unknown): unknown {
+  if (!(error instanceof Error)) return undefined;
+  const copy = new Error(error.message);
+  copy.name = error.name;
+  return 'code' in error ? Object.assign(copy, { code: error.code }) : copy;
 }
 
 function text(value: unknown): string | undefined {

@@ -21,7 +21,8 @@ export interface ServiceTokenOptions extends ProviderOptions {
 export interface ServiceTokens {
   /**
    * Returns the cached token, or a new one if fewer than 30 seconds are left. Parallel callers share one request. If
-   * the service or the secret is unavailable, the function returns the cached token until that expires.
+   * the service or the secret is unavailable, the function returns the cached token until that expires. After a failure,
+   * it sends no request for one second, and throws the same error.
    *
    * @throws ClientError `refused` with the error of the service, `unreachable`, `unexpected_answer`, `secret_missing`,
    * `callback_failed` if `clientSecret` throws
@@ -40,6 +41,9 @@ const MARGIN_SECONDS = 30;
 /** Minimum time between two renewals for an API that rejects even new tokens. */
 const REJECTION_PAUSE_MILLISECONDS = 5_000;
 
+/** Minimum time between a failed request and the next one. */
+const FAILURE_PAUSE_MILLISECONDS = 1_000;
+
 interface Cached {
   readonly accessToken: string;
   readonly expiresAt: number;
@@ -56,7 +60,11 @@ export function openServiceTokens(options: ServiceTokenOptions, now: () => numbe
   const provider = openProvider(options);
   let cached: Cached | undefined;
   let request: Promise<Cached> | undefined;
-  let rejectedAt = 0;
+  let rejectedAt = -Infinity;
+  let failure: { at: number; error: unknown } | undefined;
+
+  /** Whether a time is less than `milliseconds` ago. A time in the future is not, because the clock was set back. */
+  const isRecent = (at: number, milliseconds: number): boolean => now() >= at && now() - at < milliseconds;
 
   const obtain = async (): Promise<Cached> => {
     const { clientId, clientSecret, scope } = options;
@@ -83,9 +91,15 @@ export function openServiceTokens(options: ServiceTokenOptions, now: () => numbe
   };
 
   const renew = async (): Promise<string> => {
-    request ??= obtain().finally(() => {
-      request = undefined;
-    });
+    if (failure !== undefined && isRecent(failure.at, FAILURE_PAUSE_MILLISECONDS)) throw failure.error;
+    request ??= obtain()
+      .catch((error) => {
+        failure = { at: now(), error };
+        throw error;
+      })
+      .finally(() => {
+        request = undefined;
+      });
     cached = await request;
     return cached.accessToken;
   };
@@ -103,7 +117,7 @@ export function openServiceTokens(options: ServiceTokenOptions, now: () => numbe
 
   const renewRejected = async (rejected: string): Promise<string> => {
     if (cached?.accessToken !== rejected) return accessToken();
-    if (now() - rejectedAt < REJECTION_PAUSE_MILLISECONDS) return rejected;
+    if (isRecent(rejectedAt, REJECTION_PAUSE_MILLISECONDS)) return rejected;
     rejectedAt = now();
     return renew();
   };

@@ -2,7 +2,14 @@ import * as oauth from 'oauth4webapi';
 import { bearerFetch } from './bearer-fetch.ts';
 import { ClientError, type ClientErrorCode, type RefusalDetails } from './client-error.ts';
 import type { Peers } from './peers.ts';
-import { openProvider, type Provider, type ProviderOptions } from './provider.ts';
+import {
+  openProvider,
+  type Provider,
+  type ProviderOptions,
+  requestTimeout,
+  withoutContent,
+} from './provider.ts';
+import { openRefresh, repeatWindow } from './refresh.ts';
 import { type LoggedOutReason, nextStep, type SessionEvent, type SessionState } from './session-state.ts';
 import { type Clock, openTokenKeeper, type TokenKeeper } from './token-keeper.ts';
 import { parseTokenSet, type TokenSet } from './token-set.ts';
@@ -25,6 +32,12 @@ export interface SessionOptions extends ProviderOptions {
    * the page; elsewhere, none.
    */
   apiOrigins?: readonly string[];
+  /**
+   * The grace period of the realm or client at the service, `refreshGraceSeconds` (docs/keycloak/tokens.md#grace). If
+   * the response to a refresh is lost, the session sends the same refresh token again within this time. At most 300.
+   * A value above that of the service ends sessions. Default: 0, as in the service.
+   */
+  refreshGraceSeconds?: number;
   /**
    * Receives the state after each event and after each renewal. If it throws, the session logs the error to the console
    * and continues.
@@ -143,6 +156,8 @@ const KEPT_CODES: readonly ClientErrorCode[] = ['unreachable', 'secret_missing',
 export function openSession(options: SessionOptions, place: Place): OpenSession {
   const provider = openProvider(options);
   const { client } = provider;
+  const window = repeatWindow(options.refreshGraceSeconds);
+  let closed = false;
   let state = place.initial;
   /** The `sub` of the last user. After a lost session, the tab takes over only tokens of the same user. */
   let user: unknown;
@@ -162,7 +177,7 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
 
   /** Takes over the tokens of another tab if the user has already logged in there. Otherwise starts a login. */
   const loginAgain = async (): Promise<void> => {
-    if (state.name !== 'logged_out' || (await keeper.join(user)) === 'joined') return;
+    if (closed || state.name !== 'logged_out' || (await keeper.join(user)) === 'joined') return;
     await login().catch((error) => end('login_failed', error));
   };
 
@@ -179,22 +194,13 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
       error instanceof ClientError && KEPT_CODES.includes(error.code) ? error.code : 'login_failed';
     return new ClientError(code, `the login failed: ${details.errorDescription ?? details.error}`, {
       ...details,
-      cause: error,
+      cause: error instanceof ClientError ? error : withoutContent(error),
     });
   };
 
-  const refresh = async (refreshToken: string, before?: TokenSet): Promise<TokenSet> => {
-    const server = await provider.server();
-    const authentication = await place.authenticate();
-    const requestedAt = place.clock.now();
-    const tokenResponse = await provider.request(
-      (transport) => oauth.refreshTokenGrantRequest(server, client, authentication, refreshToken, transport),
-      (response) => oauth.processRefreshTokenResponse(server, client, response),
-    );
-    return parseTokenSet(tokenResponse, requestedAt, before);
-  };
-
-  const keeper = openTokenKeeper(refresh, place.peers, emit, place.clock);
+  const { authenticate, clock } = place;
+  const refresh = openRefresh(provider, authenticate, clock.now, window, requestTimeout(options));
+  const keeper = openTokenKeeper(refresh, place.peers, emit, clock, window);
 
   const login = async ({ returnTo, parameters }: LoginOptions = {}, silent = false): Promise<void> => {
     const server = await provider.server();
@@ -290,7 +296,10 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
       keeper.logout();
       await place.endSession(provider, await provider.server(), tokens);
     },
-    close: () => keeper.close(),
+    close() {
+      closed = true;
+      keeper.close();
+    },
   };
 }
 
@@ -306,12 +315,17 @@ function refusalOf(error: unknown): RefusalDetails {
   return { ...(status === undefined ? {} : { status }), error: code, errorDescription };
 }
 
-/** Runs a callback of the application. Logs its errors, because they must not stop a renewal or a logout. */
-function runCallback(name: string, work: () => void): void {
-  try {
-    work();
-  } catch (error) {
+/**
+ * Runs a callback of the application. Logs its errors, because they must not stop a renewal or a logout. The callback can
+ * be asynchronous: a rejection without a handler would end a Node.js process.
+ */
+function runCallback(name: string, work: () => unknown): void {
+  const log = (error: unknown): void =>
     console.error(`idkit: the application's ${name} threw an error`, error);
+  try {
+    Promise.resolve(work()).catch(log);
+  } catch (error) {
+    log(error);
   }
 }
 

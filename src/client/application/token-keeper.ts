@@ -1,5 +1,6 @@
 import { ClientError, type RefusalDetails } from './client-error.ts';
 import type { PeerMessage, Peers } from './peers.ts';
+import { LostResponse, type Refresh } from './refresh.ts';
 import { type LoggedOutReason, reasonOfRefusal, type SessionEvent } from './session-state.ts';
 import type { TokenSet } from './token-set.ts';
 
@@ -23,7 +24,11 @@ export interface TokenKeeper {
   accessToken(): Promise<string>;
   /** Returns a token other than the rejected one, or the same token if it was renewed moments ago. */
   renewRejected(accessToken: string): Promise<string>;
-  /** Stores the tokens of a login and sends them to the other tabs. */
+  /**
+   * Stores the tokens of a login and sends them to the other tabs.
+   *
+   * @throws ClientError `logged_out` if the keeper is closed
+   */
   put(tokens: TokenSet): void;
   /**
    * Takes over the tokens of another tab. Returns `alone` if no tab has tokens.
@@ -52,20 +57,33 @@ const LONGEST_PAUSE_MILLISECONDS = 300_000;
 /** Maximum delay of a timer, about 25 days. Browsers and Node.js run a timer with a longer delay immediately. */
 const LONGEST_TIMER_MILLISECONDS = 2 ** 31 - 1;
 
-/** Opens a keeper that renews tokens before they expire. All callers and all tabs share one refresh. */
+/**
+ * Opens a keeper that renews tokens before they expire. All callers and all tabs share one refresh.
+ *
+ * @param window for how many milliseconds after its use a refresh token may be used again
+ */
 export function openTokenKeeper(
-  refresh: (refreshToken: string, before: TokenSet) => Promise<TokenSet>,
+  refresh: Refresh,
   peers: Peers,
   emit: (event: SessionEvent) => void,
   clock: Clock,
+  window = 0,
 ): TokenKeeper {
   let held: TokenSet | undefined;
   let renewal: Promise<TokenSet> | undefined;
-  let inUse: { id: string; by: string } | undefined;
-  let failedAt = 0;
-  let rejectedAt = 0;
+  let inUse: { id: string; by: string; at: number } | undefined;
+  let failure: { at: number; error: ClientError } | undefined;
+  let takenAt = -Infinity;
+  let rejectedAt = -Infinity;
+  let closed = false;
   let pause = RENEWAL_PAUSE_MILLISECONDS;
   let cancelTimer = (): void => {};
+
+  /** Whether a time is less than `milliseconds` ago. A time in the future is not, because the clock was set back. */
+  const isRecent = (at: number, milliseconds: number): boolean => {
+    const age = clock.now() - at;
+    return age >= 0 && age < milliseconds;
+  };
 
   const plan = (milliseconds: number): void => {
     cancelTimer();
@@ -79,6 +97,8 @@ export function openTokenKeeper(
 
   const take = (tokens: TokenSet): void => {
     held = tokens;
+    takenAt = clock.now();
+    failure = undefined;
     pause = RENEWAL_PAUSE_MILLISECONDS;
     plan(tokens.renewAt - clock.now());
     emit({ type: 'tokens', user: tokens.user });
@@ -86,8 +106,7 @@ export function openTokenKeeper(
 
   /** Accepts newer tokens of the same session only, because those of another session may belong to another user. */
   const adopt = (tokens: TokenSet): void => {
-    if (held !== undefined && tokens.session === held.session && tokens.expiresAt > held.expiresAt)
-      take(tokens);
+    if (held !== undefined && tokens.session === held.session && tokens.order > held.order) take(tokens);
   };
 
   const drop = (reason: LoggedOutReason, details: RefusalDetails = {}): void => {
@@ -103,7 +122,11 @@ export function openTokenKeeper(
       else if (message.type === 'using') inUse = message;
       else if (message.type === 'unused') {
         if (inUse?.id === message.id) inUse = undefined;
-        failedAt = clock.now();
+        const error = new ClientError(
+          'unreachable',
+          'the service did not respond to another tab moments ago',
+        );
+        failure = { at: clock.now(), error };
       } else if (held !== undefined && (message.id === held.id || message.session === held.session)) {
         const { type: _, id: __, session: ___, reason, ...details } = message;
         drop(reason, details);
@@ -133,22 +156,25 @@ export function openTokenKeeper(
     await syncWithPeers();
     if (held === undefined) throw loggedOut();
     if (held.id !== stale.id && clock.now() < held.renewAt) return held;
-    if (clock.now() - failedAt < RENEWAL_PAUSE_MILLISECONDS) {
-      throw new ClientError('unreachable', 'the service did not respond to another tab moments ago');
-    }
+    if (failure !== undefined && isRecent(failure.at, RENEWAL_PAUSE_MILLISECONDS)) throw failure.error;
     const before = held;
-    if (inUse?.id === before.id) throw end(before, 'renewal_interrupted');
+    // A tab closed after it sent this refresh token, so the token may have been used since then.
+    const usedAt = inUse?.id === before.id ? inUse.at : undefined;
+    if (usedAt !== undefined && !isRecent(usedAt, window)) throw end(before, 'renewal_interrupted');
     if (before.refreshToken === undefined) throw end(before, 'renewal_refused');
-    peers.send({ type: 'using', id: before.id, by: peers.me });
+    const at = usedAt ?? clock.now();
+    peers.send({ type: 'using', id: before.id, by: peers.me, at });
     let next: TokenSet;
     try {
-      next = await refresh(before.refreshToken, before);
+      next = await refresh(before.refreshToken, before, clock.now() - at);
     } catch (error) {
+      if (held?.id === before.id && error instanceof LostResponse) throw end(before, 'renewal_interrupted');
       if (held?.id === before.id && error instanceof ClientError && error.code === 'refused') {
         const details = detailsOf(error);
         throw end(before, reasonOfRefusal(details), details);
       }
-      peers.send({ type: 'unused', id: before.id });
+      if (error instanceof ClientError) failure = { at: clock.now(), error };
+      if (usedAt === undefined) peers.send({ type: 'unused', id: before.id });
       throw error;
     }
     peers.send({ type: 'tokens', tokens: next });
@@ -162,8 +188,9 @@ export function openTokenKeeper(
     renewal ??= peers
       .exclusively(() => renewOnce(stale))
       .catch((error) => {
-        // As long as the tab has tokens, it tries again, with growing pauses.
-        if (held !== undefined) plan(pause);
+        // As long as the tab has tokens, it tries again, with growing pauses. They differ from client to client, so that
+        // a service that is available again does not receive all renewals at once.
+        if (held !== undefined) plan(pause * (1 + Math.random() / 4));
         pause = Math.min(2 * pause, LONGEST_PAUSE_MILLISECONDS);
         throw error;
       })
@@ -179,7 +206,9 @@ export function openTokenKeeper(
     },
     async accessToken() {
       if (held === undefined) throw loggedOut();
-      if (clock.now() < held.renewAt) return held.accessToken;
+      // A token that is expired when it arrives is not renewed again at every call.
+      if (clock.now() < held.renewAt || isRecent(takenAt, SHORTEST_PAUSE_MILLISECONDS))
+        return held.accessToken;
       try {
         return (await renew(held)).accessToken;
       } catch (error) {
@@ -190,22 +219,25 @@ export function openTokenKeeper(
     },
     async renewRejected(rejected) {
       if (held === undefined) throw loggedOut();
-      if (held.accessToken !== rejected || clock.now() - rejectedAt < RENEWAL_PAUSE_MILLISECONDS)
+      if (held.accessToken !== rejected || isRecent(rejectedAt, RENEWAL_PAUSE_MILLISECONDS))
         return held.accessToken;
       const { accessToken } = await renew(held);
       rejectedAt = clock.now();
       return accessToken;
     },
     put(tokens) {
+      // Otherwise a login that completes late would renew its tokens for ever.
+      if (closed) throw new ClientError('logged_out', 'the session is closed');
       peers.send({ type: 'tokens', tokens });
       take(tokens);
     },
     async join(user) {
+      if (closed) return 'alone';
       const offered = (await peers.ask(user === undefined ? 'first' : 'all')).filter(
         ({ user: { sub } }) => user === undefined || sub === user,
       );
-      const [best] = offered.toSorted((one, other) => other.expiresAt - one.expiresAt);
-      if (best === undefined || held !== undefined) return held === undefined ? 'alone' : 'joined';
+      const [best] = offered.toSorted((one, other) => other.order - one.order);
+      if (best === undefined || held !== undefined || closed) return held === undefined ? 'alone' : 'joined';
       take(best);
       return 'joined';
     },
@@ -215,6 +247,7 @@ export function openTokenKeeper(
       drop('logout');
     },
     close() {
+      closed = true;
       held = undefined;
       cancelTimer();
       // A renewal in flight serves the other tabs too, so the connection to them stays open until it ends.

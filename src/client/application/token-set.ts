@@ -10,6 +10,11 @@ export interface TokenSet {
   readonly id: string;
   /** Identifies the user session. All tokens of that session have the same value. */
   readonly session: string;
+  /**
+   * Of two sets of one session, the newer one has the higher order. It is the time of the request, but always above that
+   * of the set that it replaces, even if the clock was set back.
+   */
+  readonly order: number;
   readonly accessToken: string;
   readonly expiresAt: number;
   /** The time from which the access token must be renewed before it is used. */
@@ -61,6 +66,7 @@ export function parseTokenSet(
     id,
     // Without a `sid`, the library cannot know that two logins share a user session, so it keeps them separate.
     session: sid === undefined ? (before?.session ?? id) : JSON.stringify([claims?.sub, sid]),
+    order: Math.max(requestedAt, (before?.order ?? 0) + 1),
     accessToken: response.access_token,
     expiresAt: requestedAt + lifetime * 1000,
     renewAt: renewalTime(requestedAt, lifetime, SESSION_MARGIN_SECONDS),

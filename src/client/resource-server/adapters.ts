@@ -1,10 +1,14 @@
 import { BearerRefusal } from './bearer-refusal.ts';
-import type { Caller, Requirement } from './caller.ts';
+import { type Caller, checkRequirement, type Requirement } from './caller.ts';
 import type { ResourceServer } from './resource-server.ts';
 
 /** The members of a request that the adapters read. Requests of Fastify, Express and node:http have them. */
 export interface RequestShape {
   readonly headers: { readonly authorization?: string | undefined };
+  /** Names and values of all headers, in turn. Node.js keeps only the first `Authorization` header in `headers`. */
+  readonly rawHeaders?: readonly string[];
+  /** The request of node:http, in a request of Fastify. */
+  readonly raw?: { readonly rawHeaders?: readonly string[] };
 }
 
 /** The members of a node:http response that the adapters use. Responses of Express have them too. */
@@ -29,9 +33,9 @@ export interface HonoContextShape {
 export interface AdapterOptions<Q = unknown> {
   /**
    * Receives each refusal with its request, for example to log `refusal.reason` and `refusal.message`. The message
-   * contains no token. If the function throws, the request fails with its error.
+   * contains no token. If the function throws or rejects, the request fails with its error.
    */
-  onRefusal?(refusal: BearerRefusal, request: Q): void;
+  onRefusal?(refusal: BearerRefusal, request: Q): void | Promise<void>;
 }
 
 const callers = new WeakMap<object, Caller>();
@@ -51,14 +55,18 @@ export function getCaller(request: object): Caller {
 /**
  * Returns a hook for Fastify: `{ onRequest: fastifyBearer(api, { realmRoles: ['reader'] }) }`. The hook responds to a
  * request that it rejects, and the handler of the route does not run.
+ *
+ * @throws TypeError if the requirement has an unknown field, or a field that is not a list. The same applies to the other
+ * adapters
  */
 export function fastifyBearer(
   api: ResourceServer,
-  requirement?: Requirement,
+  requirement: Requirement = {},
   options?: AdapterOptions<RequestShape>,
 ): (request: RequestShape, reply: ReplyShape) => Promise<unknown> {
+  checkRequirement(requirement);
   return async (request, reply) => {
-    const refusal = await admit(api, request, request.headers.authorization, requirement, options);
+    const refusal = await admit(api, request, readNodeHeader(request), requirement, options);
     if (refusal === undefined) return undefined;
     reply.code(refusal.status);
     reply.headers({ ...refusal.headers });
@@ -73,14 +81,19 @@ export function fastifyBearer(
  */
 export function expressBearer(
   api: ResourceServer,
-  requirement?: Requirement,
+  requirement: Requirement = {},
   options?: AdapterOptions<RequestShape>,
 ): (request: RequestShape, response: ResponseShape, next: (error?: unknown) => void) => void {
+  checkRequirement(requirement);
   return (request, response, next) => {
-    admit(api, request, request.headers.authorization, requirement, options).then((refusal) => {
-      if (refusal === undefined) next();
-      else refuse(response, refusal);
-    }, next);
+    admit(api, request, readNodeHeader(request), requirement, options)
+      .then((refusal) => {
+        if (refusal !== undefined) refuse(response, refusal);
+        return refusal;
+      })
+      .then((refusal) => {
+        if (refusal === undefined) next();
+      }, next);
   };
 }
 
@@ -94,8 +107,9 @@ export function httpBearer<Q extends RequestShape, R extends ResponseShape>(
   listener: (request: Q, response: R) => unknown,
   options?: AdapterOptions<Q>,
 ): (request: Q, response: R) => Promise<void> {
+  checkRequirement(requirement);
   return async (request, response) => {
-    const refusal = await admit(api, request, request.headers.authorization, requirement, options);
+    const refusal = await admit(api, request, readNodeHeader(request), requirement, options);
     if (refusal === undefined) await listener(request, response);
     else refuse(response, refusal);
   };
@@ -111,6 +125,7 @@ export function webBearer<Q extends Request, Rest extends readonly unknown[]>(
   handler: (request: Q, ...rest: Rest) => Response | Promise<Response>,
   options?: AdapterOptions<Q>,
 ): (request: Q, ...rest: Rest) => Promise<Response> {
+  checkRequirement(requirement);
   return async (request, ...rest) => {
     const refusal = await admit(api, request, readHeader(request), requirement, options);
     return refusal === undefined ? handler(request, ...rest) : toResponse(refusal);
@@ -123,9 +138,10 @@ export function webBearer<Q extends Request, Rest extends readonly unknown[]>(
  */
 export function honoBearer(
   api: ResourceServer,
-  requirement?: Requirement,
+  requirement: Requirement = {},
   options?: AdapterOptions<Request>,
 ): (context: HonoContextShape, next: () => Promise<void>) => Promise<Response | undefined> {
+  checkRequirement(requirement);
   return async ({ req: { raw } }, next) => {
     const refusal = await admit(api, raw, readHeader(raw), requirement, options);
     if (refusal !== undefined) return toResponse(refusal);
@@ -138,7 +154,7 @@ async function admit<Q extends object>(
   api: ResourceServer,
   request: Q,
   authorization: string | undefined,
-  requirement: Requirement | undefined,
+  requirement: Requirement,
   options: AdapterOptions<Q> | undefined,
 ): Promise<BearerRefusal | undefined> {
   try {
@@ -146,9 +162,16 @@ async function admit<Q extends object>(
     return undefined;
   } catch (error) {
     if (!(error instanceof BearerRefusal)) throw error;
-    options?.onRefusal?.(error, request);
+    await options?.onRefusal?.(error, request);
     return error;
   }
+}
+
+/** Returns the `Authorization` header, or several of them joined with a comma, as in a web request. */
+function readNodeHeader({ headers, rawHeaders, raw }: RequestShape): string | undefined {
+  const all = rawHeaders ?? raw?.rawHeaders ?? [];
+  const values = all.filter((_, i) => i % 2 === 1 && all[i - 1]?.toLowerCase() === 'authorization');
+  return values.length > 1 ? values.join(', ') : headers.authorization;
 }
 
 function readHeader(request: Request): string | undefined {

@@ -1,9 +1,11 @@
 /**
  * Why the resource server rejects a request. With status 401:
  * - `missing`: the request has no bearer token. `malformed`: the token is not a signed JWT.
+ * - `ambiguous`: the request has several `Authorization` headers, of which a proxy may have checked another one.
  * - `signature`: the signature is wrong, or no published key can check it.
  * - `expired`, `not_yet_valid`: `exp` or `nbf`. `issuer`, `audience`: `iss` or `aud`. `claims`: another claim.
  * - `kind`: the token is an ID, refresh or logout token.
+ * - `bound`: the token is bound to a key (claim `cnf`), and this library cannot check that the caller has the key.
  *
  * With status 403, `requirement`: the caller lacks a role or scope. With status 503, `keys_unavailable`.
  */
@@ -12,6 +14,7 @@ export type RefusalReason = keyof typeof REASONS;
 /** The status of each reason, and the description that a response with status 401 contains. */
 const REASONS = {
   missing: [401, 'the request has no bearer token'],
+  ambiguous: [401, 'the request has several Authorization headers'],
   malformed: [401, 'the token is not a signed JWT'],
   signature: [401, 'the signature of the token is wrong, or its key is unknown'],
   expired: [401, 'the token has expired'],
@@ -20,6 +23,7 @@ const REASONS = {
   audience: [401, 'the token is for another audience'],
   claims: [401, 'a claim of the token is missing or wrong'],
   kind: [401, 'the token is not an access token'],
+  bound: [401, 'the token is bound to a key, and this API accepts bearer tokens only'],
   requirement: [403, undefined],
   keys_unavailable: [503, undefined],
 } as const satisfies Record<string, readonly [status: 401 | 403 | 503, description: string | undefined]>;

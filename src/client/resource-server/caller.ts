@@ -25,6 +25,29 @@ export interface Requirement {
   readonly scopes?: readonly string[];
 }
 
+/**
+ * Checks the shape of a requirement. A misspelled field would require nothing, and admit every caller.
+ *
+ * @throws TypeError
+ */
+export function checkRequirement(requirement: Requirement): void {
+  if (!isRecord(requirement)) throw new TypeError('the requirement must be an object, such as {}');
+  for (const [field, wanted] of Object.entries(requirement)) {
+    if (field === 'clientRoles' && isRecord(wanted)) {
+      for (const [client, roles] of Object.entries(wanted)) checkNames(`clientRoles of ${client}`, roles);
+    } else if (['realmRoles', 'clientRoles', 'scopes'].includes(field)) checkNames(field, wanted);
+    else {
+      throw new TypeError(`${field} is not a requirement; there are realmRoles, clientRoles and scopes`);
+    }
+  }
+}
+
+function checkNames(what: string, names: unknown): void {
+  if (names === undefined) return;
+  if (Array.isArray(names) && names.every((name) => typeof name === 'string' && name !== '')) return;
+  throw new TypeError(`the requirement ${what} must be a list of names`);
+}
+
 /** Reads the caller from the claims of Keycloak 26. A claim of the wrong shape grants no roles. */
 export function parseCaller(claims: JWTPayload): Caller {
   const access = claims['resource_access'];

@@ -1,6 +1,6 @@
 import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
 import { BearerRefusal } from './bearer-refusal.ts';
-import { type Caller, findMissing, parseCaller, type Requirement } from './caller.ts';
+import { type Caller, checkRequirement, findMissing, parseCaller, type Requirement } from './caller.ts';
 import { type KeySource, openPublishedKeys } from './published-keys.ts';
 import { refuseToken } from './token-fault.ts';
 
@@ -8,7 +8,7 @@ import { refuseToken } from './token-fault.ts';
 export interface ResourceServerOptions extends KeySource {
   /** The name of this API in `aud`, or several names of which a token must have at least one. */
   audience: string | readonly string[];
-  /** Accepted difference in seconds between the clocks of this machine and the service. Default: 5. */
+  /** Accepted difference in seconds between the clocks of this machine and the service. Default: 5. At most 300. */
   clockToleranceSeconds?: number;
 }
 
@@ -19,6 +19,7 @@ export interface ResourceServer {
    * resolves with the caller. The function does not ask the service whether the session still exists.
    *
    * @param authorization the request's `Authorization` header
+   * @throws TypeError if the requirement has an unknown field, or a field that is not a list
    * @throws BearerRefusal 401 for a missing or invalid token, 403 if the caller lacks a role or scope, 503 if the
    * service's keys are unavailable
    */
@@ -31,15 +32,29 @@ const ALGORITHMS = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 
+const MOST_TOLERANCE_SECONDS = 300;
+
 /**
  * Opens a resource server. The first check fetches the service's keys.
  *
- * @throws TypeError if `issuer` or `keysUrl` is not an https address, or `audience` is empty
+ * @throws TypeError if `issuer` or `keysUrl` is not an https address, if `audience` is missing or empty, or if a number of
+ * seconds is out of range
  */
 export function openResourceServer(options: ResourceServerOptions): ResourceServer {
   const audience = [options.audience].flat();
-  if (audience.length === 0 || audience.includes(''))
-    throw new TypeError('audience is empty, but must name this API');
+  if (audience.length === 0 || !audience.every((name) => typeof name === 'string' && name !== ''))
+    throw new TypeError('audience is missing or empty, but must name this API');
+  const { clockToleranceSeconds = 5 } = options;
+  // Every token would seem valid with NaN, which a comparison with the expiry never exceeds.
+  if (
+    !Number.isFinite(clockToleranceSeconds) ||
+    clockToleranceSeconds < 0 ||
+    clockToleranceSeconds > MOST_TOLERANCE_SECONDS
+  ) {
+    throw new TypeError(
+      `clockToleranceSeconds is ${clockToleranceSeconds}, but must be from 0 to ${MOST_TOLERANCE_SECONDS}`,
+    );
+  }
   const keys = openPublishedKeys(options);
   const verify = async (token: string): Promise<JWTVerifyResult> => {
     try {
@@ -48,7 +63,7 @@ export function openResourceServer(options: ResourceServerOptions): ResourceServ
         audience,
         algorithms: ALGORITHMS,
         requiredClaims: ['exp'],
-        clockTolerance: options.clockToleranceSeconds ?? 5,
+        clockTolerance: clockToleranceSeconds,
       });
     } catch (error) {
       if (error instanceof errors.JOSEError) throw refuseToken(error);
@@ -57,10 +72,15 @@ export function openResourceServer(options: ResourceServerOptions): ResourceServ
   };
   return {
     async check(authorization, requirement = {}) {
+      checkRequirement(requirement);
       const [, token] = /^Bearer +([\w~+/.=-]+)$/i.exec(authorization ?? '') ?? [];
+      // A web server joins several headers with a comma, which no token contains.
+      if (token === undefined && authorization?.includes(',')) throw new BearerRefusal('ambiguous');
       if (token === undefined) throw new BearerRefusal('missing');
       const { payload, protectedHeader } = await verify(token);
       if (!isAccessToken(payload, protectedHeader.typ)) throw new BearerRefusal('kind');
+      // The holder of a bound token must prove that it has the key (RFC 7800; RFC 9449 §7.1, RFC 8705 §3).
+      if (payload['cnf'] !== undefined) throw new BearerRefusal('bound');
       const caller = parseCaller(payload);
       const missing = findMissing(caller, requirement);
       if (missing !== undefined) throw new BearerRefusal('requirement', `the caller lacks ${missing}`);

@@ -17,9 +17,12 @@ const UNVERIFIED = [
   'ERR_JOSE_NOT_SUPPORTED',
 ];
 
-/** Converts an error of jose about a token into the refusal of the request. */
+/**
+ * Converts an error of jose about a token into the refusal of the request. The error is not its cause, because it has
+ * all claims, and a log should not contain them.
+ */
 export function refuseToken(error: errors.JOSEError): BearerRefusal {
-  return new BearerRefusal(reasonOf(error), error.message, error);
+  return new BearerRefusal(reasonOf(error), error.message);
 }
 
 function reasonOf(error: errors.JOSEError): RefusalReason {

@@ -75,7 +75,8 @@ select token_family.id from token_family join call using (session_id, id) where 
     },
     /**
      * Undoes rotations whose new tokens no client received: the presented token becomes valid again and can be used as
-     * often as before, and the row of repeated generations is what it was. Skips token families that another transaction has locked.
+     * often as before, and the row of repeated generations is what it was. Does not undo a rotation that a client repeated
+     * at another replica, because that client has the new token. Skips token families that another transaction has locked.
      */
     'family.takeBackAll': {
       compile: () =>
@@ -94,6 +95,7 @@ from (
 ) as call
 where token_family.ctid = call.place
   and token_family.current_hash = call.next and token_family.parent_hash = call.presented
+  and coalesce(token_family.repeats, 0) % 2 = 0
 returning call.next`.compile(db),
     },
   };

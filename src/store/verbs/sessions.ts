@@ -48,7 +48,8 @@ function* repeat(
   const { successor, parent_hash, last_refresh_at } = family;
   if (successor === null || !equals(parent_hash, input.presented)) return undefined;
   // With a grace period of 0, a repetition within the same second is not allowed either.
-  if (input.grace === 0 || input.now > last_refresh_at + input.grace) return undefined;
+  // A clock that is behind by more than the grace period, as one of another replica may be, does not extend the period.
+  if (input.grace === 0 || Math.abs(input.now - last_refresh_at) > input.grace) return undefined;
   const repeats = family.repeats ?? 0;
   if (repeats % 2 === 0) {
     if (repeats >= 2 * MOST_REPEATED_GENERATIONS) return undefined;

@@ -40,12 +40,13 @@ test('machine-to-machine tokens of a running service (RFC 6749 §4.4)', async (t
 
   await t.test('calls the secret function at each renewal, so that it uses a changed secret', async () => {
     const secrets = ['wrong-secret-2', ORDERS.clientSecret];
-    const rotated = openServiceTokens({
-      issuer,
-      clientId: 'orders',
-      clientSecret: async () => secrets.shift()!,
-    });
+    let later = Date.now();
+    const rotated = openServiceTokens(
+      { issuer, clientId: 'orders', clientSecret: async () => secrets.shift()! },
+      () => later,
+    );
     await assert.rejects(rotated.accessToken(), { code: 'refused' });
+    later += 1_000;
     assert.match(await rotated.accessToken(), /^ey/);
   });
 
@@ -91,6 +92,24 @@ test('returns the cached token while the service is unreachable, but reports a r
   now = 280_000;
   reply = { status: 400, json: { error: 'client_disabled' } };
   await assert.rejects(tokens.accessToken(), { code: 'refused', error: 'client_disabled' });
+});
+
+test('after a failed request, sends no other request for one second', async (t) => {
+  const { issuer, requests } = await startFaulty(t, () => ({
+    status: 401,
+    json: { error: 'invalid_client' },
+  }));
+  let now = 10_000;
+  const tokens = openServiceTokens({ issuer, ...ORDERS }, () => now);
+  const sent = () => requests.filter(({ path }) => path.endsWith('/token')).length;
+  for (let call = 0; call < 20; call++) await assert.rejects(tokens.accessToken(), { code: 'refused' });
+  assert.equal(sent(), 1);
+  now += 1_000;
+  await assert.rejects(tokens.accessToken(), { code: 'refused' });
+  assert.equal(sent(), 2);
+  now -= 3_600_000;
+  await assert.rejects(tokens.accessToken(), { code: 'refused' });
+  assert.equal(sent(), 3, 'a clock that is set back does not prolong the pause');
 });
 
 test('renews a short-lived token after half its lifetime, not at every call', async (t) => {

@@ -4,6 +4,7 @@ import { openBrowserPeers } from '../../../src/client/application/browser-peers.
 import { isSecureWindow } from '../../../src/client/application/browser-window.ts';
 import { ClientError } from '../../../src/client/application/client-error.ts';
 import type { Peers } from '../../../src/client/application/peers.ts';
+import type { Refresh } from '../../../src/client/application/refresh.ts';
 import type { SessionEvent } from '../../../src/client/application/session-state.ts';
 import { openTokenKeeper, type TokenKeeper } from '../../../src/client/application/token-keeper.ts';
 import type { TokenSet } from '../../../src/client/application/token-set.ts';
@@ -44,6 +45,7 @@ export function tokenSet(clock: FakeClock, number: number, session = 'alice 1'):
   return {
     id: crypto.randomUUID(),
     session,
+    order: now,
     accessToken: `access-${number}`,
     expiresAt: now + 300_000,
     renewAt: now + 240_000,
@@ -73,6 +75,8 @@ interface TestService {
   /** The number in the name of the current refresh token. */
   current: number;
   ended: boolean;
+  /** How long ago, in milliseconds, another tab may have used the token of the last refresh. */
+  usedFor: number | undefined;
   /** Replaces the response to a refresh. */
   fault: (() => Promise<TokenSet>) | undefined;
 }
@@ -80,8 +84,10 @@ interface TestService {
 /**
  * Opens tabs of one browser, with the Web Locks and BroadcastChannels of Node.js. Their service rotates refresh tokens,
  * and ends the session if a refresh token is reused.
+ *
+ * @param window for how many milliseconds after its use a refresh token may be used again
  */
-export function openTabs(t: TestContext) {
+export function openTabs(t: TestContext, window = 0) {
   const clock = fakeClock();
   const name = `tabs ${crypto.randomUUID()}`;
   const tabs: Tab[] = [];
@@ -89,10 +95,12 @@ export function openTabs(t: TestContext) {
     refreshes: 0,
     current: 1,
     ended: false,
+    usedFor: undefined,
     fault: undefined,
   };
-  const refresh = async (refreshToken: string, before: TokenSet): Promise<TokenSet> => {
+  const refresh: Refresh = async (refreshToken, before, usedFor): Promise<TokenSet> => {
     service.refreshes += 1;
+    service.usedFor = usedFor;
     await new Promise((resolve) => setTimeout(resolve, 5));
     if (service.fault !== undefined) return service.fault();
     if (refreshToken !== `refresh-${service.current}`) service.ended = true;
@@ -103,7 +111,8 @@ export function openTabs(t: TestContext) {
       });
     }
     service.current += 1;
-    return tokenSet(clock, service.current, before.session);
+    const next = tokenSet(clock, service.current, before?.session);
+    return { ...next, order: Math.max(next.order, (before?.order ?? 0) + 1) };
   };
   t.after(() => {
     for (const { keeper } of tabs) keeper.close();
@@ -111,7 +120,7 @@ export function openTabs(t: TestContext) {
   const open = (): Tab => {
     const events: SessionEvent[] = [];
     const peers = openPeers(name);
-    const keeper = openTokenKeeper(refresh, peers, (event) => events.push(event), clock);
+    const keeper = openTokenKeeper(refresh, peers, (event) => events.push(event), clock, window);
     tabs.push({ keeper, events });
     return { keeper, events };
   };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClientError } from '../../../src/client/application/client-error.ts';
+import { LostResponse } from '../../../src/client/application/refresh.ts';
 import { until } from '../example-realm.ts';
 import { openPeers, openTabs, tokenSet } from './tabs.ts';
 
@@ -125,7 +126,7 @@ test('never sends a refresh token that a tab was using when the tab closed', asy
   // A tab announces that it is renewing the token, and receives the response, but closes before it shares the new
   // tokens.
   const closing = openPeers(name);
-  closing.send({ type: 'using', id: tab.keeper.tokens!.id, by: closing.me });
+  closing.send({ type: 'using', id: tab.keeper.tokens!.id, by: closing.me, at: clock.now() });
   service.current += 1;
   await closing.ask('all');
   closing.close();
@@ -137,6 +138,97 @@ test('never sends a refresh token that a tab was using when the tab closed', asy
   assert.equal(service.ended, false);
 });
 
+test('within the grace period, sends a refresh token again that a tab was using when the tab closed', async (t) => {
+  for (const [passed, code] of [
+    [7_000, 'renewed'],
+    [8_000, 'logged_out'],
+  ] as const) {
+    const { clock, service, name, openMany } = openTabs(t, 8_000);
+    const [tab] = await openMany(1);
+    clock.advance(239_000);
+    const closing = openPeers(name);
+    closing.send({ type: 'using', id: tab.keeper.tokens!.id, by: closing.me, at: clock.now() });
+    await closing.ask('all');
+    closing.close();
+    service.current = 1;
+    clock.advance(passed);
+    if (code === 'renewed') {
+      assert.equal(await tab.keeper.accessToken(), 'access-2');
+      assert.equal(service.usedFor, passed);
+    } else await assert.rejects(tab.keeper.accessToken(), { code });
+  }
+});
+
+test('ends the session without another refresh if the service used the token and its response was lost', async (t) => {
+  const { clock, service, openTwo } = openTabs(t);
+  const [tab, other] = await openTwo();
+  service.fault = async () => {
+    throw new LostResponse('unexpected_answer', 'the connection broke');
+  };
+  clock.advance(241_000);
+  await assert.rejects(tab.keeper.accessToken(), { code: 'logged_out' });
+  await until(() => other.keeper.tokens === undefined, 'the other tab has logged out');
+  assert.deepEqual(other.events.at(-1), { type: 'ended', reason: 'renewal_interrupted' });
+  assert.equal(service.refreshes, 1);
+});
+
+test('after a failed renewal, sends no request for five seconds, and throws its error', async (t) => {
+  const { clock, service, openMany } = openTabs(t);
+  const [tab] = await openMany(1);
+  service.fault = UNREACHABLE;
+  clock.advance(301_000);
+  for (let call = 0; call < 20; call++)
+    await assert.rejects(tab.keeper.accessToken(), { code: 'unreachable', message: 'offline' });
+  assert.equal(service.refreshes, 1);
+});
+
+test('a clock that is set back stops neither the next renewal nor its tokens in other tabs', async (t) => {
+  const { clock, service, openTwo } = openTabs(t);
+  const [tab, other] = await openTwo();
+  service.fault = UNREACHABLE;
+  clock.advance(241_000);
+  await until(() => service.refreshes > 0, 'the first attempt');
+  await tab.keeper.accessToken();
+  service.fault = undefined;
+  clock.advance(-3_600_000);
+  const before = service.refreshes;
+  // The clock says that the token is valid for an hour, so only its rejection renews it.
+  assert.equal(await tab.keeper.renewRejected('access-1'), 'access-2');
+  await until(() => other.keeper.tokens?.accessToken === 'access-2', 'the other tab has the new tokens');
+  clock.advance(-60_000);
+  assert.equal(await other.keeper.renewRejected('access-2'), 'access-3');
+  assert.equal(service.refreshes, before + 2);
+  assert.equal(service.ended, false);
+});
+
+test('renews a token that is expired when it arrives at most once a second', async (t) => {
+  const { clock, service, open } = openTabs(t);
+  const { keeper } = open();
+  const expired = () => ({
+    ...tokenSet(clock, service.current),
+    renewAt: clock.now(),
+    expiresAt: clock.now(),
+  });
+  service.fault = async () => expired();
+  keeper.put(expired());
+  for (let call = 0; call < 20; call++) await keeper.accessToken();
+  assert.equal(service.refreshes, 0);
+  clock.advance(1_000);
+  for (let call = 0; call < 20; call++) await keeper.accessToken();
+  assert.equal(service.refreshes, 1);
+});
+
+test('a login that completes after the session was closed stores no tokens', async (t) => {
+  const { clock, service, openTwo } = openTabs(t);
+  const [tab, other] = await openTwo();
+  tab.keeper.close();
+  assert.throws(() => tab.keeper.put(tokenSet(clock, 1)), { code: 'logged_out' });
+  assert.equal(await tab.keeper.join(), 'alone');
+  clock.advance(241_000);
+  assert.equal(await other.keeper.accessToken(), 'access-2');
+  assert.equal(service.refreshes, 1);
+});
+
 test('waits for a slow tab that has renewed the token for all tabs', async (t) => {
   const { clock, service, name, openMany } = openTabs(t);
   const [tab] = await openMany(2);
@@ -144,7 +236,7 @@ test('waits for a slow tab that has renewed the token for all tabs', async (t) =
   const slow = openPeers(name);
   t.after(() => slow.close());
   await slow.ask('all');
-  slow.send({ type: 'using', id: tab.keeper.tokens!.id, by: slow.me });
+  slow.send({ type: 'using', id: tab.keeper.tokens!.id, by: slow.me, at: clock.now() });
   clock.advance(241_000);
   const token = tab.keeper.accessToken();
   setTimeout(() => slow.send({ type: 'tokens', tokens: tokenSet(clock, 2) }), 1_500);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import express from 'express';
 import { fastify } from 'fastify';
@@ -11,6 +11,7 @@ import {
   honoBearer,
   httpBearer,
   openResourceServer,
+  type Requirement,
   type ResourceServer,
   webBearer,
 } from '../../../src/client/resource-server/index.ts';
@@ -92,7 +93,9 @@ const FRAMEWORKS: Record<string, (t: TestContext, api: ResourceServer) => Promis
 /** Serves a handler of web requests. */
 function serveWeb(t: TestContext, handle: (request: Request) => Promise<Response>): Promise<string> {
   const server = createServer(async (incoming, outgoing) => {
-    const headers = new Headers(incoming.headers as Record<string, string>);
+    const headers = new Headers();
+    for (const [name, values = []] of Object.entries(incoming.headersDistinct))
+      for (const value of values) headers.append(name, value);
     const response = await handle(new Request(`http://localhost${incoming.url}`, { headers }));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.end(await response.text());
@@ -103,7 +106,11 @@ function serveWeb(t: TestContext, handle: (request: Request) => Promise<Response
 for (const [name, start] of Object.entries(FRAMEWORKS)) {
   test(`${name}: responds with 200 to a valid token, otherwise with 401 invalid_token, 403 insufficient_scope or 503`, async (t) => {
     const service = await startIssuingService(t);
-    const api = openResourceServer({ issuer: service.issuer, audience: 'orders-api' });
+    const api = openResourceServer({
+      issuer: service.issuer,
+      audience: 'orders-api',
+      keyCooldownSeconds: 0,
+    });
     const address = await start(t, api);
     const get = async (path: string, token?: string) => {
       const response = await fetch(`${address}${path}`, {
@@ -142,10 +149,72 @@ for (const [name, start] of Object.entries(FRAMEWORKS)) {
       challenge: 'Bearer error="insufficient_scope"',
       body: { error: 'insufficient_scope' },
     });
+    const several = await send(`${address}/orders`, [`Bearer ${await service.sign()}`, 'Bearer other']);
+    assert.deepEqual(several, {
+      status: 401,
+      text: JSON.stringify(invalid('the request has several Authorization headers').body),
+    });
+    const inQuery = await get(`/orders?access_token=${await service.sign()}`);
+    assert.deepEqual(inQuery, invalid('the request has no bearer token'));
     const writer = await service.sign({ realm_access: { roles: ['writer'] } });
     assert.deepEqual((await get('/cancel', writer)).body, { cancelled: true });
   });
 }
+
+/** Sends a request with several Authorization headers, which `fetch` would join. */
+function send(url: string, authorization: readonly string[]): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const request = get(
+      url,
+      { headers: ['host', new URL(url).host, ...authorization.flatMap((value) => ['authorization', value])] },
+      (response) => {
+        let text = '';
+        response.on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+      },
+    );
+    request.on('error', reject);
+  });
+}
+
+test('each adapter throws a TypeError for a misspelled requirement, which would admit every caller', async () => {
+  const api = openResourceServer({ issuer: 'https://login.example/realms/x', audience: 'orders-api' });
+  const bad: readonly unknown[] = [
+    { roles: ['writer'] },
+    { realmRoles: 'writer' },
+    { scopes: [''] },
+    { clientRoles: ['read'] },
+    { clientRoles: { 'orders-api': 'read' } },
+    null,
+    () => {},
+  ];
+  for (const requirement of bad as Requirement[]) {
+    const adapters = [
+      () => fastifyBearer(api, requirement),
+      () => expressBearer(api, requirement),
+      () => httpBearer(api, requirement, () => {}),
+      () => webBearer(api, requirement, () => new Response()),
+      () => honoBearer(api, requirement),
+    ];
+    for (const open of adapters) assert.throws(open, { name: 'TypeError', message: /requirement/ });
+    await assert.rejects(api.check('Bearer x', requirement), TypeError);
+  }
+});
+
+test('a rejection of onRefusal fails the request, and does not end the process', async () => {
+  const api = openResourceServer({ issuer: 'https://login.example/realms/x', audience: 'orders-api' });
+  const fault = new Error('the log is full');
+  const options = { onRefusal: () => Promise.reject(fault) };
+  const plain = { headers: {} };
+  const response = { writeHead: () => {}, end: () => {} };
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  expressBearer(api, {}, options)(plain, response, resolve);
+  assert.equal(await promise, fault);
+  await assert.rejects(httpBearer(api, {}, () => assert.fail(), options)(plain, response), fault);
+  await assert.rejects(webBearer(api, {}, () => assert.fail(), options)(new Request('http://x/')), fault);
+});
 
 test('getCaller throws for a request that no adapter admitted', () => {
   assert.throws(() => getCaller({ headers: {} }), /no bearer check/);

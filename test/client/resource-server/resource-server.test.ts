@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import {
   BearerRefusal,
@@ -8,7 +9,7 @@ import {
   type RefusalReason,
   type Requirement,
 } from '../../../src/client/resource-server/index.ts';
-import { startExampleRealm } from '../example-realm.ts';
+import { startExampleRealm, until } from '../example-realm.ts';
 import { startIssuingService } from './issuing-service.ts';
 
 const AUDIENCE = 'orders-api';
@@ -71,6 +72,8 @@ test('rejects a token if a required claim is missing or wrong (RFC 7519 §4.1)',
     'an ID token': [{ typ: 'ID' }, 'kind'],
     'a logout token': [{ typ: 'Logout' }, 'kind'],
     'no type': [{ typ: undefined }, 'kind'],
+    'a key that the caller must prove (DPoP)': [{ cnf: { jkt: 'x' } }, 'bound'],
+    'a certificate that the caller must use (mTLS)': [{ cnf: { 'x5t#S256': 'x' } }, 'bound'],
   };
   assert.equal(await statusOf(api.check(`Bearer ${await service.sign()}`)), 200);
   for (const [what, [claims, reason]] of Object.entries(bad)) {
@@ -157,9 +160,76 @@ test('fetches the keys once, and fetches them again for an unknown kid at most o
   assert.equal(service.keyFetches(), 3);
 });
 
-test('responds with 503 while the keys are unavailable, and accepts the token afterwards', async (t) => {
+test('a flood of unknown keys does not delay valid tokens, even if the service hangs', async (t) => {
+  const service = await startIssuingService(t);
+  const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE, keyCooldownSeconds: 0 });
+  const valid = `Bearer ${await service.sign()}`;
+  assert.equal(await statusOf(api.check(valid)), 200);
+  service.fail({ hang: true });
+  const flood = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => service.sign({}, { kid: `unknown ${i}` })),
+  );
+  const answers = Promise.all(flood.map((token) => statusOf(api.check(`Bearer ${token}`))));
+  const began = performance.now();
+  for (let tries = 0; tries < 20; tries++) assert.equal(await statusOf(api.check(valid)), 200);
+  assert.ok(performance.now() - began < 2_000, 'no valid token waits for the fetch');
+  assert.deepEqual(new Set(await answers), new Set([503]));
+  assert.equal(service.keyFetches(), 2, 'the flood shares one fetch');
+});
+
+test('uses the keys for ten minutes, and up to an hour while the service does not respond', async (t) => {
+  const service = await startIssuingService(t);
+  let passed = 0;
+  const real = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => real() + passed);
+  const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
+  const token = `Bearer ${await service.sign()}`;
+  const check = async (minutes: number): Promise<number> => {
+    passed = minutes * 60_000;
+    return statusOf(api.check(token));
+  };
+  assert.equal(await check(0), 200);
+  assert.equal(await check(4), 200);
+  assert.equal(service.keyFetches(), 1);
+  assert.equal(await check(6), 200);
+  await until(() => service.keyFetches() === 2, 'the check has fetched the keys again');
+  service.fail({ status: 500 });
+  assert.equal(await check(17), 200);
+  assert.equal(service.keyFetches(), 3);
+  assert.equal(await check(60), 200);
+  assert.equal(await check(67), 503);
+  service.fail(undefined);
+  assert.equal(await check(68), 200);
+});
+
+test('after a failed fetch of the first keys, sends no other fetch for one second', async (t) => {
+  const service = await startIssuingService(t);
+  let now = 50_000;
+  t.mock.method(performance, 'now', () => now);
+  const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
+  const token = `Bearer ${await service.sign()}`;
+  service.fail({ status: 500 });
+  for (let tries = 0; tries < 20; tries++) assert.equal(await statusOf(api.check(token)), 503);
+  assert.equal(service.keyFetches(), 1);
+  service.fail(undefined);
+  now += 1_000;
+  assert.equal(await statusOf(api.check(token)), 200);
+});
+
+test('a refusal contains no claims of the token, so that a log can print it', async (t) => {
   const service = await startIssuingService(t);
   const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
+  for (const claims of [{ aud: 'other' }, { exp: 1 }, { nbf: 9_999_999_999 }]) {
+    const token = await service.sign({ ...claims, email: 'alice@example.org' });
+    const refusal = await refusalOf(api.check(`Bearer ${token}`));
+    assert.equal(refusal?.status, 401);
+    assert.doesNotMatch(inspect(refusal, { depth: 10 }), /alice@example|ey[\w-]{20,}/);
+  }
+});
+
+test('responds with 503 while the keys are unavailable, and accepts the token afterwards', async (t) => {
+  const service = await startIssuingService(t);
+  const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE, keyCooldownSeconds: 0 });
   const token = `Bearer ${await service.sign()}`;
   for (const fault of [{ status: 500 }, { text: 'no JSON' }, { json: { keys: 'none' } }]) {
     service.fail(fault);
@@ -176,11 +246,18 @@ test('responds with 503 while the keys are unavailable, and accepts the token af
   assert.equal(await statusOf(impostor.check(token)), 503);
 });
 
-test('openResourceServer throws a TypeError for an insecure issuer or an empty audience', () => {
+test('openResourceServer throws a TypeError for an insecure issuer, a missing audience or a wrong number', () => {
   for (const issuer of ['http://login.example.org/realms/x', 'nonsense']) {
     assert.throws(() => openResourceServer({ issuer, audience: AUDIENCE }), TypeError);
   }
-  for (const audience of ['', [], ['a', '']]) {
-    assert.throws(() => openResourceServer({ issuer: 'https://x.example', audience }), TypeError);
+  for (const audience of ['', [], ['a', ''], undefined, null]) {
+    const options = { issuer: 'https://x.example', audience: audience as string };
+    assert.throws(() => openResourceServer(options), { name: 'TypeError', message: /audience is missing/ });
   }
+  for (const wrong of [Number.NaN, -1, 301, '5'])
+    for (const name of ['clockToleranceSeconds', 'keyCooldownSeconds']) {
+      if (name === 'keyCooldownSeconds' && wrong === 301) continue;
+      const options = { issuer: 'https://x.example', audience: AUDIENCE, [name]: wrong };
+      assert.throws(() => openResourceServer(options), { name: 'TypeError', message: new RegExp(name) });
+    }
 });

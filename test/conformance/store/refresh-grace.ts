@@ -54,6 +54,22 @@ export function refreshGraceRules(rule: Rule): void {
   });
 
   rule(
+    'a token counts as reused at a store whose clock is behind by more than the grace period',
+    async (store, _, other) => {
+      await begin(store);
+      await store.rotateRefreshToken(withGrace('first', 'second'));
+      const { family } = (await store.findFamily('session-1', 'family-1'))!;
+      for (const [behind, outcome] of [
+        [SECONDS, 'repeated'],
+        [SECONDS + 1, 'reused'],
+      ] as const) {
+        const repetition = withGrace('first', 'third', { now: family.lastRefreshAt - behind });
+        assert.equal((await other.rotateRefreshToken(repetition)).outcome, outcome);
+      }
+    },
+  );
+
+  rule(
     'a token counts as reused without a grace period, even if one was set when it was used',
     async (store) => {
       await begin(store);

@@ -191,6 +191,27 @@ test('rejects settings that would prevent a realm or client from issuing tokens'
   assert.match(JSON.stringify(json), /access\.token\.signed\.response\.alg/);
 });
 
+test('rejects a grace period of refresh tokens outside 0 to 300 seconds, at a realm, a client and an import', async () => {
+  const client = `/x/clients/${ids.client}`;
+  const targets = [
+    ['PUT', '/x', {}],
+    ['PUT', client, {}],
+    ['POST', '', { realm: 'lenient' }],
+    ['POST', '/x/clients', { clientId: 'lenient' }],
+  ] as const;
+  for (const value of ['-1', '301', '999999999999', '1.5', 'soon', 1e9, -1])
+    for (const [method, path, more] of targets) {
+      const attributes = { refreshGraceSeconds: value };
+      const { status, json } = await admin(method, path, { ...more, attributes });
+      assert.equal(status, 400, `${method} ${path} ${value}`);
+      assert.match(JSON.stringify(json), /refreshGraceSeconds.*whole number of seconds from 0 to 300/);
+    }
+  for (const value of ['300', 30, '', '0']) {
+    const { status } = await admin('PUT', client, { attributes: { refreshGraceSeconds: value } });
+    assert.equal(status, 204, String(value));
+  }
+});
+
 test('a mapper with names such as __proto__ or constructor in its settings does not break tokens', async () => {
   for (const [index, [protocolMapper, config]] of (
     [

@@ -194,6 +194,35 @@ for (const maxReuse of [0, 1])
     assert.equal((await rotate(store, 1, '1 1', '1 4')).outcome, 'reused', 'still good only once');
   });
 
+test('does not undo a rotation whose result was lost, if the client repeated it at another store', {
+  skip,
+}, async (t: TestContext) => {
+  const server = await startPostgres({ after });
+  const { url } = await makeDatabase(server);
+  const elsewhere = await openOn(t, server, url);
+  await begin(elsewhere);
+  const way = await wayTo(t, server);
+  const store = await openOn(t, server, url.replace(`:${server.port}/`, `:${way.port}/`));
+  const rotate = (on: Store, presented: string, next: string) =>
+    on.rotateRefreshToken({
+      sessionId: 'session-0',
+      familyId: 'family-0',
+      presentedHash: hash(presented),
+      nextHash: hash(next),
+      now: START,
+      singleUse: true,
+      maxReuse: 0,
+      grace: { seconds: 30, successor: Buffer.from(next) },
+    });
+  await rotate(store, '0 0', '0 1');
+  way.cut();
+  await assert.rejects(rotate(store, '0 1', '0 lost'), { code: 'IDKIT_UNREACHABLE' });
+  const successor = Buffer.from('0 lost');
+  assert.deepEqual(await rotate(elsewhere, '0 1', '0 unused'), { outcome: 'repeated', successor });
+  way.mend();
+  assert.deepEqual(await rotate(store, '0 lost', '0 2'), { outcome: 'rotated' });
+});
+
 test('stores a login exactly once and reports success, even if the connection fails before the result arrives', {
   skip,
 }, async (t: TestContext) => {
