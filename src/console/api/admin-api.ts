@@ -87,8 +87,11 @@ async function readFault(response: Response): Promise<AdminFault> {
       faults.set(field, renderFault(errorMessage, Array.isArray(params) ? params : []));
   }
   const message = body['errorMessage'] ?? body['error_description'] ?? body['error'];
-  // The API names the field of an invalid value by its path: `$.sslRequired: must be one of …`.
-  const [, field, what] = /\$\.(\w+): (.+)$/s.exec(typeof message === 'string' ? message : '') ?? [];
+  // The API names the field of an invalid value by its path, such as `$.sslRequired: must be one of …`, or
+  // `$.attributes["refreshGraceSeconds"]: must be …`.
+  const [, own, attribute, what] =
+    /\$\.(?:attributes\["([^"]+)"\]|(\w+)): (.+)$/s.exec(typeof message === 'string' ? message : '') ?? [];
+  const field = own ?? attribute;
   if (field !== undefined && what !== undefined) faults.set(field, what);
   if (faults.size > 0)
     return new AdminFault(
