@@ -22,6 +22,7 @@ export function renderStatus(report: StatusReport, now: number): string {
         `${state}, ${health}, ${renderCount(restarts, 'restart')}, ${image}`,
       ],
     ),
+    ['themes', renderThemes(report)],
     ...report.realms.flatMap(renderRealm),
     ['result', renderResult(report)],
   ]);
@@ -135,6 +136,12 @@ function renderRealm({
   }
   for (const what of unenforced) pairs.push(['', `not enforced yet: ${what}`]);
   return pairs;
+}
+
+/** Renders for example `acme, shop (has an error)`. Returns undefined without themes. */
+function renderThemes({ themes }: StatusReport): string | undefined {
+  if (themes.length === 0) return undefined;
+  return themes.map(({ name, usable }) => (usable ? name : `${name} (has an error)`)).join(', ');
 }
 
 /** Renders for example `1 finding, 2 warnings, 1 accepted (status.accept)`. */

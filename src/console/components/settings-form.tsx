@@ -7,6 +7,7 @@ import { type ReactNode, useId, useState } from 'react';
 import { DurationField, formatDuration } from './duration-field.tsx';
 import { FieldHelp, SaveForm, TextField } from './forms.tsx';
 import { useChange } from './service-calls.tsx';
+import { withoutSent } from './without-sent.ts';
 
 /** A field of a form for settings. Its path is that of a value in the representation, such as `attributes.x`. */
 export interface SettingsField {
@@ -59,13 +60,16 @@ export function SettingsForm(props: {
     const { [path]: _before, ...rest } = changed;
     setChanged(isSame(value, saved(path)) ? rest : { ...rest, [path]: value });
   };
-  const change = useChange(props.notice, async () => {
-    await props.save(mergePaths(props.record, changed));
-    setChanged({});
-  });
+  const change = useChange(props.notice, () => props.save(mergePaths(props.record, changed)));
+  const run = async () => {
+    const sent = changed;
+    const end = await change.run();
+    if (end === 'done') setChanged((now) => withoutSent(now, sent));
+    return end;
+  };
   return (
     <SaveForm
-      change={change}
+      change={{ ...change, run }}
       dirty={Object.keys(changed).length > 0}
       disabled={
         props.readOnly === true ||

@@ -18,6 +18,7 @@ import { EventFilters, type Filter, startOfDay, useFilters } from './event-filte
 import { operationTitle, type Resource, readResource } from './event-texts.ts';
 import type { EventsConfig } from './events-screen.tsx';
 import { findUserId } from './find-user-id.ts';
+import { NotStored } from './not-stored.tsx';
 
 const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE', 'ACTION'].map((one) => [one, operationTitle(one)] as const);
 
@@ -84,9 +85,7 @@ export function AdminEvents({ realm, config }: { realm: string; config: EventsCo
               ? 'This realm does not store administrator events'
               : 'No events'
         }
-        {...(config?.adminEventsEnabled === false
-          ? { emptyHelp: 'The realm settings say which events are stored, and for how long.' }
-          : {})}
+        {...(config?.adminEventsEnabled === false ? { emptyHelp: <NotStored realm={realm} /> } : {})}
         columns={[
           { title: 'Time', cell: (event) => formatTime(event.time) },
           {
