@@ -83,33 +83,40 @@ export function PagedTable<Row>(props: {
     queryFn: () => props.list({ ...shown, max: PAGE + 1 }),
     placeholderData: keepPreviousData,
   });
+  const more = (rows.data?.length ?? 0) > PAGE;
   return (
     <>
-      <Toolbar>
-        <ToolbarContent>
-          {props.searchLabel === undefined ? null : (
-            <ToolbarItem className="search">
-              <SearchInput
-                aria-label={props.searchLabel}
-                placeholder={props.searchLabel}
-                value={typed}
-                onChange={(_event, value) => setTyped(value)}
-                onClear={() => setTyped('')}
+      {props.searchLabel === undefined &&
+      props.filters === undefined &&
+      props.actions === undefined &&
+      shown.first === 0 &&
+      !more ? null : (
+        <Toolbar>
+          <ToolbarContent>
+            {props.searchLabel === undefined ? null : (
+              <ToolbarItem className="search">
+                <SearchInput
+                  aria-label={props.searchLabel}
+                  placeholder={props.searchLabel}
+                  value={typed}
+                  onChange={(_event, value) => setTyped(value)}
+                  onClear={() => setTyped('')}
+                />
+              </ToolbarItem>
+            )}
+            {props.filters === undefined ? null : <ToolbarItem>{props.filters}</ToolbarItem>}
+            {props.actions === undefined ? null : <ToolbarItem>{props.actions}</ToolbarItem>}
+            <ToolbarItem align={{ default: 'alignEnd' }}>
+              <Pager
+                first={shown.first}
+                more={more}
+                onTurn={(first) => show({ ...shown, first })}
+                label={props.label}
               />
             </ToolbarItem>
-          )}
-          {props.filters === undefined ? null : <ToolbarItem>{props.filters}</ToolbarItem>}
-          {props.actions === undefined ? null : <ToolbarItem>{props.actions}</ToolbarItem>}
-          <ToolbarItem align={{ default: 'alignEnd' }}>
-            <Pager
-              first={shown.first}
-              more={(rows.data?.length ?? 0) > PAGE}
-              onTurn={(first) => show({ ...shown, first })}
-              label={props.label}
-            />
-          </ToolbarItem>
-        </ToolbarContent>
-      </Toolbar>
+          </ToolbarContent>
+        </Toolbar>
+      )}
       <Loaded of={rows}>
         {(loaded) =>
           loaded.length === 0 ? (

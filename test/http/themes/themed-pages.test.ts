@@ -130,7 +130,7 @@ test('the administrative API lists the themes with their problems to those who m
     {
       name: 'broken',
       usable: false,
-      problems: ['config/themes/broken/theme.yaml line 1: unknown key "colour"'],
+      problems: ['config/themes/broken/theme.yaml line 1: unknown key "colour" (did you mean colors?)'],
     },
   ]);
   const anyone = await fetch(`${service.address}/admin/realms/acme/themes`);

@@ -15,7 +15,7 @@ import {
 import { useAdministration } from '../../components/session.tsx';
 import { EventDetails } from './event-details.tsx';
 import { EventFilters, type Filter, startOfDay, useFilters } from './event-filters.tsx';
-import { operationTitle, type Resource, readResource } from './event-texts.ts';
+import { operationTitle, otherTitle, type Resource, readResource } from './event-texts.ts';
 import type { EventsConfig } from './events-screen.tsx';
 import { findUserId } from './find-user-id.ts';
 import { NotStored } from './not-stored.tsx';
@@ -160,7 +160,7 @@ const NAMES = {
 /** The changed record, with its name instead of its id. */
 function Target({ realm, resource }: { realm: string; resource: Resource }) {
   const { kind, id, part } = resource;
-  if (kind === 'other') return <span className="anywhere">{id === '' ? 'The realm' : id}</span>;
+  if (kind === 'other') return <span className="anywhere">{otherTitle(id)}</span>;
   const [title, Name] = NAMES[kind];
   return (
     <>

@@ -237,7 +237,7 @@ export const HEADERS: readonly SettingsSection[] = [
         path: 'browserSecurityHeaders.strictTransportSecurity',
         label: 'Strict-Transport-Security',
         kind: 'text',
-        help: 'Makes browsers use https for this host from the first visit on',
+        help: 'Browsers that visited the host once use only https for it from then on',
       },
       { path: 'browserSecurityHeaders.referrerPolicy', label: 'Referrer-Policy', kind: 'text' },
       {
