@@ -119,7 +119,18 @@ export function PagedTable<Row>(props: {
       )}
       <Loaded of={rows}>
         {(loaded) =>
-          loaded.length === 0 ? (
+          loaded.length === 0 && shown.first > 0 ? (
+            <EmptyState titleText="This page is empty now" headingLevel="h2">
+              <EmptyStateBody>The list has become shorter.</EmptyStateBody>
+              <EmptyStateFooter>
+                <EmptyStateActions>
+                  <Button variant="link" onClick={() => show({ ...shown, first: 0 })}>
+                    Go to the first page
+                  </Button>
+                </EmptyStateActions>
+              </EmptyStateFooter>
+            </EmptyState>
+          ) : loaded.length === 0 ? (
             <EmptyState titleText={props.empty} headingLevel="h2">
               {shown.search === '' ? (
                 props.emptyHelp === undefined ? null : (

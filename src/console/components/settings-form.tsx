@@ -60,16 +60,13 @@ export function SettingsForm(props: {
     const { [path]: _before, ...rest } = changed;
     setChanged(isSame(value, saved(path)) ? rest : { ...rest, [path]: value });
   };
-  const change = useChange(props.notice, () => props.save(mergePaths(props.record, changed)));
-  const run = async () => {
-    const sent = changed;
-    const end = await change.run();
-    if (end === 'done') setChanged((now) => withoutSent(now, sent));
-    return end;
-  };
+  const change = useChange(props.notice, async () => {
+    await props.save(mergePaths(props.record, changed));
+    setChanged((now) => withoutSent(now, changed));
+  });
   return (
     <SaveForm
-      change={{ ...change, run }}
+      change={change}
       dirty={Object.keys(changed).length > 0}
       disabled={
         props.readOnly === true ||
