@@ -5,6 +5,7 @@ import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { EVENT_TYPES } from '../src/admin/realm/events.ts';
 import { SIGNATURE_ALGORITHMS } from '../src/crypto/jws.ts';
 import { PAGE_LOCALES } from '../src/model/page-locales.ts';
+import { MOST_GRACE_SECONDS } from '../src/model/session-lifetimes.ts';
 import { writeLicences } from './licences.ts';
 
 // Builds the console into dist/console: index.html, and files whose names contain a hash of their content, so browsers
@@ -19,6 +20,7 @@ const SERVICE_CHOICES = {
   locales: PAGE_LOCALES,
   eventTypes: EVENT_TYPES.filter((type) => !type.endsWith('_ERROR')),
   signatureAlgorithms: SIGNATURE_ALGORITHMS,
+  mostGraceSeconds: MOST_GRACE_SECONDS,
 };
 
 const common: BuildOptions & { metafile: true } = {

@@ -1,4 +1,6 @@
-import type { Settings } from '../config/index.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { platformPaths, type Settings } from '../config/index.ts';
 import type { Secret } from '../core/index.ts';
 import type { PlatformService } from './contract.ts';
 import type { Platform } from './platform.ts';
@@ -77,3 +79,25 @@ export { hasEnded } from './drill-mark.ts';
 export { findServiceUrl, serviceRuns } from './find-service.ts';
 export type { Platform } from './platform.ts';
 export { openScratch, type Scratch } from './scratch.ts';
+
+/** The name of a theme and its errors, each with its file. */
+export interface CheckedTheme {
+  name: string;
+  usable: boolean;
+  errors: readonly string[];
+}
+
+/** Checks the themes in `config/themes`. Keycloak does not read them, so it has none. */
+export async function checkPlatformThemes(settings: Settings): Promise<readonly CheckedTheme[]> {
+  // Most platforms have no themes. Checking them loads the pages.
+  if (settings.service === 'keycloak' || !existsSync(join(platformPaths(settings.dir).config, 'themes')))
+    return [];
+  const { checkThemes } = await import('../service/index.ts');
+  return (await checkThemes(settings)).map(({ name, usable, problems }) => ({
+    name,
+    usable,
+    errors: problems.flatMap(({ kind, place, message }) =>
+      kind === 'error' ? [`${place}: ${message}`] : [],
+    ),
+  }));
+}

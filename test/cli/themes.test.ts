@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeDirectory, run } from './run.ts';
 
-test('config themes lists the themes, and ends with 3 if one cannot be used', async (t) => {
+test('config themes and status list the themes, and name the file of one that cannot be used', async (t) => {
   const cwd = makeDirectory(t);
   assert.equal((await run(['init'], { cwd })).code, 0);
   const none = await run(['config', 'themes'], { cwd });
@@ -26,6 +26,12 @@ test('config themes lists the themes, and ends with 3 if one cannot be used', as
   assert.match(
     broken.stderr,
     /^finding: THEME_INVALID: config\/themes\/broken\/theme\.yaml line 1: footer\[0\]\.url must begin with https:/m,
+  );
+  const status = await run(['status'], { cwd });
+  assert.match(status.stdout, /^themes +acme, broken \(has an error\)$/m);
+  assert.match(
+    status.stderr,
+    /^warning: THEME_INVALID: theme broken is not used: config\/themes\/broken\/theme\.yaml line 1: .*; run idkit config themes$/m,
   );
   assert.deepEqual((await run(['config', 'themes', '--json'], { cwd })).result()['findings'], [
     {

@@ -126,6 +126,11 @@ test('an administrator manages clients, client scopes, sessions and events in th
     await page.getByLabel('Access token', { exact: true }).selectOption('minutes');
     await page.getByLabel('Access token', { exact: true }).fill('2');
     await page.getByLabel('Tokens may contain every role of the user').uncheck();
+    const grace = page.getByLabel('Grace period after a lost response, in seconds');
+    await grace.fill('5.5');
+    await says('A whole number from 0 to 300');
+    assert.equal(await button('Save').isDisabled(), true);
+    await grace.fill('0');
     await checkScreen(page, 'client-advanced');
     await button('Save').click();
     await says('The client was saved');

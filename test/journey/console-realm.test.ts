@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
 import { checkScreen, collectComplaints, logInToConsole } from './console-screen.ts';
@@ -106,6 +107,12 @@ test('an administrator changes the settings and keys of a realm, exports, import
     await save('The settings were saved');
     await tab('Tokens');
     await page.getByLabel('Lifetime of an access token', { exact: true }).fill('10');
+    const grace = page.getByLabel('Grace period after a lost response', { exact: true });
+    await grace.selectOption('seconds');
+    await grace.fill('301');
+    await text('At most 5 minutes');
+    assert.equal(await button('Save').isDisabled(), true);
+    await grace.fill('30');
     await checkScreen(page, 'settings-tokens');
     await save('The settings were saved');
     await tab('Sessions');
@@ -132,6 +139,7 @@ test('an administrator changes the settings and keys of a realm, exports, import
     assert.equal(json.rememberMe, true);
     assert.equal(json.passwordPolicy, 'length(12)');
     assert.equal(json.accessTokenLifespan, 600);
+    assert.equal(json.attributes.refreshGraceSeconds, '30');
     assert.equal(json.ssoSessionIdleTimeoutRememberMe, 86_400);
     assert.deepEqual([json.bruteForceProtected, json.failureFactor], [true, 5]);
     assert.equal(json.browserSecurityHeaders.xFrameOptions, 'DENY');
@@ -140,11 +148,33 @@ test('an administrator changes the settings and keys of a realm, exports, import
     assert.equal(json.defaultLocale, 'de');
   });
 
+  await t.test('chooses a theme, shows its preview, and names the file of one with an error', async () => {
+    const themes = join(cwd, 'idkit', 'config', 'themes');
+    for (const [name, yaml] of [
+      ['green', 'colors: { light: { accent: "#0a6640" } }'],
+      ['broken', 'colour: {}'],
+    ] as const) {
+      mkdirSync(join(themes, name), { recursive: true });
+      writeFileSync(join(themes, name, 'theme.yaml'), yaml);
+    }
+    await tab('Themes');
+    await text('config/themes/broken/theme.yaml line 1: unknown key "colour"');
+    await checkScreen(page, 'settings-themes');
+    await page.getByLabel('Theme of the sign-in pages').selectOption('green');
+    await save('The themes were saved');
+    assert.equal((await api('/garden')).json.loginTheme, 'green');
+    const opened = page.context().waitForEvent('page');
+    await page.getByRole('link', { name: /^Preview of theme green/ }).click();
+    const preview = await opened;
+    await preview.getByRole('heading', { name: 'Preview of the theme green' }).waitFor();
+    await preview.close();
+  });
+
   await t.test('chooses which events are stored', async () => {
     await tab('Events');
     await page.getByLabel('Store events of users').check({ force: true });
     await page.getByLabel('Remove them after').selectOption('days');
-    await page.getByRole('button', { name: /types of events are stored/ }).click();
+    await page.getByRole('button', { name: /types of user events are stored/ }).click();
     await page.getByLabel('CODE_TO_TOKEN', { exact: true }).uncheck();
     await checkScreen(page, 'settings-events');
     await save('The settings were saved');

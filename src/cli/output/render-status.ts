@@ -21,6 +21,7 @@ export function describeStatus(report: StatusReport, now: number): readonly Pair
         `${state}, ${health}, ${renderCount(restarts, 'restart')}, ${image}`,
       ],
     ),
+    ['themes', renderThemes(report)],
     ...report.realms.flatMap(renderRealm),
     ['result', renderResult(report)],
   ];
@@ -141,6 +142,12 @@ function renderRealm({
   }
   lines.push(...unenforced.map((what) => `not enforced yet: ${what}`));
   return lines.map((line, index): Pair => [index === 0 ? `realm ${realm}` : '', line]);
+}
+
+/** Renders for example `acme, shop (has an error)`. Returns undefined without themes. */
+function renderThemes({ themes }: StatusReport): string | undefined {
+  if (themes.length === 0) return undefined;
+  return themes.map(({ name, usable }) => (usable ? name : `${name} (has an error)`)).join(', ');
 }
 
 /** Renders for example `1 finding, 2 warnings, 1 accepted (status.accept)`. */

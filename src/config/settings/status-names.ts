@@ -44,6 +44,7 @@ export const STATUS_NAMES = {
   MASTER_KEY_ROTATION_UNFINISHED: 'a rotation of the master key is unfinished',
   RENEWALS_FAILING: 'more than 5 % of the refreshes of a realm in the last 5 minutes failed',
   REDIRECT_WILDCARD: 'a client accepts every address below a redirect URI',
+  THEME_INVALID: 'a theme in `config/themes` has an error, so its realms show idkit’s look',
   NOT_ENFORCED: 'a realm or client demands something that idkit does not enforce',
 } as const satisfies Record<string, string>;
 

@@ -17,8 +17,8 @@ export class AdminFault extends Error {
 
 /** The administrative API of a service, with Keycloak 26's paths, called as the user who is logged in. */
 export interface AdminApi {
-  /** @throws AdminFault */
-  get<T>(path: string, query?: Query): Promise<T>;
+  /** @throws AdminFault, or the reason of `signal` if it is aborted */
+  get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>;
   /**
    * Returns the last segment of `Location`, if the service created a record.
    *
@@ -42,7 +42,13 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
  * @param fetch adds the access token
  */
 export function openAdminApi(root: string, fetch: typeof globalThis.fetch): AdminApi {
-  const call = async (method: string, path: string, query: Query, body: unknown): Promise<Response> => {
+  const call = async (
+    method: string,
+    path: string,
+    query: Query,
+    body: unknown,
+    signal?: AbortSignal,
+  ): Promise<Response> => {
     const url = new URL(`${root}${path}`);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined && value !== '') url.searchParams.set(name, String(value));
@@ -51,7 +57,9 @@ export function openAdminApi(root: string, fetch: typeof globalThis.fetch): Admi
       method,
       headers: body === undefined ? {} : { 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
     }).catch((error: unknown) => {
+      signal?.throwIfAborted();
       // The browser's own message for a failed connection is replaced, because it differs between browsers.
       if (error instanceof TypeError) throw new AdminFault(0, 'The service is unreachable');
       throw new AdminFault(0, error instanceof Error ? error.message : String(error));
@@ -59,10 +67,10 @@ export function openAdminApi(root: string, fetch: typeof globalThis.fetch): Admi
     if (!response.ok) throw await readFault(response);
     return response;
   };
-  const getJson = async <T>(path: string, query: Query = {}) =>
-    (await call('GET', path, query, undefined)).json() as Promise<T>;
+  const getJson = async <T>(path: string, query: Query = {}, signal?: AbortSignal) =>
+    (await call('GET', path, query, undefined, signal)).json() as Promise<T>;
   return {
-    get: (path, query) => getJson(`/realms${path}`, query),
+    get: (path, query, signal) => getJson(`/realms${path}`, query, signal),
     ask: async <T>(path: string, body?: unknown, query: Query = {}) =>
       (await call('POST', `/realms${path}`, query, body)).json() as Promise<T>,
     async send(method, path, body) {
@@ -87,8 +95,11 @@ async function readFault(response: Response): Promise<AdminFault> {
       faults.set(field, renderFault(errorMessage, Array.isArray(params) ? params : []));
   }
   const message = body['errorMessage'] ?? body['error_description'] ?? body['error'];
-  // The API names the field of an invalid value by its path: `$.sslRequired: must be one of …`.
-  const [, field, what] = /\$\.(\w+): (.+)$/s.exec(typeof message === 'string' ? message : '') ?? [];
+  // The API names the field of an invalid value by its path, such as `$.sslRequired: must be one of …`, or
+  // `$.attributes["refreshGraceSeconds"]: must be …`.
+  const [, own, attribute, what] =
+    /\$\.(?:attributes\["([^"]+)"\]|(\w+)): (.+)$/s.exec(typeof message === 'string' ? message : '') ?? [];
+  const field = own ?? attribute;
   if (field !== undefined && what !== undefined) faults.set(field, what);
   if (faults.size > 0)
     return new AdminFault(

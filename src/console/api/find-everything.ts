@@ -36,15 +36,16 @@ interface FoundGroup {
 /**
  * Finds realms by name, and users, groups, clients and roles by name or id.
  *
+ * @param realms all realms that the user administers
  * @param realm the realm to search. Without it, the first realms are searched.
  * @throws AdminFault if the service is unreachable
  */
 export async function findEverything(
-  api: AdminApi,
+  api: Pick<AdminApi, 'get'>,
+  realms: readonly Realm[],
   realm: string | undefined,
   text: string,
 ): Promise<Everything> {
-  const realms = await api.get<readonly Realm[]>('', { briefRepresentation: true });
   const wanted = text.toLowerCase();
   const named = realms
     .filter(
@@ -68,7 +69,7 @@ export async function findEverything(
 }
 
 async function findInRealm(
-  api: AdminApi,
+  api: Pick<AdminApi, 'get'>,
   realm: string,
   text: string,
   notes: Set<string>,
@@ -97,7 +98,11 @@ async function findInRealm(
   return lists.flat();
 }
 
-async function findUsers(api: AdminApi, realm: string, search: string): Promise<readonly Found[]> {
+async function findUsers(
+  api: Pick<AdminApi, 'get'>,
+  realm: string,
+  search: string,
+): Promise<readonly Found[]> {
   const users = await api.get<readonly User[]>(path`/${realm}/users`, {
     search,
     first: 0,
@@ -112,7 +117,11 @@ async function findUsers(api: AdminApi, realm: string, search: string): Promise<
   }));
 }
 
-async function findGroups(api: AdminApi, realm: string, search: string): Promise<readonly Found[]> {
+async function findGroups(
+  api: Pick<AdminApi, 'get'>,
+  realm: string,
+  search: string,
+): Promise<readonly Found[]> {
   const trees = await api.get<readonly FoundGroup[]>(path`/${realm}/groups`, { search, first: 0, max: EACH });
   const all = (groups: readonly FoundGroup[]): readonly FoundGroup[] =>
     groups.flatMap((group) => [group, ...all(group.subGroups ?? [])]);
@@ -122,7 +131,7 @@ async function findGroups(api: AdminApi, realm: string, search: string): Promise
     .map((group) => foundGroup(realm, group));
 }
 
-async function findGroup(api: AdminApi, realm: string, id: string): Promise<readonly Found[]> {
+async function findGroup(api: Pick<AdminApi, 'get'>, realm: string, id: string): Promise<readonly Found[]> {
   return [foundGroup(realm, await api.get<FoundGroup>(path`/${realm}/groups/${id}`))];
 }
 
@@ -135,7 +144,11 @@ function foundGroup(realm: string, group: FoundGroup): Found {
   };
 }
 
-async function findClients(api: AdminApi, realm: string, clientId: string): Promise<readonly Found[]> {
+async function findClients(
+  api: Pick<AdminApi, 'get'>,
+  realm: string,
+  clientId: string,
+): Promise<readonly Found[]> {
   const clients = await api.get<readonly Client[]>(path`/${realm}/clients`, {
     clientId,
     search: true,
@@ -145,7 +158,7 @@ async function findClients(api: AdminApi, realm: string, clientId: string): Prom
   return clients.map((client) => foundClient(realm, client));
 }
 
-async function findClient(api: AdminApi, realm: string, id: string): Promise<readonly Found[]> {
+async function findClient(api: Pick<AdminApi, 'get'>, realm: string, id: string): Promise<readonly Found[]> {
   return [foundClient(realm, await api.get<Client>(path`/${realm}/clients/${id}`))];
 }
 
@@ -159,12 +172,16 @@ function foundClient(realm: string, client: Client): Found {
   };
 }
 
-async function findRoles(api: AdminApi, realm: string, search: string): Promise<readonly Found[]> {
+async function findRoles(
+  api: Pick<AdminApi, 'get'>,
+  realm: string,
+  search: string,
+): Promise<readonly Found[]> {
   const roles = await api.get<readonly Role[]>(path`/${realm}/roles`, { search, first: 0, max: EACH });
   return roles.map((role) => foundRole(realm, role));
 }
 
-async function findRole(api: AdminApi, realm: string, id: string): Promise<readonly Found[]> {
+async function findRole(api: Pick<AdminApi, 'get'>, realm: string, id: string): Promise<readonly Found[]> {
   return [foundRole(realm, await api.get<Role>(path`/${realm}/roles-by-id/${id}`))];
 }
 

@@ -5,6 +5,8 @@ declare const SERVICE_CHOICES: {
   /** The types of user events, without those of errors. */
   readonly eventTypes: readonly string[];
   readonly signatureAlgorithms: readonly string[];
+  /** The longest grace period of refresh tokens in seconds. */
+  readonly mostGraceSeconds: number;
 };
 
-export const { locales, eventTypes, signatureAlgorithms } = SERVICE_CHOICES;
+export const { locales, eventTypes, mostGraceSeconds, signatureAlgorithms } = SERVICE_CHOICES;

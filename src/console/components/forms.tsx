@@ -191,7 +191,8 @@ export function FieldHelp(props: { id: string; help: string | undefined; error?:
     <FormHelperText>
       <HelperText>
         <HelperTextItem id={props.id} variant={props.error === undefined ? 'default' : 'error'}>
-          {text}
+          {/* Errors of the service begin in lower case, because they follow the name of the field elsewhere. */}
+          {text.charAt(0).toUpperCase() + text.slice(1)}
         </HelperTextItem>
       </HelperText>
     </FormHelperText>

@@ -43,7 +43,8 @@ export function NoticesProvider(props: { children: ReactNode }) {
     const add = (kind: Notice['kind'], text: string) => {
       next += 1;
       const id = next;
-      setNotices((all) => [...all.slice(-1), { id, kind, text }]);
+      // A repeated notice replaces the earlier one.
+      setNotices((all) => [...all.filter((one) => one.text !== text).slice(-1), { id, kind, text }]);
       removeLater(id, kind);
     };
     return {

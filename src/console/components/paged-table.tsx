@@ -83,36 +83,54 @@ export function PagedTable<Row>(props: {
     queryFn: () => props.list({ ...shown, max: PAGE + 1 }),
     placeholderData: keepPreviousData,
   });
+  const more = (rows.data?.length ?? 0) > PAGE;
   return (
     <>
-      <Toolbar>
-        <ToolbarContent>
-          {props.searchLabel === undefined ? null : (
-            <ToolbarItem className="search">
-              <SearchInput
-                aria-label={props.searchLabel}
-                placeholder={props.searchLabel}
-                value={typed}
-                onChange={(_event, value) => setTyped(value)}
-                onClear={() => setTyped('')}
+      {props.searchLabel === undefined &&
+      props.filters === undefined &&
+      props.actions === undefined &&
+      shown.first === 0 &&
+      !more ? null : (
+        <Toolbar>
+          <ToolbarContent>
+            {props.searchLabel === undefined ? null : (
+              <ToolbarItem className="search">
+                <SearchInput
+                  aria-label={props.searchLabel}
+                  placeholder={props.searchLabel}
+                  value={typed}
+                  onChange={(_event, value) => setTyped(value)}
+                  onClear={() => setTyped('')}
+                />
+              </ToolbarItem>
+            )}
+            {props.filters === undefined ? null : <ToolbarItem>{props.filters}</ToolbarItem>}
+            {props.actions === undefined ? null : <ToolbarItem>{props.actions}</ToolbarItem>}
+            <ToolbarItem align={{ default: 'alignEnd' }}>
+              <Pager
+                first={shown.first}
+                more={more}
+                onTurn={(first) => show({ ...shown, first })}
+                label={props.label}
               />
             </ToolbarItem>
-          )}
-          {props.filters === undefined ? null : <ToolbarItem>{props.filters}</ToolbarItem>}
-          {props.actions === undefined ? null : <ToolbarItem>{props.actions}</ToolbarItem>}
-          <ToolbarItem align={{ default: 'alignEnd' }}>
-            <Pager
-              first={shown.first}
-              more={(rows.data?.length ?? 0) > PAGE}
-              onTurn={(first) => show({ ...shown, first })}
-              label={props.label}
-            />
-          </ToolbarItem>
-        </ToolbarContent>
-      </Toolbar>
+          </ToolbarContent>
+        </Toolbar>
+      )}
       <Loaded of={rows}>
         {(loaded) =>
-          loaded.length === 0 ? (
+          loaded.length === 0 && shown.first > 0 ? (
+            <EmptyState titleText="This page is empty now" headingLevel="h2">
+              <EmptyStateBody>The list has become shorter.</EmptyStateBody>
+              <EmptyStateFooter>
+                <EmptyStateActions>
+                  <Button variant="link" onClick={() => show({ ...shown, first: 0 })}>
+                    Go to the first page
+                  </Button>
+                </EmptyStateActions>
+              </EmptyStateFooter>
+            </EmptyState>
+          ) : loaded.length === 0 ? (
             <EmptyState titleText={props.empty} headingLevel="h2">
               {shown.search === '' ? (
                 props.emptyHelp === undefined ? null : (

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { SaveForm } from './forms.tsx';
 import type { Change } from './service-calls.tsx';
+import { withoutSent } from './without-sent.ts';
 
 /** What the user has entered into the form of a record, and not saved yet. */
 export interface Draft<T> {
@@ -10,6 +11,8 @@ export interface Draft<T> {
   dirty: boolean;
   change(part: Partial<T>): void;
   clear(): void;
+  /** Returns a function that forgets the changes up to now. It keeps what the user enters until it is called. */
+  saving(): () => void;
 }
 
 /**
@@ -25,6 +28,7 @@ export function useDraft<T extends object>(stored: T): Draft<T> {
     dirty: JSON.stringify(value) !== JSON.stringify(stored),
     change: (part) => setChanged((before) => ({ ...before, ...part })),
     clear: () => setChanged({}),
+    saving: () => () => setChanged((now) => withoutSent(now, changed)),
   };
 }
 
@@ -42,8 +46,9 @@ export function RecordForm<T>(props: {
 }) {
   const { change, draft } = props;
   const run = async () => {
+    const forget = draft.saving();
     const end = await change.run();
-    if (end === 'done') draft.clear();
+    if (end === 'done') forget();
     return end;
   };
   return (

@@ -9,12 +9,11 @@ import { useApi } from './session.tsx';
 /** How long a name is shown without asking again, in milliseconds. */
 const FRESH = 60_000;
 
-/** A record that is known by its id: shows its name, with a link to it. A deleted record keeps its id. */
+/** A record that is known by its id: shows its name, with a link to it. A deleted record, or one that the user may not see, keeps its id. */
 function Named<T>(props: {
   queryKey: readonly string[];
   place: string;
   id: string;
-  what: string;
   nameOf: (record: T) => string;
   href: string;
 }): ReactNode {
@@ -30,8 +29,8 @@ function Named<T>(props: {
   const isDeleted = found.error instanceof AdminFault && found.error.status === 404;
   return (
     <>
-      {isDeleted ? `Deleted ${props.what} ` : `${props.what} `}
       <code>{props.id}</code>
+      {isDeleted ? ', deleted' : ''}
     </>
   );
 }
@@ -43,7 +42,6 @@ export function UserName({ realm, id }: { realm: string; id: string }) {
       queryKey={['users', realm, id]}
       place={path`/${realm}/users/${id}`}
       id={id}
-      what="user"
       nameOf={({ username }) => username}
       href={address`/${realm}/users/${id}`}
     />
@@ -57,7 +55,6 @@ export function ClientName({ realm, id }: { realm: string; id: string }) {
       queryKey={['clients', realm, id]}
       place={path`/${realm}/clients/${id}`}
       id={id}
-      what="client"
       nameOf={({ clientId }) => clientId}
       href={address`/${realm}/clients/${id}`}
     />
@@ -71,7 +68,6 @@ export function GroupName({ realm, id }: { realm: string; id: string }) {
       queryKey={['groups', realm, id]}
       place={path`/${realm}/groups/${id}`}
       id={id}
-      what="group"
       nameOf={(group) => group.path}
       href={address`/${realm}/groups/${id}`}
     />
@@ -85,7 +81,6 @@ export function RoleName({ realm, id }: { realm: string; id: string }) {
       queryKey={['roles', realm, id]}
       place={path`/${realm}/roles-by-id/${id}`}
       id={id}
-      what="role"
       nameOf={({ name }) => name}
       href={address`/${realm}/roles/${id}`}
     />
@@ -99,7 +94,6 @@ export function ClientScopeName({ realm, id }: { realm: string; id: string }) {
       queryKey={['client-scopes', realm, id]}
       place={path`/${realm}/client-scopes/${id}`}
       id={id}
-      what="client scope"
       nameOf={({ name }) => name}
       href={address`/${realm}/client-scopes/${id}`}
     />

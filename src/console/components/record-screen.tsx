@@ -1,6 +1,6 @@
 import { Tab, Tabs, TabTitleText } from '@patternfly/react-core/dist/dynamic/components/Tabs';
 import type { UseQueryResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { readAddress } from '../address/address.ts';
 import { Screen } from './frame.tsx';
@@ -51,22 +51,31 @@ export function AddressTabs(props: {
   const [, navigate] = useLocation();
   // A change may remove a tab, such as the secret of a client that has become public.
   const active = tabs.find(({ name }) => name === props.tab) ?? tabs[0];
+  const list = useRef<HTMLDivElement>(null);
+  // On a phone, the open tab may be beyond the edge.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another tab is open
+  useEffect(() => {
+    const current = list.current?.querySelector('.pf-v6-c-tabs__item.pf-m-current');
+    current?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [active.name]);
   return (
-    <Tabs
-      aria-label={props.label}
-      activeKey={active.name}
-      onSelect={(_event, key) => {
-        const to = key === tabs[0].name ? base : `${base}/${key}`;
-        if (to !== readAddress()) navigate(to);
-      }}
-      mountOnEnter
-      unmountOnExit
-    >
-      {tabs.map(({ name, title, content }) => (
-        <Tab key={name} eventKey={name} title={<TabTitleText>{title}</TabTitleText>}>
-          {content}
-        </Tab>
-      ))}
-    </Tabs>
+    <div ref={list}>
+      <Tabs
+        aria-label={props.label}
+        activeKey={active.name}
+        onSelect={(_event, key) => {
+          const to = key === tabs[0].name ? base : `${base}/${key}`;
+          if (to !== readAddress()) navigate(to);
+        }}
+        mountOnEnter
+        unmountOnExit
+      >
+        {tabs.map(({ name, title, content }) => (
+          <Tab key={name} eventKey={name} title={<TabTitleText>{title}</TabTitleText>}>
+            {content}
+          </Tab>
+        ))}
+      </Tabs>
+    </div>
   );
 }

@@ -4,9 +4,10 @@ import { Switch } from '@patternfly/react-core/dist/dynamic/components/Switch';
 import { TextArea } from '@patternfly/react-core/dist/dynamic/components/TextArea';
 import { TextInput } from '@patternfly/react-core/dist/dynamic/components/TextInput';
 import { type ReactNode, useId, useState } from 'react';
-import { DurationField } from './duration-field.tsx';
+import { DurationField, formatDuration } from './duration-field.tsx';
 import { FieldHelp, SaveForm, TextField } from './forms.tsx';
 import { useChange } from './service-calls.tsx';
+import { withoutSent } from './without-sent.ts';
 
 /** A field of a form for settings. Its path is that of a value in the representation, such as `attributes.x`. */
 export interface SettingsField {
@@ -18,6 +19,10 @@ export interface SettingsField {
   choices?: readonly (readonly [value: string, label: string])[];
   /** What 0 means, for a duration. Without it, 0 is entered as a number. */
   zero?: string;
+  /** The largest duration in seconds. */
+  most?: number;
+  /** Whether the record has the duration as a text, as in an attribute. Default: false. */
+  asText?: boolean;
   /** Whether the field matters, given the other values. Default: it does. */
   applies?: (read: (path: string) => unknown) => boolean;
 }
@@ -57,13 +62,19 @@ export function SettingsForm(props: {
   };
   const change = useChange(props.notice, async () => {
     await props.save(mergePaths(props.record, changed));
-    setChanged({});
+    setChanged((now) => withoutSent(now, changed));
   });
   return (
     <SaveForm
       change={change}
       dirty={Object.keys(changed).length > 0}
-      disabled={props.readOnly === true || Object.values(changed).some(Number.isNaN)}
+      disabled={
+        props.readOnly === true ||
+        Object.values(changed).some(Number.isNaN) ||
+        props.sections.some(({ fields }) =>
+          fields.some((field) => faultOfDuration(field, changed[field.path]) !== undefined),
+        )
+      }
       onRevert={() => setChanged({})}
     >
       {props.sections.map((section, place) => {
@@ -114,10 +125,12 @@ function Field(props: {
       <DurationField
         label={label}
         seconds={Number(value ?? 0)}
-        onChange={onChange}
+        onChange={(seconds) =>
+          onChange(field.asText === true && !Number.isNaN(seconds) ? String(seconds) : seconds)
+        }
         zero={field.zero}
         help={help}
-        error={error}
+        error={error ?? faultOfDuration(field, value)}
       />
     );
   if (field.kind === 'switch')
@@ -170,6 +183,12 @@ function Field(props: {
       <FieldHelp id={`${id}-help`} help={help} error={error} />
     </FormGroup>
   );
+}
+
+/** Returns what is wrong with a duration that is above the limit of its field. */
+function faultOfDuration({ most }: SettingsField, value: unknown): string | undefined {
+  if (most === undefined || !(Number(value ?? 0) > most)) return undefined;
+  return `At most ${formatDuration(most)}`;
 }
 
 /** Adds the current value to the choices, if the console does not know it. */

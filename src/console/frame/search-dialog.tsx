@@ -4,7 +4,9 @@ import { TextInput } from '@patternfly/react-core/dist/dynamic/components/TextIn
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import { useLocation } from 'wouter';
+import type { AdminApi } from '../api/admin-api.ts';
 import { type Found, type FoundKind, findEverything } from '../api/find-everything.ts';
+import { useLoadRealms } from '../components/realms.ts';
 import { Loaded } from '../components/service-calls.tsx';
 import { useApi } from '../components/session.tsx';
 
@@ -22,6 +24,7 @@ const TYPING_PAUSE = 200;
 /** Searches realms, and the users, groups, clients and roles of a realm, by names and ids. */
 export function SearchDialog({ realm, onClose }: { realm: string | undefined; onClose: () => void }) {
   const api = useApi();
+  const loadRealms = useLoadRealms();
   const [, navigate] = useLocation();
   const list = useId();
   const [typed, setTyped] = useState('');
@@ -33,7 +36,11 @@ export function SearchDialog({ realm, onClose }: { realm: string | undefined; on
   }, [typed]);
   const found = useQuery({
     queryKey: ['everything', realm, text],
-    queryFn: () => findEverything(api, realm, text),
+    // A search that a newer text replaces is aborted, so that its requests do not delay the newer ones.
+    queryFn: async ({ signal }) => {
+      const get: AdminApi['get'] = (path, query) => api.get(path, query, signal);
+      return findEverything({ get }, await loadRealms(), realm, text);
+    },
     enabled: text !== '',
     placeholderData: keepPreviousData,
   });

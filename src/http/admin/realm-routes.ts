@@ -17,7 +17,9 @@ import {
   updateRealm,
 } from '../../admin/index.ts';
 import { STATUS } from '../responses/statuses.ts';
+import { renderProblem, reportThemes } from '../themes/index.ts';
 import type { AdminRow, RealmsRow } from './admin-row.ts';
+import type { AdminCall } from './call.ts';
 import { readQuery } from './query.ts';
 import { readJson, readRepresentation } from './read-json.ts';
 import {
@@ -49,6 +51,24 @@ export const realmsRows: readonly RealmsRow[] = [
     },
   },
 ];
+
+/** Lists the themes of the platform with their problems, for the realm settings of the console. */
+async function listThemes({ services: { themes } }: AdminCall): Promise<readonly ListedTheme[]> {
+  const reports = themes === undefined ? [] : await reportThemes(themes);
+  return reports.map(({ name, usable, problems }) => ({
+    name,
+    usable,
+    problems: problems.map(renderProblem),
+  }));
+}
+
+interface ListedTheme {
+  name: string;
+  /** Whether the pages can have the theme. */
+  usable: boolean;
+  /** Each problem with the file that it is in. */
+  problems: readonly string[];
+}
 
 /** The routes of a whole realm, its sessions, login failures and identity providers. */
 export const realmRows: readonly AdminRow[] = [
@@ -101,6 +121,8 @@ export const realmRows: readonly AdminRow[] = [
   },
   { method: 'POST', path: '/push-revocation', right: 'manageRealm', writes: [], handle: () => ({}) },
   { method: 'GET', path: '/client-session-stats', right: 'viewRealm', handle: sessionStats },
+  // Keycloak has no such path. Its list of themes is that of its server.
+  { method: 'GET', path: '/themes', right: 'viewRealm', handle: listThemes },
   {
     method: 'DELETE',
     path: '/sessions/:session',

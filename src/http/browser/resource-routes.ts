@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { realmOf } from '../request/realm-request.ts';
 import { sendNotFound } from '../responses/not-found.ts';
+import { resolveInside } from '../themes/index.ts';
 import type { Route } from '../url-table/route.ts';
 import { pathParameter } from '../url-table/url-table.ts';
 
@@ -21,15 +22,18 @@ interface Logo {
 }
 
 /**
- * Returns the logo of a realm, if it has one. A new file appears on the next page. The call is synchronous, because
- * looking up two local files asynchronously would take longer.
+ * Returns the logo of a realm, if it has one. A new file appears on the next page. A symbolic link that leads out of
+ * `config/` is ignored, because everyone can read the logos. The call is synchronous, because looking up two local files
+ * asynchronously would take longer.
  */
 export function findLogo(directory: string | undefined, realm: string): Logo | undefined {
   if (directory === undefined || !/^[^/\\\0.][^/\\\0]*$/.test(realm)) return undefined;
   for (const { extension, contentType } of KINDS) {
-    const file = join(directory, `${realm}.${extension}`);
-    const stats = statFile(file);
-    if (stats === undefined) continue;
+    const path = join(directory, `${realm}.${extension}`);
+    // Most realms have no logo, so their pages look up only the two files.
+    const stats = statFile(path);
+    const file = stats === undefined ? undefined : resolveInside(dirname(directory), path);
+    if (stats === undefined || file === undefined || file === 'outside') continue;
     const version = `${Math.floor(stats.mtimeMs).toString(36)}-${stats.size.toString(36)}`;
     return { file, contentType, version };
   }
@@ -46,8 +50,9 @@ function statFile(file: string) {
     const stats = statSync(file, { throwIfNoEntry: false });
     return stats?.isFile() ? stats : undefined;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return undefined;
+    // A logo that cannot be read must not prevent a login.
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EACCES'].includes(code)) return undefined;
     throw error;
   }
 }

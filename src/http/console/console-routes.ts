@@ -10,7 +10,7 @@ import { type ConsoleFile, consoleFiles } from './console-files.ts';
 /** The Content-Security-Policy of the console. It allows only scripts, styles and API calls of the same origin. */
 const CONSOLE_POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; " +
-  "frame-ancestors 'self'; base-uri 'none'";
+  "form-action 'none'; frame-ancestors 'self'; base-uri 'none'";
 
 const NOT_BUILT = 'The console was not built: run "npm run build:console" in the checkout';
 

@@ -3,5 +3,14 @@
 // Not decided here: which pages show a theme's parts (../pages), and which theme a realm has (src/browser).
 // Start at read-theme.ts, then themes.ts.
 export { findPageTheme } from './page-theme.ts';
+export { renderProblem } from './theme.ts';
+export { resolveInside } from './theme-files.ts';
 export { themeRoutes } from './theme-routes.ts';
-export { checkThemes, loadPreview, openThemes, type ThemeReport, type Themes } from './themes.ts';
+export {
+  checkThemes,
+  loadPreview,
+  openThemes,
+  reportThemes,
+  type ThemeReport,
+  type Themes,
+} from './themes.ts';

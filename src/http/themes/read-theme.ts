@@ -7,10 +7,13 @@ import type { Theme, ThemeFile, ThemeProblem, ThemeReading } from './theme.ts';
 import {
   fingerprint,
   isThemeName,
+  LEAVES_CONFIG,
   listFileNames,
   readThemeFile,
+  resolveInside,
   THEME_FILES,
   type ThemeFileName,
+  themeDirectory,
 } from './theme-files.ts';
 
 /** Maximum size of `theme.yaml` in bytes. */
@@ -32,6 +35,9 @@ export async function readTheme(config: string, name: string): Promise<ThemeRead
   try {
     if (fingerprint(config, name) === undefined)
       return error(directory, 'does not exist', 'create the directory with a theme.yaml');
+    // Otherwise the report of unused files would list the files of a directory that is not part of the platform.
+    if (resolveInside(config, themeDirectory(config, name)) === 'outside')
+      return error(directory, LEAVES_CONFIG);
     return await readFiles(config, name, directory);
   } catch (fault) {
     return error(directory, `cannot be read: ${errorMessage(fault)}`);

@@ -8,6 +8,9 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** The files of a theme. All other files of its directory are ignored. */
 export const THEME_FILES = ['theme.yaml', 'logo.svg', 'logo.png', 'logo-dark.svg', 'logo-dark.png'] as const;
 
+/** The fault of a symbolic link that leads out of `config`. */
+export const LEAVES_CONFIG = 'is a link that leaves config/, so it is not read';
+
 export type ThemeFileName = (typeof THEME_FILES)[number];
 
 /** Whether a text can be the name of a theme. */
@@ -26,6 +29,17 @@ export function listThemeNames(config: string): readonly string[] {
     .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
     .map(({ name }) => name)
     .sort();
+}
+
+/**
+ * Returns the path of a file or directory below `config` without its symbolic links. Undefined if it does not exist,
+ * `outside` if a link leads out of `config`.
+ */
+export function resolveInside(config: string, path: string): string | 'outside' | undefined {
+  const root = orAbsent(() => realpathSync(config), undefined);
+  const real = orAbsent(() => realpathSync(path), undefined);
+  if (root === undefined || real === undefined) return undefined;
+  return real.startsWith(root + sep) ? real : 'outside';
 }
 
 /** Lists the names of the files in the directory of a theme. */
@@ -65,10 +79,9 @@ export async function readThemeFile(
   file: ThemeFileName,
   most: number,
 ): Promise<ReadFile> {
-  const root = orAbsent(() => realpathSync(config), undefined);
-  const path = orAbsent(() => realpathSync(join(themeDirectory(config, theme), file)), undefined);
-  if (root === undefined || path === undefined) return undefined;
-  if (!path.startsWith(root + sep)) return { fault: 'is a link that leaves config/, so it is not read' };
+  const path = resolveInside(config, join(themeDirectory(config, theme), file));
+  if (path === undefined) return undefined;
+  if (path === 'outside') return { fault: LEAVES_CONFIG };
   // Without O_NONBLOCK, opening a FIFO would wait for a writer.
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {

@@ -91,8 +91,12 @@ export function loadPreview(): Promise<typeof import('./preview-page.ts')> {
 }
 
 /** Reads every theme of a platform directory, and reports its problems. @param config its directory `config` */
-export async function checkThemes(config: string): Promise<readonly ThemeReport[]> {
-  const themes = openThemes(config);
+export function checkThemes(config: string): Promise<readonly ThemeReport[]> {
+  return reportThemes(openThemes(config));
+}
+
+/** Reads every theme again, and reports its problems. */
+export async function reportThemes(themes: Themes): Promise<readonly ThemeReport[]> {
   const reports: ThemeReport[] = [];
   for (const name of themes.list()) {
     const { theme, problems } = await themes.read(name);

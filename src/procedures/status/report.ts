@@ -53,6 +53,8 @@ export interface StatusReport extends ProcedureResult {
   lastVerify?: { name: string; at: string; verdict: string; by: 'backup' | 'verify' };
   lastDrill?: { name: string; at: string; outcome: 'good' | 'findings' | 'failed' };
   schedule: FoundSchedule;
+  /** The themes in `config/themes`. A theme with an error is not usable. */
+  themes: readonly { name: string; usable: boolean }[];
   disks: readonly DiskRow[];
   certificates: readonly Omit<FoundCertificate, 'dueAt'>[];
   masterKey: { set: boolean; source?: string; rotationUnfinished: boolean };

@@ -10,6 +10,7 @@ import { findSchedule, judgeSchedule } from './find-schedule.ts';
 import { type Judgement, settle, warning } from './judge.ts';
 import { type BackupFacts, findLastVerify, findNewest, judgeBackups } from './judge-backups.ts';
 import { judgeRealms, judgeRenewals, judgeSweeps } from './judge-realms.ts';
+import { findThemes } from './judge-themes.ts';
 import {
   judgeRestores,
   readBackups,
@@ -48,6 +49,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     note: (message) => options.reporter.note(message),
   });
   const schedule = await findSchedule(settings, now);
+  const themes = await findThemes(settings);
   const judgements = [
     ...health.judgements,
     ...parts.judgements,
@@ -63,6 +65,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     ...judgeRealms(realms, now),
     ...judgeRenewals(realms),
     ...judgeSweeps(metrics?.overdue ?? new Map()),
+    ...themes.judgements,
   ];
   const sessions = addSessions(store.value, realms);
   return {
@@ -85,6 +88,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     realms,
     ...describeBackups(backups.value),
     schedule,
+    themes: themes.value.map(({ name, usable }) => ({ name, usable })),
     disks: disks.disks,
     certificates: certificates.map(({ place, expiresAt }) => ({ place, expiresAt })),
     masterKey: describeMasterKey(settings),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { administrator } from '../administrator.ts';
@@ -171,6 +171,35 @@ test('serves a realm’s logo from config/logos, as an image that cannot run scr
   assert.equal(changed.headers.get('cache-control'), 'no-cache');
   for (const name of ['other', '..%2f..%2fidkit', '.env', '%2e%2e'])
     assert.notEqual((await fetch(`${service.address}/resources/logos/${name}`)).status, 200, name);
+});
+
+test('never serves a file outside config/ as a logo, through a link to a file or to a directory', async (t) => {
+  const { dir } = service.platform;
+  const logos = join(dir, 'config', 'logos');
+  const outside = join(dir, 'private');
+  mkdirSync(logos, { recursive: true });
+  mkdirSync(outside);
+  t.after(() => {
+    for (const made of [logos, outside]) rmSync(made, { recursive: true });
+  });
+  writeFileSync(join(outside, 'acme.svg'), '<svg>secret</svg>');
+  symlinkSync(join(outside, 'acme.svg'), join(logos, 'acme.svg'));
+  symlinkSync(join(dir, '.env'), join(logos, 'master.svg'));
+  for (const name of ['acme', 'master'])
+    assert.equal((await fetch(`${service.address}/resources/logos/${name}`)).status, 404, name);
+  rmSync(join(logos, 'master.svg'));
+  symlinkSync('master.svg', join(logos, 'master.svg'));
+  const page = await (await fetch(client.authorizationUrl())).text();
+  assert.match(page, /kc-login/, 'a link to itself does not prevent a login');
+  assert.equal(
+    readElements(page).some(({ tag }) => tag === 'img'),
+    false,
+  );
+  // A link inside config/ is followed: `config/` is backed up as a whole.
+  writeFileSync(join(dir, 'config', 'shared.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+  t.after(() => rmSync(join(dir, 'config', 'shared.svg')));
+  symlinkSync('../shared.svg', join(logos, 'shared.svg'));
+  assert.equal((await fetch(`${service.address}/resources/logos/shared`)).status, 200);
 });
 
 test('input with line breaks never becomes a header of the response (header injection)', async () => {

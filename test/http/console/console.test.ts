@@ -12,7 +12,7 @@ after(() => service.stop());
 
 const POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; " +
-  "frame-ancestors 'self'; base-uri 'none'";
+  "form-action 'none'; frame-ancestors 'self'; base-uri 'none'";
 
 async function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${service.address}${path}`, { redirect: 'manual', headers });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { administrator } from '../administrator.ts';
@@ -111,6 +111,30 @@ test('only an administrator of the realm sees the preview', async () => {
     assert.equal((await user.fetch(url, { headers: html })).status, 403, url);
   const unknown = `${service.address}/realms/master/theme-preview/nowhere/acme`;
   assert.equal((await user.fetch(unknown, { headers: html })).status, 403);
+});
+
+test('the administrative API lists the themes with their problems to those who may view the realm', async (t) => {
+  const broken = join(themes, 'broken');
+  mkdirSync(broken);
+  t.after(() => rmSync(broken, { recursive: true }));
+  writeFileSync(join(broken, 'theme.yaml'), 'colour: {}');
+  const admin = await administrator(service);
+  const { status, json } = await admin('GET', '/acme/themes');
+  assert.equal(status, 200);
+  assert.deepEqual(json, [
+    {
+      name: 'acme',
+      usable: true,
+      problems: ['config/themes/acme/logo.svg: contains a script, which browsers do not run in an image'],
+    },
+    {
+      name: 'broken',
+      usable: false,
+      problems: ['config/themes/broken/theme.yaml line 1: unknown key "colour" (did you mean colors?)'],
+    },
+  ]);
+  const anyone = await fetch(`${service.address}/admin/realms/acme/themes`);
+  assert.equal(anyone.status, 401);
 });
 
 test('the preview shows every page with the theme, in every language, and no form can be sent', {

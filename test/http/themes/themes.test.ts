@@ -189,7 +189,14 @@ test('never reads a file outside config/, through a name or a link, and never wa
   mkdirSync(join(root, 'outside'));
   writeFileSync(join(root, 'outside', 'theme.yaml'), '');
   symlinkSync(join(root, 'outside'), join(config, 'themes', 'away'));
-  assert.equal((await themes.read('away')).theme, undefined);
+  writeFileSync(join(root, 'outside', 'private-name'), '');
+  const away = await themes.read('away');
+  assert.equal(away.theme, undefined);
+  assert.deepEqual(
+    away.problems.map(({ message }) => message),
+    ['is a link that leaves config/, so it is not read'],
+    'names of files outside config/ are not listed',
+  );
   writeFileSync(join(config, 'shared.svg'), SVG);
   symlinkSync('../../shared.svg', join(theme, 'logo.svg'));
   assert.ok((await themes.read('acme')).theme?.logo, 'a link that stays inside config/ is followed');

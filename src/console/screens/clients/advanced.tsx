@@ -1,7 +1,10 @@
 import { Title } from '@patternfly/react-core/dist/dynamic/components/Title';
 import type { Client } from '../../api/representations.ts';
+import { mostGraceSeconds, signatureAlgorithms } from '../../api/service-choices.ts';
 import { CheckField, SelectField } from '../../components/choices.tsx';
 import { DurationField } from '../../components/duration-field.tsx';
+import { errorAt } from '../../components/field-errors.ts';
+import { TextField } from '../../components/forms.tsx';
 import { RecordForm, useDraft } from '../../components/record-form.tsx';
 import { RoleMappings } from '../roles/role-mappings.tsx';
 import { useSaveClient } from './save-client.ts';
@@ -23,19 +26,9 @@ const LIFETIMES = [
   ['client.offline.session.max.lifespan', 'Offline session, at most', 'How long offline access lasts'],
 ] as const;
 
-/** The signature algorithms that the service can use. */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-] as const;
+/** The attribute with the grace period in seconds. An empty one follows the realm, and 0 switches it off. */
+const GRACE = 'refreshGraceSeconds';
+const GRACE_BOUNDS = `A whole number from 0 to ${mostGraceSeconds}`;
 
 /** Attributes that are `true` or `false`, with the value that counts if they are missing. */
 const FLAGS = [
@@ -60,6 +53,7 @@ export function Advanced({ realm, client }: { realm: string; client: Client }) {
   const names = [
     ...LIFETIMES.map(([name]) => name),
     ...FLAGS.map(([name]) => name),
+    GRACE,
     'access.token.signed.response.alg',
     'id.token.signed.response.alg',
   ];
@@ -78,15 +72,20 @@ export function Advanced({ realm, client }: { realm: string; client: Client }) {
       label={label}
       value={value(name)}
       onChange={set(name)}
-      options={[['', 'The default of the realm'], ...ALGORITHMS.map((one) => [one, one] as const)]}
+      options={[['', 'The default of the realm'], ...signatureAlgorithms.map((one) => [one, one] as const)]}
     />
   );
+  const grace = value(GRACE);
+  const graceFault = /^\d+$/.test(grace) && Number(grace) <= mostGraceSeconds ? undefined : GRACE_BOUNDS;
   return (
     <>
       <RecordForm
         change={save}
         draft={draft}
-        disabled={LIFETIMES.some(([name]) => Number.isNaN(Number(value(name))))}
+        disabled={
+          LIFETIMES.some(([name]) => Number.isNaN(Number(value(name)))) ||
+          (grace !== '' && graceFault !== undefined)
+        }
       >
         {LIFETIMES.map(([name, label, help]) => (
           <DurationField
@@ -98,6 +97,13 @@ export function Advanced({ realm, client }: { realm: string; client: Client }) {
             help={help}
           />
         ))}
+        <TextField
+          label="Grace period after a lost response, in seconds"
+          value={grace}
+          onChange={(text) => set(GRACE)(text.trim())}
+          error={errorAt(save, GRACE) ?? (grace === '' ? undefined : graceFault)}
+          help={`If the application loses the response to a refresh, it gets the same new token again within this time. ${GRACE_BOUNDS}. Empty: as in the realm. 0: every refresh token works once`}
+        />
         {FLAGS.map(([name, label, help, usual]) => (
           <CheckField
             key={name}

@@ -15,9 +15,10 @@ import {
 import { useAdministration } from '../../components/session.tsx';
 import { EventDetails } from './event-details.tsx';
 import { EventFilters, type Filter, startOfDay, useFilters } from './event-filters.tsx';
-import { operationTitle, type Resource, readResource } from './event-texts.ts';
+import { operationTitle, otherTitle, type Resource, readResource } from './event-texts.ts';
 import type { EventsConfig } from './events-screen.tsx';
 import { findUserId } from './find-user-id.ts';
+import { NotStored } from './not-stored.tsx';
 
 const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE', 'ACTION'].map((one) => [one, operationTitle(one)] as const);
 
@@ -84,9 +85,7 @@ export function AdminEvents({ realm, config }: { realm: string; config: EventsCo
               ? 'This realm does not store administrator events'
               : 'No events'
         }
-        {...(config?.adminEventsEnabled === false
-          ? { emptyHelp: 'The realm settings say which events are stored, and for how long.' }
-          : {})}
+        {...(config?.adminEventsEnabled === false ? { emptyHelp: <NotStored realm={realm} /> } : {})}
         columns={[
           { title: 'Time', cell: (event) => formatTime(event.time) },
           {
@@ -161,7 +160,7 @@ const NAMES = {
 /** The changed record, with its name instead of its id. */
 function Target({ realm, resource }: { realm: string; resource: Resource }) {
   const { kind, id, part } = resource;
-  if (kind === 'other') return <span className="anywhere">{id === '' ? 'The realm' : id}</span>;
+  if (kind === 'other') return <span className="anywhere">{otherTitle(id)}</span>;
   const [title, Name] = NAMES[kind];
   return (
     <>

@@ -29,7 +29,11 @@ export function EventDetails(props: {
     <Modal variant="medium" isOpen onClose={props.onClose} aria-labelledby={title}>
       <ModalHeader title={props.title} labelId={title} />
       <ModalBody tabIndex={0}>
-        <DescriptionList isHorizontal isCompact>
+        <DescriptionList
+          isHorizontal
+          isCompact
+          horizontalTermWidthModifier={{ default: '8rem', md: '12rem' }}
+        >
           {props.rows
             .filter(([, value]) => value !== undefined && value !== '')
             .map(([name, value]) => (

@@ -67,14 +67,14 @@ export function errorTitle(error: string): string {
 
 const DETAILS: Readonly<Record<string, string>> = {
   auth_method: 'Protocol',
-  grant_type: 'Way to the tokens',
+  grant_type: 'Grant',
   redirect_uri: 'Redirect URI',
   code_id: 'Id of the sign-in',
   token_id: 'Id of the token',
   refresh_token_id: 'Id of the refresh token',
   refresh_token_type: 'Kind of refresh token',
   updated_refresh_token_id: 'Id of the new refresh token',
-  client_auth_method: 'The client proves itself with',
+  client_auth_method: 'Client authentication',
   remember_me: 'Stays signed in',
 };
 
@@ -137,6 +137,29 @@ const PARTS: readonly (readonly [path: RegExp, part: string])[] = [
   [/^default-client-scopes\/.*$/, 'scope that it always gets'],
   [/^optional-client-scopes\/.*$/, 'scope on request'],
 ];
+
+/** What an administrator did to the realm as a whole or to a session, by the whole path. */
+const OTHERS: readonly (readonly [path: RegExp, title: string])[] = [
+  [/^$/, 'The realm'],
+  [/^logout-all$/, 'All sessions'],
+  [/^push-revocation$/, 'Revocation of tokens'],
+  [/^sessions\/(.+)$/, 'Session $1'],
+  [/^events\/config$/, 'Settings of events'],
+  [/^events$/, 'Stored events of users'],
+  [/^admin-events$/, 'Stored events of administrators'],
+  [/^attack-detection\/brute-force\/users$/, 'Failed sign-ins of all users'],
+  [/^attack-detection\/brute-force\/users\/(.+)$/, 'Failed sign-ins of user $1'],
+  [/^components\/(.+)$/, 'Component $1'],
+  [/^roles\/([^/]+)$/, 'Role $1'],
+  [/^roles\/([^/]+)\/composites$/, 'Roles included in role $1'],
+  [/^partialImport$/, 'Records of a file'],
+];
+
+/** Returns what a path names that is not the path of a record. An unknown path stays as it is. */
+export function otherTitle(path: string): string {
+  const named = OTHERS.find(([pattern]) => pattern.test(path));
+  return named === undefined ? path : path.replace(...named);
+}
 
 /** Reads the path of an administrator's event, such as `users/3f…/reset-password`. */
 export function readResource(path: string): Resource {

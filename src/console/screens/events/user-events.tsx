@@ -13,6 +13,7 @@ import { EventFilters, type Filter, startOfDay, useFilters } from './event-filte
 import { detailTitle, errorTitle, eventTitle } from './event-texts.ts';
 import type { EventsConfig } from './events-screen.tsx';
 import { findUserId } from './find-user-id.ts';
+import { NotStored } from './not-stored.tsx';
 
 /** Returns the name of the event's user, with a link. What was typed at a failed sign-in may be no user. */
 function Who({ realm, event }: { realm: string; event: UserEvent }) {
@@ -75,9 +76,7 @@ export function UserEvents({ realm, config }: { realm: string; config: EventsCon
               ? 'This realm does not store events'
               : 'No events'
         }
-        {...(config?.eventsEnabled === false
-          ? { emptyHelp: 'The realm settings say which events are stored, and for how long.' }
-          : {})}
+        {...(config?.eventsEnabled === false ? { emptyHelp: <NotStored realm={realm} /> } : {})}
         columns={[
           { title: 'Time', cell: (event) => formatTime(event.time) },
           {

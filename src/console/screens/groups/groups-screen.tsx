@@ -62,11 +62,14 @@ export function GroupsScreen({ realm }: { realm: string }) {
 
 /** Top-level groups with matches that are loaded together. */
 const LEVEL = 50;
+/** Found groups that are added to the list together. One top-level group can have thousands of matches. */
+const SHOWN = 200;
 
 /** The groups of all levels whose names contain the text. */
 function FoundGroups({ realm, search }: { realm: string; search: string }) {
   const api = useApi();
   const wanted = search.toLowerCase();
+  const [most, setMost] = useState(SHOWN);
   const found = useInfiniteQuery({
     queryKey: ['groups', realm, 'found', search],
     // The service returns a tree of the matches and their parents. Its pages are those of the top level.
@@ -90,18 +93,21 @@ function FoundGroups({ realm, search }: { realm: string; search: string }) {
         return (
           <>
             <ul className="tree" aria-label="Found groups">
-              {groups.map((group) => (
+              {groups.slice(0, most).map((group) => (
                 <li key={group.id} className="branch">
                   <Link href={address`/${realm}/groups/${group.id}`}>{group.path}</Link>
                 </li>
               ))}
             </ul>
-            {found.hasNextPage ? (
+            {groups.length > most || found.hasNextPage ? (
               <Button
                 variant="link"
                 isInline
                 isLoading={found.isFetchingNextPage}
-                onClick={() => void found.fetchNextPage()}
+                onClick={() => {
+                  setMost(most + SHOWN);
+                  if (groups.length <= most + SHOWN && found.hasNextPage) void found.fetchNextPage();
+                }}
               >
                 Show more groups
               </Button>

@@ -17,8 +17,8 @@ export function Schedule({ state }: { state: Operations }) {
     <section aria-labelledby="schedule-title">
       <h2 id="schedule-title">Schedule</h2>
       <p className="subtle">
-        The timers that <code>idkit schedule</code> prints. The service does not run them; it shows what they
-        left.
+        The timers that <code>idkit schedule</code> prints. The service does not run them; it shows their last
+        results.
       </p>
       <Table aria-label="Schedule" variant="compact">
         <Thead>

@@ -69,8 +69,8 @@ function EventTypes(props: { chosen: readonly string[]; onChange: (types: readon
       onToggle={(_event, next) => setOpen(next)}
       toggleText={
         count === eventTypes.length
-          ? 'All types of events are stored'
-          : `${count} of ${eventTypes.length} types are stored`
+          ? 'All types of user events are stored'
+          : `${count} of ${eventTypes.length} types of user events are stored`
       }
     >
       <div className="event-types">

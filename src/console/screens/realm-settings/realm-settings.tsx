@@ -14,6 +14,7 @@ import { ExportButton } from './export-button.tsx';
 import { Languages } from './languages.tsx';
 import { RealmState } from './realm-state.tsx';
 import { BRUTE_FORCE, GENERAL, HEADERS, LOGIN, SESSIONS, TOKENS } from './settings-fields.ts';
+import { Themes } from './themes.tsx';
 
 /** The settings of a realm, in tabs. */
 export function RealmSettingsScreen({ realm, tab }: { realm: string; tab?: string }) {
@@ -67,6 +68,11 @@ export function RealmSettingsScreen({ realm, tab }: { realm: string; tab?: strin
           ),
         },
         { name: 'events', title: 'Events', content: <EventSettings realm={realm} /> },
+        {
+          name: 'themes',
+          title: 'Themes',
+          content: <Themes realm={realm} record={record} readOnly={readOnly} />,
+        },
         { name: 'headers', title: 'Security headers', content: form(record, HEADERS) },
         {
           name: 'languages',

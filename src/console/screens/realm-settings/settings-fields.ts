@@ -1,4 +1,4 @@
-import { signatureAlgorithms } from '../../api/service-choices.ts';
+import { mostGraceSeconds, signatureAlgorithms } from '../../api/service-choices.ts';
 import type { SettingsSection } from '../../components/settings-form.tsx';
 
 const isOn =
@@ -108,6 +108,9 @@ export const LOGIN: readonly SettingsSection[] = [
   },
 ];
 
+/** What the grace period does. */
+export const GRACE_HELP = `For clients that lose the response to a refresh, such as phones. Within this time, the same client gets the same new token again, until it uses that token. A thief who repeats each refresh within this time is detected later. At most ${mostGraceSeconds} seconds`;
+
 export const TOKENS: readonly SettingsSection[] = [
   {
     title: 'Access tokens',
@@ -148,6 +151,16 @@ export const TOKENS: readonly SettingsSection[] = [
         kind: 'number',
         applies: isOn('revokeRefreshToken'),
         help: '0 detects every copy of a token',
+      },
+      {
+        path: 'attributes.refreshGraceSeconds',
+        label: 'Grace period after a lost response',
+        kind: 'duration',
+        asText: true,
+        most: mostGraceSeconds,
+        zero: 'None: every refresh token works once',
+        applies: isOn('revokeRefreshToken'),
+        help: GRACE_HELP,
       },
     ],
   },
@@ -224,7 +237,7 @@ export const HEADERS: readonly SettingsSection[] = [
         path: 'browserSecurityHeaders.strictTransportSecurity',
         label: 'Strict-Transport-Security',
         kind: 'text',
-        help: 'Makes browsers use https for this host from the first visit on',
+        help: 'Browsers that visited the host once use only https for it from then on',
       },
       { path: 'browserSecurityHeaders.referrerPolicy', label: 'Referrer-Policy', kind: 'text' },
       {

@@ -6,16 +6,16 @@ import { address } from '../../address/address.ts';
 import type { Realm } from '../../api/representations.ts';
 import { Screen } from '../../components/frame.tsx';
 import { PagedTable } from '../../components/paged-table.tsx';
+import { useLoadRealms } from '../../components/realms.ts';
 import { useRights } from '../../components/rights.tsx';
-import { useApi } from '../../components/session.tsx';
 
 // The dialogs are loaded when they are opened, because the list is the first screen that most administrators see.
 const CreateRealm = lazy(async () => ({ default: (await import('./create-realm.tsx')).CreateRealm }));
 const ImportRealm = lazy(async () => ({ default: (await import('./import-realm.tsx')).ImportRealm }));
 
-/** Every realm that the user may see. There are only a few, so the administrative API returns all of them. */
+/** Every realm that the user may see. The administrative API returns all of them, so they are loaded once for all pages and searches. */
 export function RealmsScreen() {
-  const api = useApi();
+  const loadRealms = useLoadRealms();
   const rights = useRights(undefined);
   const [open, setOpen] = useState<'create' | 'import'>();
   const close = () => setOpen(undefined);
@@ -30,11 +30,10 @@ export function RealmsScreen() {
         inAddress
         rowKey={(realm) => realm.realm}
         list={async ({ search, first, max }) => {
-          const all = await api.get<readonly Realm[]>('', { briefRepresentation: true });
+          const all = await loadRealms();
           const text = search.toLowerCase();
           return all
             .filter((realm) => `${realm.realm} ${realm.displayName ?? ''}`.toLowerCase().includes(text))
-            .toSorted((one, other) => one.realm.localeCompare(other.realm))
             .slice(first, first + max);
         }}
         searchLabel="Search realms"

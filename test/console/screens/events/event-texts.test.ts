@@ -4,6 +4,7 @@ import {
   detailTitle,
   errorTitle,
   eventTitle,
+  otherTitle,
   readResource,
 } from '../../../../src/console/screens/events/event-texts.ts';
 
@@ -14,6 +15,14 @@ test('events, errors and details have titles in words, also those without their 
   assert.equal(errorTitle('invalid_user_credentials'), 'Wrong password or code');
   assert.equal(errorTitle('some_new_error'), 'Some new error');
   assert.equal(detailTitle('custom_required_action'), 'Custom required action');
+});
+
+test('events of the whole realm and of sessions have titles, and an unknown path stays as it is', () => {
+  assert.equal(otherTitle(''), 'The realm');
+  assert.equal(otherTitle('logout-all'), 'All sessions');
+  assert.equal(otherTitle('sessions/UuoDv8O0'), 'Session UuoDv8O0');
+  assert.equal(otherTitle('roles/$1 <b>'), 'Role $1 <b>');
+  assert.equal(otherTitle('workflows/1'), 'workflows/1');
 });
 
 test('the path of an administrator’s event names the record and the changed part', () => {
