@@ -44,7 +44,7 @@ export async function startCuttingProxy(t: TestContext): Promise<CuttingProxy> {
       if (fault === 'lost request') client.destroy();
       else service.write(data);
     });
-    service.on('data', (data) => {
+    service.on('data', (data: Buffer) => {
       if (fault === undefined) client.write(data);
       else if (fault === 'lost response') client.destroy();
       else if (fault === 'cut response') {

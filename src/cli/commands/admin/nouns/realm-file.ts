@@ -14,7 +14,8 @@ import { copyRealm, countRecords, withoutMasks } from './realm-copy.ts';
 export function addRealmFileCommands(group: CliCommand, run: Runner, noun: Noun): void {
   nounCommand(group, noun, {
     verb: 'export',
-    description: 'print a realm as JSON, with its clients, groups and roles, but without its users and secrets',
+    description:
+      'print a realm as JSON, with its clients, groups and roles, but without its users and secrets',
   })
     .examples([['idkit admin realm export acme > realm-acme.json', 'writes a file']])
     .action(run((context, flags, [name]) => exportRealm(context, flags, { noun, name })));
