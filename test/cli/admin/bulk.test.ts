@@ -276,15 +276,18 @@ test('an import reads the lists of -o csv back as the same lists', async (t) => 
       'username,attributes.city,requiredActions',
       'dora,"[""Bern"",""Thun""]",UPDATE_PASSWORD|VERIFY_EMAIL',
       'emil,[Bern],',
+      'fred,+41 79,',
+      "gina,'=1+1,",
     ].join('\n'),
   );
   assert.equal((await idkit(['admin', 'user', 'import', file])).code, 0);
   assert.deepEqual((await userOf('dora'))?.['attributes'], { city: ['Bern', 'Thun'] });
   assert.deepEqual((await userOf('emil'))?.['attributes'], { city: ['[Bern]'] });
+  assert.deepEqual((await userOf('gina'))?.['attributes'], { city: ['=1+1'] });
   const listed = await idkit(['admin', 'user', 'list', '-o', 'csv', '--fields', fields]);
   assert.equal(listed.code, 0, listed.stderr);
   const same = await idkit(['admin', 'user', 'import', write(t, listed.stdout), '--json']);
-  assert.deepEqual(same.result()['counts'], { unchanged: 5 }, same.stdout);
+  assert.deepEqual(same.result()['counts'], { unchanged: 7 }, same.stdout);
   assert.equal((await idkit(['admin', 'bulk', 'delete', write(t, 'username\ndora'), '--yes'])).code, 0);
   assert.equal((await idkit(['admin', 'user', 'import', write(t, listed.stdout)])).code, 0);
   const { attributes, requiredActions = [] } = ((await userOf('dora')) ?? {}) as Record<string, string[]>;
