@@ -61,9 +61,14 @@ async function* withHeader(
       yield { line, fault: `the line has ${cells.length} cells, but the header has ${header.length}` };
       continue;
     }
-    const given = header.map((column, index) => [column, cells[index] ?? ''] as const);
+    const given = header.map((column, index) => [column, withoutGuard(cells[index] ?? '')] as const);
     yield { line, fields: Object.fromEntries(given.filter(([, cell]) => cell !== '')) };
   }
+}
+
+/** Removes the quote that `-o csv` puts before a text that a spreadsheet would run as a formula. */
+function withoutGuard(cell: string): string {
+  return /^'+[=+\-@\t]/.test(cell) ? cell.slice(1) : cell;
 }
 
 function checkHeader(header: readonly string[], name: string): void {

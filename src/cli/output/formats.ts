@@ -117,7 +117,7 @@ function csvCell(value: unknown): string {
   if (value === undefined || value === null) return '';
   const raw = printable(typeof value === 'object' ? JSON.stringify(value) : String(value));
   // A spreadsheet would run a text such as =HYPERLINK(…) as a formula. Users choose some of these texts themselves.
-  const safe = typeof value === 'string' && /^[=+\-@\t]/.test(raw) ? `'${raw}` : raw;
+  const safe = typeof value === 'string' && /^'*[=+\-@\t]/.test(raw) ? `'${raw}` : raw;
   return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

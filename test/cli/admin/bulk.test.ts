@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, type TestContext, test } from 'node:test';
-import { mapInOrder } from '../../../src/cli/input/in-order.ts';
 import { IdkitError } from '../../../src/core/index.ts';
 import { makeDirectory, type Ran, run } from '../run.ts';
 import { type ServedPlatform, servePlatform } from '../served-platform.ts';
@@ -269,6 +268,33 @@ test('imports users from CSV with typed columns, attributes, groups and credenti
   assert.equal((await userOf('erin'))?.['enabled'], true);
 });
 
+test('an import reads the lists of -o csv back as the same lists', async (t) => {
+  const fields = 'username,email,attributes.city,requiredActions';
+  const file = write(
+    t,
+    [
+      'username,attributes.city,requiredActions',
+      'dora,"[""Bern"",""Thun""]",UPDATE_PASSWORD|VERIFY_EMAIL',
+      'emil,[Bern],',
+      'fred,+41 79,',
+      "gina,'=1+1,",
+    ].join('\n'),
+  );
+  assert.equal((await idkit(['admin', 'user', 'import', file])).code, 0);
+  assert.deepEqual((await userOf('dora'))?.['attributes'], { city: ['Bern', 'Thun'] });
+  assert.deepEqual((await userOf('emil'))?.['attributes'], { city: ['[Bern]'] });
+  assert.deepEqual((await userOf('gina'))?.['attributes'], { city: ['=1+1'] });
+  const listed = await idkit(['admin', 'user', 'list', '-o', 'csv', '--fields', fields]);
+  assert.equal(listed.code, 0, listed.stderr);
+  const same = await idkit(['admin', 'user', 'import', write(t, listed.stdout), '--json']);
+  assert.deepEqual(same.result()['counts'], { unchanged: 7 }, same.stdout);
+  assert.equal((await idkit(['admin', 'bulk', 'delete', write(t, 'username\ndora'), '--yes'])).code, 0);
+  assert.equal((await idkit(['admin', 'user', 'import', write(t, listed.stdout)])).code, 0);
+  const { attributes, requiredActions = [] } = ((await userOf('dora')) ?? {}) as Record<string, string[]>;
+  assert.deepEqual(attributes, { city: ['Bern', 'Thun'] });
+  assert.deepEqual(requiredActions.toSorted(), ['UPDATE_PASSWORD', 'VERIFY_EMAIL']);
+});
+
 test('an import leaves an equal user unchanged, reports another value, and changes it with --update', async (t) => {
   const same = write(t, 'username,email,attributes.city\nALICE,Alice@Example.test,Bern\n');
   assert.deepEqual((await idkit(['admin', 'user', 'import', same, '--json'])).result()['counts'], {
@@ -352,33 +378,4 @@ test('on a terminal the lines show the progress; elsewhere stderr does', async (
   assert.doesNotMatch(terminal.stderr, /Disable the users/);
   const redirected = await idkit(['admin', 'bulk', 'enable', file]);
   assert.match(redirected.stderr, /^done Enable the users \(.*\): 1 line$/m);
-});
-
-test('works on items in parallel, yields the results in order and holds only as many as it works on', async () => {
-  let active = 0;
-  let most = 0;
-  let produced = 0;
-  async function* items() {
-    for (let item = 0; item < 50; item++) {
-      produced += 1;
-      yield item;
-    }
-  }
-  const seen: number[] = [];
-  for await (const settled of mapInOrder(items(), 4, async (item) => {
-    active += 1;
-    most = Math.max(most, active);
-    await new Promise((resolve) => setTimeout(resolve, item % 3));
-    active -= 1;
-    if (item === 7) throw new Error('seven');
-    return item;
-  })) {
-    seen.push('value' in settled ? settled.value : -1);
-    assert.ok(produced - seen.length <= 4, `${produced - seen.length} items are in memory`);
-  }
-  assert.deepEqual(
-    seen,
-    Array.from({ length: 50 }, (_, index) => (index === 7 ? -1 : index)),
-  );
-  assert.equal(most, 4);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type InputRecord, openRecords, type RecordFormat } from '../../../src/cli/input/records.ts';
+import { RENDER } from '../../../src/cli/output/formats.ts';
 import { IdkitError } from '../../../src/core/index.ts';
 
 async function read(content: string | Buffer, format?: RecordFormat) {
@@ -72,4 +73,18 @@ test('rejects an empty file, a JSON list, text that is not UTF-8, and a header w
   assert.match((await refusal(Buffer.from([0x61, 0x0a, 0xff, 0xfe]))).message, /is not UTF-8/);
   assert.match((await refusal('username,,email\n')).message, /no name for column 2/);
   assert.match((await refusal('username,username\n')).message, /contains the column username twice/);
+});
+
+test('removes the quote with which -o csv guards a text against spreadsheets, so that the text is the same again', async () => {
+  const texts = ['=1+1', '+41 79', '-bob', '@x', "'=a", "''-b", "'plain", 'a=b'];
+  const records = texts.map((username) => ({ username }));
+  const columns = [{ title: 'USERNAME', field: 'username' }];
+  let csv = '';
+  for await (const chunk of RENDER.csv({ columns, records, name: 'username' })) csv += chunk;
+  assert.match(csv, /^'=1\+1\r$/m);
+  const again = await read(csv);
+  assert.deepEqual(
+    again.records.map(({ fields }) => fields?.['username']),
+    texts,
+  );
 });

@@ -6,6 +6,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { type AdminApi, administrator, helper } from '../../http/administrator.ts';
 import { SECRETS, startTestService, type TestService } from '../../http/service.ts';
 import { runIdkit } from '../../journey/idkit.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { makeDirectory, type Ran, run } from '../run.ts';
 
 // `idkit login` with a password, the profiles, and how `idkit admin` uses them.
@@ -28,7 +29,10 @@ before(async () => {
   const made = await admin('POST', '', {
     realm: 'acme',
     enabled: true,
-    users: [{ ...carol, credentials: [{ type: 'password', value: 'pw' }, otp] }],
+    users: [
+      { ...carol, credentials: [{ type: 'password', value: 'pw' }, otp] },
+      helper('dora', 'view-realm'),
+    ],
   });
   assert.equal(made.status, 201, JSON.stringify(made.json));
 });
@@ -221,16 +225,19 @@ test('completion asks the service that the command would use, and offers no name
   writeFileSync(join(place.sessions, 'two.json'), '{}');
   const offered = async (kind: string, words: readonly string[], more?: Parameters<Place['idkit']>[1]) =>
     (await place.idkit(['__complete', kind, '', '--', 'idkit', 'admin', ...words], more)).stdout;
+  // On a busy machine, the search for names can take too long, and then offers none.
+  const offers = (...asked: Parameters<typeof offered>) =>
+    waitUntil(`${asked[0]} are offered`, async () => (await offered(...asked)) || undefined);
   assert.equal(await offered('realms', []), '', 'the current profile is logged out');
-  assert.match(await offered('realms', ['--profile', 'one']), /^acme$/m);
+  assert.match(await offers('realms', ['--profile', 'one']), /^acme$/m);
   const chosen = { env: { IDKIT_PROFILE: 'one' } };
   const fresh = makeDirectory(t);
   await run(['init'], { cwd: fresh });
-  assert.match(await offered('realms', [], { ...chosen, cwd: fresh }), /^acme$/m);
+  assert.match(await offers('realms', [], { ...chosen, cwd: fresh }), /^acme$/m);
   assert.equal(await offered('users', [], chosen), '');
-  assert.match(await offered('users', ['--realm', 'acme'], chosen), /^carol\t/m);
+  assert.match(await offers('users', ['--realm', 'acme'], chosen), /^carol\t/m);
   const realm = { env: { ...chosen.env, IDKIT_REALM: 'acme' } };
-  assert.match(await offered('users', [], realm), /^carol\t/m);
+  assert.match(await offers('users', [], realm), /^carol\t/m);
 });
 
 test('with neither a platform directory nor a profile, the error names both ways', async (t) => {
@@ -288,8 +295,8 @@ test('a login of another user to a profile ends the session that it replaces', a
   const start = await sessionsOf('admin');
   await logIn(place);
   assert.equal(await sessionsOf('admin'), start + 1);
-  const other = await place.idkit(['login', '--realm', 'acme', '--username', 'carol', '--password'], {
-    stdin: `pw\n${oneTimePassword()}\n`,
+  const other = await place.idkit(['login', '--realm', 'acme', '--username', 'dora', '--password'], {
+    stdin: 'pw\n',
   });
   assert.equal(other.code, 0, other.stderr);
   assert.equal(await sessionsOf('admin'), start);

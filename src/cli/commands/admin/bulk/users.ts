@@ -217,7 +217,8 @@ function userOf(fields: Fields): Fields {
   for (const [name, value] of Object.entries(fields)) {
     const advice = Object.hasOwn(NOT_APPLIED, name) ? NOT_APPLIED[name] : undefined;
     if (advice !== undefined) throw new LineFault(`${name} is not applied to a user; ${advice}`);
-    if (name.startsWith(ATTRIBUTE)) attributes[name.slice(ATTRIBUTE.length)] = [String(value)];
+    if (name.startsWith(ATTRIBUTE))
+      attributes[name.slice(ATTRIBUTE.length)] = parseList(value) ?? [String(value)];
     else user[name] = typeof value === 'string' ? parseCell(name, value) : value;
   }
   if (typeof user['username'] !== 'string' || user['username'] === '')
@@ -246,10 +247,13 @@ function parseCell(name: string, text: string): unknown {
       if (/^(false|no|0)$/i.test(text)) return false;
       throw new LineFault(`${name} must be true or false, not ${JSON.stringify(text)}`);
     case 'list':
-      return text
-        .split('|')
-        .map((entry) => entry.trim())
-        .filter((entry) => entry !== '');
+      return (
+        parseList(text) ??
+        text
+          .split('|')
+          .map((entry) => entry.trim())
+          .filter((entry) => entry !== '')
+      );
     case 'json':
       try {
         return JSON.parse(text);
@@ -260,6 +264,20 @@ function parseCell(name: string, text: string): unknown {
     default:
       return text;
   }
+}
+
+/** Returns the texts of a JSON list, which is how `-o csv` writes a list. Returns undefined for every other value. */
+function parseList(value: unknown): readonly string[] | undefined {
+  let list = value;
+  if (typeof value === 'string' && value.startsWith('[')) {
+    try {
+      list = JSON.parse(value);
+    } catch {
+      // A text may begin with a bracket.
+      return undefined;
+    }
+  }
+  return Array.isArray(list) && list.every((entry) => typeof entry === 'string') ? list : undefined;
 }
 
 /** Returns the names of the fields in which an existing user differs. */
