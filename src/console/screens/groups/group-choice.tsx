@@ -46,7 +46,11 @@ export function GroupChoice(props: {
       />
       <Loaded of={found}>
         {(groups) => {
-          const fit = groups.filter((group) => props.isUnfit?.(group) !== true);
+          // A search also returns the groups above the matches.
+          const wanted = search.toLowerCase();
+          const fit = groups.filter(
+            (group) => group.name.toLowerCase().includes(wanted) && props.isUnfit?.(group) !== true,
+          );
           return (
             <>
               {fit.length === 0 ? <p>No groups to choose</p> : null}
