@@ -44,7 +44,8 @@ function startOther() {
         'error IDKIT_VERSION: idkit needs Node.js ' +
           MIN_MAJOR +
           ' or newer, and this is ' +
-          process.versions.node,
+          process.versions.node +
+          '\nhint: install a current one from https://nodejs.org/en/download, first in the search path',
       );
       process.exit(14);
     }

@@ -270,5 +270,8 @@ test('if Node.js is too old, the program prints one clear line and exits with 14
   );
   assert.equal(ended.code, 14);
   assert.equal(ended.stdout, '');
-  assert.equal(ended.stderr, 'error IDKIT_VERSION: idkit needs Node.js 24 or newer, and this is 18.20.0\n');
+  assert.equal(
+    ended.stderr,
+    'error IDKIT_VERSION: idkit needs Node.js 24 or newer, and this is 18.20.0\nhint: install a current one from https://nodejs.org/en/download, first in the search path\n',
+  );
 });

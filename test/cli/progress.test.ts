@@ -142,4 +142,9 @@ describe('procedures on a terminal', () => {
       ],
     );
   });
+
+  test('verify --drill prints the verdict of the drill below that of the set', async () => {
+    const { stdout } = await run(['verify', '--drill', '--quiet'], { cwd: platform.cwd, env });
+    assert.match(stdout, /^good: [^\n]*\ndrill passed after [\d.]+ m?s\n$/);
+  });
 });

@@ -6,19 +6,22 @@ const SHELLS = {
   bash: [
     [
       'idkit completion bash > ~/.local/share/bash-completion/completions/idkit',
-      'installs it for this user; needs the package bash-completion',
+      'installs it for this user; create the directory first; needs the package bash-completion',
     ],
     ['source <(idkit completion bash)', 'loads it into this shell'],
   ],
   zsh: [
     [
       'idkit completion zsh > ~/.zfunc/_idkit',
-      'installs it for this user; ~/.zshrc needs fpath=(~/.zfunc $fpath) before compinit',
+      'installs it for this user; create the directory first; ~/.zshrc needs fpath=(~/.zfunc $fpath) before compinit',
     ],
     ['source <(idkit completion zsh)', 'loads it into this shell'],
   ],
   fish: [
-    ['idkit completion fish > ~/.config/fish/completions/idkit.fish', 'installs it for this user'],
+    [
+      'idkit completion fish > ~/.config/fish/completions/idkit.fish',
+      'installs it for this user; create the directory first',
+    ],
     ['idkit completion fish | source', 'loads it into this shell'],
   ],
 } as const;

@@ -3,7 +3,7 @@ import type { SetVerdict } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, textFlag } from '../flags.ts';
-import { renderAge, renderBytes } from '../output/render-units.ts';
+import { renderAge, renderBytes, renderMilliseconds } from '../output/render-units.ts';
 
 /** `idkit verify [DIR]` */
 export function addVerify(program: CliCommand, run: Runner): void {
@@ -60,7 +60,16 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
   });
   const { findings, failure, ...data } = result;
   const lines = result.sets.length > 1 || context.globals.verbose ? result.sets.map(renderVerdict) : [];
-  return { data, text: [...lines, result.verdict].join('\n'), findings, ...given('failure', failure) };
+  const drilled =
+    result.drill === undefined
+      ? []
+      : [`drill ${result.drill.outcome} after ${renderMilliseconds(result.drill.milliseconds)}`];
+  return {
+    data,
+    text: [...lines, result.verdict, ...drilled].join('\n'),
+    findings,
+    ...given('failure', failure),
+  };
 }
 
 /** @throws IDKIT_USAGE if more than one of SET, `--latest` and `--all` is given, or a directory together with `--root` */

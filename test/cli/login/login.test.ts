@@ -166,9 +166,12 @@ test('without a client for the browser, a login on a terminal says how to create
     stdin: `${PASSWORD}\r\r`,
   });
   assert.equal(ran.code, 0, ran.stderr);
-  assert.match(
-    ran.stderr,
-    /realm master has no client idkit-cli .*, so this\s+login uses a password\n.*idkit admin api POST master\/clients/s,
+  assert.match(ran.stderr, /realm master has no client idkit-cli .*, so this\s+login uses a password\n/);
+  const [advice = ''] = /(?<=create the client afterwards:\n)( {2,}.* \\\n)+ .*/.exec(ran.stderr) ?? [];
+  assert.equal(
+    advice.replaceAll(/ \\\n +/g, ' ').trim(),
+    "idkit admin api POST master/clients -f clientId=idkit-cli -F publicClient=true -f 'redirectUris[]=http://127.0.0.1/callback' -f 'attributes[pkce.code.challenge.method]=S256' -f 'attributes[oauth2.device.authorization.grant.enabled]=true'",
+    'a shell reads the wrapped lines as one command',
   );
   const browser = await place.idkit(['login', service.address, '--browser']);
   assert.equal(browser.code, 12);

@@ -167,8 +167,20 @@ async function logInWith(context: CommandContext, flags: Flags, target: Target):
       hints: [`log in with --password, then create the client: ${creationOf(realm.clientId, target.realm)}`],
     });
   context.reporter.note(`${missing}, so this login uses a password`);
-  context.reporter.note(`to create the client afterwards: ${creationOf(realm.clientId, target.realm)}`);
+  adviseClient(context, creationOf(realm.clientId, target.realm));
   return logInByPassword(context, flags, target);
+}
+
+/** Prints the command for the next login by browser. On a terminal, it can be copied although it is wrapped. */
+function adviseClient({ reporter, terminal, globals }: CommandContext, commandLine: string): void {
+  const { stderr } = terminal;
+  if (stderr.isTTY !== true || globals.quiet || globals.json) {
+    reporter.note(`to create the client afterwards: ${commandLine}`);
+    return;
+  }
+  reporter.note('to log in by browser the next time, create the client afterwards:');
+  const lines = wrapCommandLine(commandLine, (stderr.columns || 80) - 2);
+  stderr.write(lines.map((line) => `  ${printable(line)}\n`).join(''));
 }
 
 /** Returns the command that creates the client for logins by browser and by device code, on idkit and on Keycloak 26. */
