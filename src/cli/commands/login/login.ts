@@ -5,6 +5,7 @@ import type { CliCommand } from '../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
 import { checkName, given, textFlag, wholeNumber } from '../../flags.ts';
 import { printable } from '../../output/output.ts';
+import { wrapCommandLine } from '../../output/wrap.ts';
 import { checkTransport, connectionOf } from '../admin/kept-session.ts';
 import { openBrowser, pasteRedirect } from './open-browser.ts';
 import { readCredentials } from './read-credentials.ts';
