@@ -50,8 +50,8 @@ export async function listUsers(
   const access = { manage: call.rights.has('manageUsers') };
   if (byId === undefined) {
     const represent = (user: ListedUser) =>
-      brief ? briefUserRepresentation(user) : userRepresentation(user, { totp: user.hasOtp });
-    return shown(store.userPages({ ...query, realmId }), (users) =>
+      brief ? briefUserRepresentation(user) : userRepresentation(user, { totp: user.hasOtp === true });
+    return shown(store.userPages({ ...query, realmId, withOtp: !brief }), (users) =>
       users.map((user) => ({ ...represent(user), access })),
     );
   }

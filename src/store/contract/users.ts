@@ -35,11 +35,18 @@ export interface UserQuery {
   after?: string;
 }
 
+/** Which users a list shows, and what of them. */
+export type UserListQuery = UserQuery &
+  Range & {
+    /** If false, the list does not read credentials, which is twice as fast. Default: true. */
+    withOtp?: boolean;
+  };
+
 /** What a list shows of a user. */
 export interface ListedUser
   extends Omit<User, 'realmId' | 'serviceAccountClientUuid' | 'roleIds' | 'groupIds'> {
-  /** True if the user has a one-time password. */
-  hasOtp: boolean;
+  /** True if the user has a one-time password. Undefined if the query does not select this. */
+  hasOtp?: boolean;
 }
 
 /** Stores users with their credentials and login failures. Only service accounts are cached. */
@@ -66,7 +73,7 @@ export interface UserStore {
   // These methods read lists of any length page by page, so that the caller holds only one page in memory. Pages are
   // never empty. An entry that is added or removed meanwhile may be missing. Every other entry appears exactly once.
   /** Sorted by username. */
-  userPages(query: UserQuery & Range): AsyncIterable<readonly ListedUser[]>;
+  userPages(query: UserListQuery): AsyncIterable<readonly ListedUser[]>;
   /** Sorted by username. Includes service accounts. */
   roleUserPages(roleId: string, range: Range): AsyncIterable<readonly User[]>;
   memberPages(groupId: string, range: Range): AsyncIterable<readonly User[]>;

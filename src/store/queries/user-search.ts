@@ -70,11 +70,14 @@ export function listedUsers(
   db: Kysely<Tables>,
   dialect: Dialect,
   ids: readonly string[],
+  withOtp: boolean,
 ): Query<RowOf<'user.listed'>> {
   // The last id is repeated, so that there are only a few statements.
   const count = 2 ** Math.ceil(Math.log2(ids.length));
   const padded = Array.from({ length: count }, (_, index) => ids[Math.min(index, ids.length - 1)]!);
-  return selectListedUsers(db, dialect).where('account.id', 'in', padded).orderBy('account.username');
+  return selectListedUsers(db, dialect, sql.lit(withOtp ? 1 : 0))
+    .where('account.id', 'in', padded)
+    .orderBy('account.username');
 }
 
 /** Selects only the ids of a page, so that the links and credentials of skipped users are not read. */

@@ -28,8 +28,14 @@ export function selectUsers(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres') 
 /**
  * Selects the columns of users that a list shows. `otp_docs` is a JSON array with the documents of their one-time
  * passwords. It can contain other credentials with such a text, so its reader checks the type.
+ *
+ * @param withOtp 1, or 0 for an empty array. Reading the credentials takes longer than reading the users
  */
-export function selectListedUsers(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres') {
+export function selectListedUsers(
+  db: Kysely<Tables>,
+  dialect: 'sqlite' | 'postgres',
+  withOtp: RawBuilder<number>,
+) {
   const docs: RawBuilder<string> =
     dialect === 'sqlite' ? sql`json_group_array(doc)` : sql`coalesce(json_agg(doc), '[]')`;
   return db
@@ -40,6 +46,7 @@ export function selectListedUsers(db: Kysely<Tables>, dialect: 'sqlite' | 'postg
       eb
         .selectFrom('credential')
         .select(docs.as('docs'))
+        .where(withOtp, '=', sql.lit(1))
         .whereRef('credential.user_id', '=', 'account.id')
         .where('credential.doc', 'like', '%"type":"otp"%')
         .as('otp_docs'),
@@ -66,7 +73,7 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
       .orderBy('account.id')
       .limit(1),
     'user.ofClient': users.where('account.service_account_client', '=', slot('client_uuid')).limit(1),
-    'user.listed': selectListedUsers(db, dialect)
+    'user.listed': selectListedUsers(db, dialect, sql`${slot('with_otp', 'account.enabled')}`)
       .where('account.realm_id', '=', slot('realm_id'))
       .where('account.service_account_client', 'is', null)
       .where('account.username', '>', slot('after'))

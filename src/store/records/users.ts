@@ -41,14 +41,17 @@ export function readUser(row: RowOf<'user.find'>): User {
   return user;
 }
 
-export function readListedUser(row: RowOf<'user.listed'>): ListedUser {
+/** @param withOtp false if the query did not select the one-time passwords */
+export function readListedUser(row: RowOf<'user.listed'>, withOtp: boolean): ListedUser {
   const user: ListedUser = {
     id: row.id,
     username: row.username,
     emailVerified: row.email_verified === 1,
     enabled: row.enabled === 1,
     ...JSON.parse(row.doc),
-    hasOtp: row.otp_docs !== '[]' && (JSON.parse(row.otp_docs) as string[]).some(isOtp),
+    ...(withOtp
+      ? { hasOtp: row.otp_docs !== '[]' && (JSON.parse(row.otp_docs) as string[]).some(isOtp) }
+      : {}),
   };
   if (row.email !== null) user.email = row.email;
   return user;

@@ -5,7 +5,7 @@ import type {
   Range,
   RealmConfiguration,
   SessionWithClients,
-  UserQuery,
+  UserListQuery,
   UserSessionQuery,
 } from '../contract/index.ts';
 import type { RowOf } from '../queries/compiled/types.ts';
@@ -64,7 +64,8 @@ export abstract class SqlLists extends SqlUserSearch {
     );
   }
 
-  async *userPages(query: UserQuery & Range): AsyncIterable<readonly ListedUser[]> {
+  async *userPages(query: UserListQuery): AsyncIterable<readonly ListedUser[]> {
+    const { withOtp = true } = query;
     const { planSearch } = await import('../queries/search-plan.ts');
     if (planSearch(query).selectsAll) return yield* this.#allUsers(query);
     const listing: Listing = { users: query.first + query.max };
@@ -80,12 +81,20 @@ export abstract class SqlLists extends SqlUserSearch {
       for (let from = 0; from < users.length; ) {
         const page = onePage(users.slice(from, from + PAGE));
         from += page.length;
-        const rows = await this.readListedUsers(page.map(({ id }) => id));
-        if (rows.length > 0) yield rows.map(readListedUser);
+        const rows = await this.readListedUsers(
+          page.map(({ id }) => id),
+          withOtp,
+        );
+        if (rows.length > 0) yield rows.map((row) => readListedUser(row, withOtp));
       }
   }
 
-  async *#allUsers({ realmId, first, max: most }: UserQuery & Range): AsyncIterable<readonly ListedUser[]> {
+  async *#allUsers({
+    realmId,
+    first,
+    max: most,
+    withOtp = true,
+  }: UserListQuery): AsyncIterable<readonly ListedUser[]> {
     const start = first === 0 ? { username: '' } : await this.#skipUsers(realmId, first);
     if (start === undefined) return;
     const pages = inPages({ first: 0, max: most }, ({ max, after }: Place<RowOf<'user.listed'>>) =>
@@ -93,9 +102,10 @@ export abstract class SqlLists extends SqlUserSearch {
         realm_id: realmId,
         after: after?.username ?? start.username,
         max,
+        with_otp: withOtp ? 1 : 0,
       }),
     );
-    for await (const rows of pages) yield rows.map(readListedUser);
+    for await (const rows of pages) yield rows.map((row) => readListedUser(row, withOtp));
   }
 
   /**

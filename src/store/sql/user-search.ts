@@ -42,9 +42,9 @@ export abstract class SqlUserSearch extends SqlLogin {
   }
 
   /** Reads users for a list, sorted by username. */
-  protected async readListedUsers(ids: readonly string[]): Promise<RowOf<'user.listed'>[]> {
+  protected async readListedUsers(ids: readonly string[], withOtp: boolean): Promise<RowOf<'user.listed'>[]> {
     const { compiler, listedUsers } = await import('../queries/index.ts');
-    return this.search(listedUsers(compiler(this.dialect), this.dialect, ids));
+    return this.search(listedUsers(compiler(this.dialect), this.dialect, ids, withOtp));
   }
 
   /** Finds a page of the users that match, sorted by username. All pages of a listing take the same way. */

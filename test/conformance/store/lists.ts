@@ -73,6 +73,15 @@ export function listRules(rule: Rule): void {
       ['bob true'],
       ['carol false'],
     ]);
+    for (const query of [{}, { search: 'bob' }])
+      for await (const page of store.userPages({
+        realmId: 'realm-1',
+        first: 0,
+        max: 100,
+        withOtp: false,
+        ...query,
+      }))
+        assert.ok(page.every((user) => !('hasOtp' in user)));
   });
 
   rule('lists the sessions of a user by id, page by page, and those with one client', async (store) => {

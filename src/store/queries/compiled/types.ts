@@ -71,7 +71,7 @@ export interface Queries {
   'user.byUsername': { slots: Pick<Tables['account'], 'realm_id' | 'username'>; row: Tables['account'] & { role_ids: string; group_ids: string } };
   'user.byEmail': { slots: Pick<Tables['account'], 'realm_id'> & { email: NonNullable<Tables['account']['email']> }; row: Tables['account'] & { role_ids: string; group_ids: string } };
   'user.ofClient': { slots: { client_uuid: NonNullable<Tables['account']['service_account_client']> }; row: Tables['account'] & { role_ids: string; group_ids: string } };
-  'user.listed': { slots: Pick<Tables['account'], 'realm_id'> & { after: Tables['account']['username']; max: number }; row: Pick<Tables['account'], 'id' | 'username' | 'email' | 'email_verified' | 'enabled' | 'doc'> & { otp_docs: string } };
+  'user.listed': { slots: Pick<Tables['account'], 'realm_id'> & { with_otp: Tables['account']['enabled']; after: Tables['account']['username']; max: number }; row: Pick<Tables['account'], 'id' | 'username' | 'email' | 'email_verified' | 'enabled' | 'doc'> & { otp_docs: string } };
   'user.requiredActions': { slots: Pick<Tables['account'], 'realm_id'>; row: { actions: string; users: number } };
   'user.unverified': { slots: Pick<Tables['account'], 'realm_id'>; row: { users: number } };
   'account.skip': { slots: Pick<Tables['account'], 'realm_id'> & { after: Tables['account']['username']; first: number }; row: Pick<Tables['account'], 'username'> };
