@@ -176,6 +176,28 @@ test('an administrator manages users, groups and roles in the console', async (t
     await says('No consents');
   });
 
+  await t.test('chooses the users that a file names, and says which the realm does not have', async () => {
+    await open('users');
+    await button('Choose from a file').click();
+    const file = (content: string) => ({
+      name: 'users.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(content),
+    });
+    await dialog.getByLabel('File').setInputFiles(file('email,name\na@example.org,A\n'));
+    await says('The first line has no column username, but email, name');
+    await checkScreen(page, 'users-of-file-refused');
+    await dialog.getByLabel('File').setInputFiles(file('username,email\nrose,x\nLILY,y\nnobody,z\n'));
+    await says('2 users found');
+    await dialog.getByRole('listitem').filter({ hasText: 'nobody' }).waitFor();
+    await checkScreen(page, 'users-of-file');
+    await press('Choose 2 users');
+    await button('2 users chosen').waitFor();
+    await checkScreen(page, 'users-of-file-chosen');
+    assert.equal(await page.getByLabel('Choose rose').isChecked(), true);
+    await button('Choose none').click();
+  });
+
   await t.test('changes several users, and reports each of them', async () => {
     await open('users');
     for (const name of ['iris', 'ivy', 'lily']) await page.getByLabel(`Choose ${name}`).check();

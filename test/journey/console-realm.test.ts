@@ -262,5 +262,21 @@ test('an administrator changes the settings and keys of a realm, exports, import
     assert.equal((await api('/park')).status, 404);
   });
 
+  await t.test('imports an exported file under another name', async () => {
+    await button('Import').click();
+    await dialog.getByLabel('File').setInputFiles({
+      name: 'realm.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(exported),
+    });
+    await dialog.getByLabel('Name of the new realm').fill('orchard');
+    await dialog.getByText('Creates realm orchard').waitFor();
+    await checkScreen(page, 'import-as');
+    await dialog.getByRole('button', { name: 'Import' }).click();
+    await page.getByText('Realm orchard').first().waitFor();
+    await page.getByRole('heading', { name: 'Users', level: 1 }).waitFor();
+    assert.equal((await api('/orchard/groups')).json[0].name, 'flowers');
+  });
+
   assert.deepEqual(complaints, []);
 });

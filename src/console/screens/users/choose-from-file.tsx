@@ -1,4 +1,5 @@
 import { Alert } from '@patternfly/react-core/dist/dynamic/components/Alert';
+import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { FormGroup } from '@patternfly/react-core/dist/dynamic/components/Form';
 import { Progress } from '@patternfly/react-core/dist/dynamic/components/Progress';
 import { useEffect, useId, useRef, useState } from 'react';
@@ -31,6 +32,7 @@ export function ChooseFromFile(props: {
   const api = useApi();
   const field = useId();
   const [search, setSearch] = useState<Search>();
+  const [file, setFile] = useState<File>();
   const [fault, setFault] = useState<string>();
   const stopping = useRef(new AbortController());
   useEffect(() => () => stopping.current.abort(), []);
@@ -96,6 +98,7 @@ export function ChooseFromFile(props: {
           className="file"
           onChange={(event) => {
             const file = event.target.files?.[0];
+            setFile(file);
             if (file !== undefined) void start(file);
           }}
         />
@@ -112,6 +115,11 @@ export function ChooseFromFile(props: {
           />
           <Listed title="The realm does not have these users" names={search.missing} />
           <Listed title="The service could not look for these users" names={search.failed} />
+          {isDone && search.failed.length > 0 && file !== undefined ? (
+            <Button variant="secondary" onClick={() => void start(file)}>
+              Look for the users again
+            </Button>
+          ) : null}
         </>
       )}
     </FormDialog>
