@@ -10,7 +10,7 @@ export const STATUS_NAMES = {
   DATABASE_UNREADABLE: 'the database cannot be read',
   REALMS_UNKNOWN:
     'the administrator of `.env` cannot read the realms, so their keys and settings are unknown',
-  BACKUPS_UNREADABLE: 'the backup root cannot be read',
+  BACKUPS_UNREADABLE: 'the backup root cannot be read, or its file system hangs',
   BACKUP_MISSING: 'the backup root has no set that can be restored',
   BACKUP_TOO_OLD: 'the newest set is older than `backup.maxAgeHours`',
   BACKUP_PART_TOO_OLD:
@@ -22,11 +22,11 @@ export const STATUS_NAMES = {
   MIRROR_FAILED: 'the last backup did not copy every set to the mirror',
   MIRROR_MISSING: 'no mirror is configured, so a fire destroys the service together with its backups',
   VERIFY_MISSING: 'no set was ever verified with `idkit verify`, or the newest set has no verdict',
-  VERIFY_TOO_OLD: 'the last verification was more than 32 days ago',
+  VERIFY_TOO_OLD: 'the last verification was more than 32 days ago, or is dated in the future',
   VERIFY_FAILED: 'the last verification failed or had findings',
   VERIFY_WITHOUT_PASSPHRASE: 'the newest set was verified without its passphrase',
   DRILL_MISSING: 'no set was ever restored in a drill; a finding once the oldest backup is 32 days old',
-  DRILL_TOO_OLD: 'the last drill was more than 32 days ago',
+  DRILL_TOO_OLD: 'the last drill was more than 32 days ago, or is dated in the future',
   DRILL_FAILED: 'the last drill failed',
   SCHEDULE_MISSING: 'no timer and no cron line for a backup of this platform was found',
   SCHEDULE_FAILED: 'the last run of a timer failed',

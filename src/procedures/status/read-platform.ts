@@ -186,10 +186,11 @@ export async function readParts(platform: Platform): Promise<Read<FoundParts>> {
 
 function judgePart({ name, health, restarts, detail }: Component): readonly Judgement[] {
   const judgements: Judgement[] = [];
-  if (health === 'DOWN')
-    judgements.push(
-      finding('PART_DOWN', `${name} is not up: ${detail ?? 'the reason is unknown'}; run idkit up`),
-    );
+  if (health === 'DOWN') {
+    const reason = detail ?? 'the reason is unknown';
+    const advice = reason.includes('idkit up') ? '' : '; run idkit up';
+    judgements.push(finding('PART_DOWN', `${name} is not up: ${reason}${advice}`));
+  }
   if (restarts >= MANY_RESTARTS)
     judgements.push(
       finding('PART_RESTARTS', `the engine restarted ${name} ${restarts} times; its log says why`),

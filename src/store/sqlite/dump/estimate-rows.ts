@@ -46,13 +46,15 @@ function readKept(database: DatabaseSync): ReadonlyMap<string, number> {
 /** Returns how many rows there are between the first and the last one. Undefined if the table has no readable numbers. */
 function readSpan(database: DatabaseSync, table: string): number | undefined {
   const name = identifier(table);
-  // A query of both at once would read the whole table.
+  // SQLite reads the whole table for a query of min and max together. Numbers have 64 bits, so SQL subtracts them.
   const row = database
-    .prepare(`SELECT (SELECT min(rowid) FROM ${name}) AS first, (SELECT max(rowid) FROM ${name}) AS last`)
+    .prepare(
+      `SELECT CASE typeof(first) WHEN 'integer' THEN CAST(last AS REAL) - first + 1 WHEN 'null' THEN 0 END AS span
+        FROM (SELECT (SELECT min(rowid) FROM ${name}) AS first, (SELECT max(rowid) FROM ${name}) AS last)`,
+    )
     .get();
-  const [first, last] = [row?.['first'], row?.['last']];
-  if (first === null) return 0;
-  return typeof first === 'number' && typeof last === 'number' ? last - first + 1 : undefined;
+  const span = row?.['span'];
+  return typeof span === 'number' ? span : undefined;
 }
 
 function countFirst(database: DatabaseSync, table: string): number {
