@@ -44,16 +44,11 @@ function send(request: Request, token: string): Promise<Response> {
 }
 
 /** Rejects with the reason of the signal when it aborts. The work continues, because other callers share it. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
     if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    signal.addEventListener('abort', stop);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }
