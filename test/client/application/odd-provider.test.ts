@@ -151,24 +151,6 @@ test('no error contains a token, even if a log prints it with all causes', async
   }
 });
 
-test('fetch rejects with the reason of its signal while it waits for a new token', async (t) => {
-  const api = await startService(t, () => ({ status: 401 }));
-  const faults = { token: { hang: true } } as const;
-  const { session, provider } = await open(t, faults, {
-    apiOrigins: [api.baseUrl],
-    timeoutMilliseconds: 2_000,
-  });
-  await session.resume('refresh-0');
-  const reason = new Error('the user left the page');
-  const controller = new AbortController();
-  const request = session.fetch(api.baseUrl, { signal: controller.signal });
-  const sent = () => provider.requests.filter(({ path }) => path === '/token').length;
-  await until(() => sent() === 2, 'the renewal waits for its response');
-  controller.abort(reason);
-  await assert.rejects(request, reason);
-  assert.equal(session.state.name, 'logged_in');
-});
-
 test('a redirect of an API to another origin does not receive the token', async (t) => {
   const other = await startService(t, () => ({ json: {} }));
   const api = await startService(t, () => ({ status: 307, headers: { location: `${other.baseUrl}/x` } }));
