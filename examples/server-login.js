@@ -11,7 +11,12 @@ const { BASE_URL = 'http://127.0.0.1:8080', REALM = 'example', API = 'http://127
 const { PORT = '3001', ORIGIN = `http://localhost:${PORT}`, CLIENT_SECRET } = process.env;
 /** A session that nobody uses ends after this time. Until then, its tokens are renewed. */
 const IDLE_MILLISECONDS = 30 * 60_000;
-const COOKIE = 'portal';
+/** A login that nobody completes ends after this time, so that it does not fill the memory. */
+const LOGIN_MILLISECONDS = 10 * 60_000;
+/** The seconds for which the realm allows to repeat a refresh whose response was lost: its `refreshGraceSeconds`. */
+const REFRESH_GRACE_SECONDS = Number(process.env.REFRESH_GRACE_SECONDS ?? 0);
+/** Over https, the prefix keeps other hosts of the domain from setting the cookie. */
+const COOKIE = ORIGIN.startsWith('https:') ? '__Host-portal' : 'portal';
 
 /** The sessions of this process, by the value of their cookie. Several processes need a shared store instead. */
 const sessions = new Map();
@@ -28,7 +33,8 @@ function keep(entry) {
 
 function touch(entry) {
   clearTimeout(entry.timer);
-  entry.timer = setTimeout(() => drop(entry), IDLE_MILLISECONDS).unref();
+  const milliseconds = userOf(entry) === undefined ? LOGIN_MILLISECONDS : IDLE_MILLISECONDS;
+  entry.timer = setTimeout(() => drop(entry), milliseconds).unref();
 }
 
 function drop(entry) {
@@ -56,14 +62,18 @@ const routes = {
     send(response, page);
   },
 
-  async 'GET /login'(_request, response) {
-    const entry = {};
+  async 'GET /login'(request, response) {
+    const returnTo = ownAddress(new URL(request.url, ORIGIN).searchParams.get('returnTo'));
+    // A link on another site must not end the session of a user who is logged in.
+    if (userOf(find(request)) !== undefined) return response.writeHead(303, { location: returnTo }).end();
+    const entry = { returnTo };
     entry.session = openNativeSession({
       issuer: `${BASE_URL}/realms/${REALM}`,
       clientId: 'portal',
       clientSecret: () => CLIENT_SECRET,
       redirectUri: `${ORIGIN}/callback`,
       apiOrigins: [new URL(API).origin],
+      refreshGraceSeconds: REFRESH_GRACE_SECONDS,
       openUrl: (url) => {
         entry.url = url;
       },
@@ -77,18 +87,22 @@ const routes = {
     if (entry === undefined) return response.writeHead(303, { location: '/login' }).end();
     await entry.session.completeLogin(new URL(request.url, ORIGIN).href);
     // The new cookie is one that nobody else could have set before the login.
-    response.writeHead(303, { location: '/', 'set-cookie': keep(entry) }).end();
+    response.writeHead(303, { location: entry.returnTo, 'set-cookie': keep(entry) }).end();
   },
 
   async 'GET /orders'(request, response) {
     const entry = find(request);
-    if (userOf(entry) === undefined) return response.writeHead(303, { location: '/login' }).end();
+    if (userOf(entry) === undefined)
+      return response.writeHead(303, { location: '/login?returnTo=%2Forders' }).end();
     const answer = await entry.session.fetch(`${API}/orders`);
     const lines = answer.ok ? (await answer.json()).orders.map(({ what }) => what) : ['no access'];
     send(response, `<ul>${lines.map((line) => `<li>${escapeHtml(line)}</li>`).join('')}</ul>`);
   },
 
   async 'POST /logout'(request, response) {
+    // SameSite=Lax does not keep other hosts of the same domain from sending this form.
+    if (request.headers.origin !== ORIGIN)
+      return response.writeHead(403).end('The request is from another site.');
     const entry = find(request);
     // The service ends its session too, so the next login requires the password again.
     if (entry !== undefined) await entry.session.logout().finally(() => drop(entry));
@@ -98,6 +112,13 @@ const routes = {
 
 function userOf(entry) {
   return entry?.session.state.name === 'logged_in' ? entry.session.state.user : undefined;
+}
+
+/** Returns the address if it belongs to this server, otherwise that of the first page. */
+function ownAddress(address) {
+  const url = URL.canParse(address ?? '', ORIGIN) ? new URL(address ?? '', ORIGIN) : new URL(ORIGIN);
+  // The whole address, because the path alone can begin with `//`, which a browser reads as another host.
+  return url.origin === ORIGIN ? url.href : `${ORIGIN}/`;
 }
 
 function send(response, body) {

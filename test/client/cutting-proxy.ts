@@ -36,7 +36,7 @@ export async function startCuttingProxy(t: TestContext): Promise<CuttingProxy> {
       socket.on('close', () => sockets.delete(socket));
     }
     client.on('close', () => service.end());
-    client.on('data', (data) => {
+    client.on('data', (data: Buffer) => {
       if (data.includes('grant_type=refresh_token')) {
         refreshes += 1;
         fault = faults.shift();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startExampleRealm } from '../client/example-realm.ts';
+import { passLogin } from '../client/pass-login.ts';
 import { freePort } from '../free-port.ts';
 import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
 import { runExample } from './run-example.ts';
@@ -49,7 +50,7 @@ test('a server logs a user in with a confidential client, and the browser gets o
     headers: { cookie: `portal=${before?.value}` },
     redirect: 'manual',
   });
-  assert.deepEqual([stranger.status, stranger.headers.get('location')], [303, '/login']);
+  assert.deepEqual([stranger.status, stranger.headers.get('location')], [303, '/login?returnTo=%2Forders']);
 
   await page.goto(url!);
   await page.getByRole('button', { name: 'Log out' }).click();
@@ -77,3 +78,41 @@ test('without its secret, the server names the cause in its log', async (t) => {
   assert.equal(callback.status, 502);
   await portal.printed(/secret_missing: .*the secret of the client portal is empty/);
 });
+
+test('after the login, the server returns to its own pages only, and a form of another site does not log out', async (t) => {
+  const port = await freePort();
+  const realm = await startExampleRealm(t, (text) => text.replaceAll('localhost:3001', `localhost:${port}`));
+  const origin = `http://localhost:${port}`;
+  const env = { BASE_URL: realm.address, PORT: String(port), CLIENT_SECRET };
+  await runExample(t, 'server-login.js', env).printed(/the portal is on/);
+  const get = (path: string, cookie = '') =>
+    fetch(`${origin}${path}`, { headers: { cookie }, redirect: 'manual' });
+  const logIn = async (returnTo: string) => {
+    const login = await get(`/login?returnTo=${encodeURIComponent(returnTo)}`);
+    const address = await passLogin(new URL(login.headers.get('location')!), 'alice');
+    const callback = await get(address.slice(origin.length), cookieOf(login));
+    assert.equal(callback.status, 303);
+    return { location: callback.headers.get('location'), cookie: cookieOf(callback) };
+  };
+  for (const [returnTo, location] of [
+    ['/orders?page=2', `${origin}/orders?page=2`],
+    ['https://evil.example/', `${origin}/`],
+    ['//evil.example/', `${origin}/`],
+    ['/\\evil.example/', `${origin}/`],
+    ['/.//evil.example/', `${origin}//evil.example/`],
+    ['javascript:alert(1)', `${origin}/`],
+  ] as const)
+    assert.equal((await logIn(returnTo)).location, location, returnTo);
+
+  const { cookie } = await logIn('/');
+  for (const from of ['https://evil.example', undefined, origin]) {
+    const headers = { cookie, ...(from === undefined ? {} : { origin: from }) };
+    const { status } = await fetch(`${origin}/logout`, { method: 'POST', headers, redirect: 'manual' });
+    assert.equal(status, from === origin ? 303 : 403);
+    assert.equal(/Hello/.test(await (await get('/', cookie)).text()), from !== origin);
+  }
+});
+
+function cookieOf(response: Response): string {
+  return response.headers.getSetCookie().map((line) => line.split(';')[0])[0] ?? '';
+}

@@ -11,8 +11,7 @@ export interface TokenSource {
  * Returns a `fetch` that sends the access token, but only to `origins`. After a 401, it renews the token and repeats
  * the request once. The caller gets the 401 if the second response is also a 401, or if the renewal fails.
  *
- * @throws ClientError `not_allowed` for an address outside `origins`, `logged_out`, `unreachable`. The reason of the
- * request's signal, if it aborts the request
+ * @throws ClientError `not_allowed` for an address outside `origins`, `logged_out`, `unreachable`
  */
 export function bearerFetch(source: TokenSource, origins: readonly string[]): typeof fetch {
   return async (input, init) => {
@@ -25,10 +24,10 @@ export function bearerFetch(source: TokenSource, origins: readonly string[]): ty
       );
     }
     const retry = request.clone();
-    const token = await unlessAborted(source.accessToken(), request.signal);
+    const token = await source.accessToken();
     const response = await send(request, token);
     if (response.status !== 401) return response;
-    const renewed = await unlessAborted(source.renewRejected(token), request.signal).catch((error) => {
+    const renewed = await source.renewRejected(token).catch((error) => {
       if (error instanceof ClientError) return token;
       throw error;
     });
@@ -41,19 +40,4 @@ export function bearerFetch(source: TokenSource, origins: readonly string[]): ty
 function send(request: Request, token: string): Promise<Response> {
   request.headers.set('authorization', `Bearer ${token}`);
   return fetch(request);
-}
-
-/** Rejects with the reason of the signal when it aborts. The work continues, because other callers share it. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

@@ -13,20 +13,25 @@ export interface ProviderOptions {
   timeoutMilliseconds?: number;
 }
 
-/** Maximum timeout of a request in milliseconds. Timers cannot wait longer. */
-const LONGEST_TIMEOUT_MILLISECONDS = 2 ** 31 - 1;
-
 /**
- * Returns the timeout of a request in milliseconds.
+ * Returns an option that is a number from 0 to `most`, or its default.
  *
- * @throws TypeError if the option is not a number above 0, or too large for a timer
+ * @throws TypeError with the name of the option
  */
-export function requestTimeout({ timeoutMilliseconds: timeout = 30_000 }: ProviderOptions): number {
-  if (Number.isFinite(timeout) && timeout > 0 && timeout <= LONGEST_TIMEOUT_MILLISECONDS)
-    return Math.ceil(timeout);
-  throw new TypeError(
-    `timeoutMilliseconds is ${timeout}, but must be a number from 1 to ${LONGEST_TIMEOUT_MILLISECONDS}`,
-  );
+export function readNumber<N extends string>(
+  options: { readonly [name in N]?: number },
+  name: N,
+  standard: number,
+  most: number,
+): number {
+  const value: number = options[name] ?? standard;
+  if (Number.isFinite(value) && value >= 0 && value <= most) return value;
+  throw new TypeError(`${name} is ${value}, but must be from 0 to ${most}`);
+}
+
+/** Returns the timeout of a request in milliseconds. A timer cannot be longer. @throws TypeError */
+export function requestTimeout(options: ProviderOptions): number {
+  return readNumber(options, 'timeoutMilliseconds', 30_000, 2 ** 31 - 1);
 }
 
 /** Sends requests to one service and turns each failure into a ClientError. */
@@ -68,7 +73,7 @@ export function openProvider(options: ProviderOptions): Provider {
     let response: Response;
     try {
       response = await send({
-        signal: () => AbortSignal.timeout(timeout),
+        signal: () => AbortSignal.timeout(Math.ceil(timeout)),
         [oauth.allowInsecureRequests]: issuer.protocol === 'http:',
       });
     } catch (cause) {
@@ -135,11 +140,9 @@ function isArgumentError(error: unknown): boolean {
  * Copies the name, the message and the code of an error. The errors of oauth4webapi also have the response as their
  * cause, and a log that prints an error with its causes would contain the tokens.
  */
-export function withoutContent(error: unknown): unknown {
-  if (!(error instanceof Error)) return undefined;
-  const copy = new Error(error.message);
-  copy.name = error.name;
-  return 'code' in error ? Object.assign(copy, { code: error.code }) : copy;
+export function withoutContent(error: unknown): Error {
+  const { name, message, code } = error as Error & { code?: unknown };
+  return Object.assign(new Error(message), { name, code });
 }
 
 function text(value: unknown): string | undefined {

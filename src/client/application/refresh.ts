@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import { ClientError } from './client-error.ts';
-import type { Provider } from './provider.ts';
+import { type Provider, readNumber } from './provider.ts';
 import { parseTokenSet, type TokenSet } from './token-set.ts';
 
 /** The service used the refresh token, but the client did not receive the token that replaced it. */
@@ -18,8 +18,6 @@ export type Refresh = (refreshToken: string, before?: TokenSet, usedFor?: number
 const ATTEMPTS = 4;
 /** The pause before the first repetition. It doubles after each one. */
 const PAUSE_MILLISECONDS = 500;
-/** Minimum timeout of a request that can be repeated. */
-const SHORTEST_TIMEOUT_MILLISECONDS = 2_000;
 /** Maximum grace period of idkit in seconds (docs/keycloak/tokens.md#grace). */
 const MOST_GRACE_SECONDS = 300;
 
@@ -29,13 +27,8 @@ const MOST_GRACE_SECONDS = 300;
  *
  * @throws TypeError if the number of seconds is not in the range of the service's setting
  */
-export function repeatWindow(graceSeconds = 0): number {
-  if (!Number.isFinite(graceSeconds) || graceSeconds < 0 || graceSeconds > MOST_GRACE_SECONDS) {
-    throw new TypeError(
-      `refreshGraceSeconds is ${graceSeconds}, but must be a number from 0 to ${MOST_GRACE_SECONDS}`,
-    );
-  }
-  return graceSeconds * 800;
+export function repeatWindow(options: { refreshGraceSeconds?: number }): number {
+  return readNumber(options, 'refreshGraceSeconds', 0, MOST_GRACE_SECONDS) * 800;
 }
 
 /**
@@ -59,7 +52,7 @@ export function openRefresh(
 ): Refresh {
   /** The token that the service is known to have used, and when it was first sent. */
   let used: { refreshToken: string; since: number } | undefined;
-  const quick = Math.max(SHORTEST_TIMEOUT_MILLISECONDS, Math.min(window, timeout) / ATTEMPTS);
+  const quick = Math.min(window, timeout) / ATTEMPTS;
 
   return async (refreshToken, before, usedFor = 0) => {
     const server = await provider.server();
@@ -77,11 +70,8 @@ export function openRefresh(
           oauth.refreshTokenGrantRequest(server, provider.client, authentication, refreshToken, transport),
         async (response) => {
           // A response in another format comes from a proxy.
-          if (
-            response.status === 200 &&
-            /^application\/json\b/i.test(response.headers.get('content-type') ?? '')
-          )
-            used = { refreshToken, since };
+          const isJson = response.headers.get('content-type')?.startsWith('application/json');
+          if (response.status === 200 && isJson) used = { refreshToken, since };
           return oauth.processRefreshTokenResponse(server, provider.client, response);
         },
         limit,
@@ -92,20 +82,17 @@ export function openRefresh(
     for (let attempt = 1; ; attempt++) {
       // Callers that lost the response at the same time, because a proxy restarted, return at different times.
       const pause = PAUSE_MILLISECONDS * 2 ** (attempt - 1) * (1 + Math.random() / 2);
-      const last = Math.min(end, since + window) - pause;
-      const again = attempt < ATTEMPTS && performance.now() + quick <= last;
+      const rest = Math.min(end, since + window) - pause - performance.now();
+      const again = attempt < ATTEMPTS && rest > 0;
       try {
-        const tokens = await send(again ? quick : timeout);
+        // Only the last request has time for a slow service, because the others can be repeated.
+        const tokens = await send(again ? Math.min(quick, rest) : timeout);
         used = undefined;
         return tokens;
       } catch (error) {
         if (used === undefined && !mayBeLost(error)) throw error;
-        if (attempt < ATTEMPTS && performance.now() <= last) {
-          await new Promise((resolve) => setTimeout(resolve, pause));
-          continue;
-        }
-        if (used !== undefined && performance.now() - since >= window) throw lost(error);
-        throw error;
+        if (!again) throw used !== undefined && performance.now() - since >= window ? lost(error) : error;
+        await new Promise((resolve) => setTimeout(resolve, pause));
       }
     }
   };
@@ -123,9 +110,5 @@ function mayBeLost(error: unknown): boolean {
 }
 
 function lost(cause?: unknown): LostResponse {
-  return new LostResponse(
-    'unexpected_answer',
-    'the service renewed the session, but its response was lost; log in again',
-    cause === undefined ? {} : { cause },
-  );
+  return new LostResponse('unexpected_answer', 'the response to a refresh was lost; log in again', { cause });
 }

@@ -156,7 +156,7 @@ const KEPT_CODES: readonly ClientErrorCode[] = ['unreachable', 'secret_missing',
 export function openSession(options: SessionOptions, place: Place): OpenSession {
   const provider = openProvider(options);
   const { client } = provider;
-  const window = repeatWindow(options.refreshGraceSeconds);
+  const window = repeatWindow(options);
   let closed = false;
   let state = place.initial;
   /** The `sub` of the last user. After a lost session, the tab takes over only tokens of the same user. */
@@ -166,11 +166,11 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
     if (event.type === 'tokens') user = event.user['sub'];
     const step = nextStep(state, event);
     state = step.state;
-    runCallback('onChange', () => options.onChange?.(state));
+    void runCallback('onChange', () => options.onChange?.(state));
     if (step.report && event.type === 'ended') {
       const { type: _, ...ended } = event;
       const report = { ...ended, at: new Date(place.clock.now()).toISOString() };
-      runCallback('onUnexpectedLogin', () => (options.onUnexpectedLogin ?? warn)(report));
+      void runCallback('onUnexpectedLogin', () => (options.onUnexpectedLogin ?? warn)(report));
     }
     if (step.startLogin) place.whenSeen(() => void loginAgain());
   };
@@ -319,13 +319,11 @@ function refusalOf(error: unknown): RefusalDetails {
  * Runs a callback of the application. Logs its errors, because they must not stop a renewal or a logout. The callback can
  * be asynchronous: a rejection without a handler would end a Node.js process.
  */
-function runCallback(name: string, work: () => unknown): void {
-  const log = (error: unknown): void =>
-    console.error(`idkit: the application's ${name} threw an error`, error);
+async function runCallback(name: string, work: () => unknown): Promise<void> {
   try {
-    Promise.resolve(work()).catch(log);
+    await work();
   } catch (error) {
-    log(error);
+    console.error(`idkit: the application's ${name} threw an error`, error);
   }
 }
 

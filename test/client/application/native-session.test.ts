@@ -9,6 +9,7 @@ import {
 } from '../../../src/client/application/index.ts';
 import { post } from '../../journey/idkit.ts';
 import { startExampleRealm, until } from '../example-realm.ts';
+import { passLogin } from '../pass-login.ts';
 import { startService } from '../token-service.ts';
 
 /** The callbacks that a session has called, in order. */
@@ -254,20 +255,3 @@ test('login rejects with callback_failed if openUrl throws, and the session is l
   // An empty refresh token is a mistake of the caller, not an unreachable service.
   await assert.rejects(session.resume(''), { code: 'login_failed', message: /refreshToken/ });
 });
-
-/** Submits the login form as a browser does, and returns the address to which the service redirects. */
-async function passLogin(url: URL, username: string): Promise<string> {
-  const page = await fetch(url);
-  const cookie = page.headers
-    .getSetCookie()
-    .map((line) => line.split(';')[0])
-    .join('; ');
-  const [, action = ''] = /action="([^"]+)"/.exec(await page.text()) ?? [];
-  const response = await fetch(new URL(action.replaceAll('&amp;', '&'), url), {
-    method: 'POST',
-    headers: { cookie },
-    body: new URLSearchParams({ username, password: `change-me-${username}` }),
-    redirect: 'manual',
-  });
-  return response.headers.get('location') ?? assert.fail(`the login returned ${response.status}`);
-}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import {
   type NativeSessionOptions,
   openNativeSession,
@@ -17,14 +18,17 @@ interface Faults {
   endpoints?: Record<string, string | undefined>;
   /** The response of the logout endpoint. */
   logout?: Reply;
+  /** The response of the token endpoint to all requests but the first. */
+  token?: Reply;
 }
 
 async function open(
   t: Parameters<typeof startService>[0],
-  { lifetime = 300, endpoints = {}, logout = { status: 204 } }: Faults = {},
+  { lifetime = 300, endpoints = {}, logout = { status: 204 }, token }: Faults = {},
   options: Partial<NativeSessionOptions> = {},
 ) {
   const tokens = issuer(lifetime);
+  let issued = 0;
   const provider = await startService(t, (request): Reply => {
     const { baseUrl } = provider;
     const document = {
@@ -35,7 +39,9 @@ async function open(
       ...endpoints,
     };
     if (request.path === '/.well-known/openid-configuration') return { json: document };
-    return request.path === '/logout' ? logout : tokens(request);
+    if (request.path === '/logout') return logout;
+    issued += 1;
+    return issued > 1 && token !== undefined ? token : tokens(request);
   });
   const opened: URL[] = [];
   const session = openNativeSession({
@@ -63,6 +69,7 @@ test('logout ends the local session, and rejects if the service responds with an
   for (const [status, code] of [
     [503, 'unreachable'],
     [400, 'refused'],
+    [302, 'unexpected_answer'],
   ] as const) {
     const states: SessionState[] = [];
     const { session } = await open(t, { logout: { status } }, { onChange: (state) => states.push(state) });
@@ -111,4 +118,47 @@ test('logs an error that onChange throws, and continues with renewals and the lo
   await session.logout();
   assert.equal(session.state.name, 'logged_out');
   assert.ok(logged.length >= 4 && logged.every((one) => one === fault));
+});
+
+test('logs a rejection of an asynchronous callback, which would end the process without a handler', async (t) => {
+  const logged: unknown[] = [];
+  t.mock.method(console, 'error', (_text: string, error: unknown) => logged.push(error));
+  const fault = new Error('a fault of the application');
+  const { session } = await open(t, {}, { onChange: () => Promise.reject(fault) as unknown as undefined });
+  await session.resume('refresh-0');
+  await until(() => logged.length === 2, 'the session has logged the rejections');
+  assert.deepEqual(logged, [fault, fault]);
+});
+
+test('no error contains a token, even if a log prints it with all causes', async (t) => {
+  const secret = 'top-secret-token';
+  const json = { access_token: secret, refresh_token: secret, expires_in: 300 };
+  for (const token of [
+    { json: { ...json, token_type: 'mac' } },
+    { json: { ...json, token_type: 'Bearer', id_token: `${secret}.x.y` } },
+    { text: `{"access_token":"${secret}","refr` },
+    { text: `"${secret}` },
+    { status: 400, json: { error: 'invalid_grant', ...json } },
+    { status: 200, text: secret, headers: { 'content-type': 'text/html' } },
+  ]) {
+    const { session } = await open(t, { token });
+    await session.resume('refresh-0');
+    const error = await session.resume(secret).then(
+      () => assert.fail('the response is faulty'),
+      (error: unknown) => error,
+    );
+    assert.doesNotMatch(inspect(error, { depth: 20, showHidden: true }), /top-secret/);
+  }
+});
+
+test('a redirect of an API to another origin does not receive the token', async (t) => {
+  const other = await startService(t, () => ({ json: {} }));
+  const api = await startService(t, () => ({ status: 307, headers: { location: `${other.baseUrl}/x` } }));
+  const { session } = await open(t, {}, { apiOrigins: [api.baseUrl] });
+  await session.resume('refresh-0');
+  await session.fetch(api.baseUrl);
+  assert.deepEqual(
+    [api.requests, other.requests].map((requests) => requests.map(({ authorization }) => authorization)),
+    [['Bearer access-1'], [undefined]],
+  );
 });
