@@ -26,7 +26,7 @@ export function readNumber<N extends string>(
 ): number {
   const value: number = options[name] ?? standard;
   if (Number.isFinite(value) && value >= 0 && value <= most) return value;
-  throw new TypeError(`${name} is ${value}, but must be from 0 to ${most}`);
+  throw new TypeError(`${name} is ${value}, not from 0 to ${most}`);
 }
 
 /** Returns the timeout of a request in milliseconds. A timer cannot be longer. @throws TypeError */

@@ -101,14 +101,9 @@ export function openRefresh(
 /** Whether the service may have used the token although it returned no tokens. */
 function mayBeLost(error: unknown): boolean {
   // A response with an OAuth error, or with 429, comes from the service itself, which has not used the token.
-  return (
-    error instanceof ClientError &&
-    error.code === 'unreachable' &&
-    error.error === undefined &&
-    error.status !== 429
-  );
+  return error instanceof ClientError && error.code === 'unreachable' && !error.error && error.status !== 429;
 }
 
 function lost(cause?: unknown): LostResponse {
-  return new LostResponse('unexpected_answer', 'the response to a refresh was lost; log in again', { cause });
+  return new LostResponse('unexpected_answer', 'the response to a refresh was lost', { cause });
 }

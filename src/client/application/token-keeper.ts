@@ -122,10 +122,7 @@ export function openTokenKeeper(
       else if (message.type === 'using') inUse = message;
       else if (message.type === 'unused') {
         if (inUse?.id === message.id) inUse = undefined;
-        const error = new ClientError(
-          'unreachable',
-          'the service did not respond to another tab moments ago',
-        );
+        const error = new ClientError('unreachable', 'the service did not respond to another tab');
         failure = { at: clock.now(), error };
       } else if (held !== undefined && (message.id === held.id || message.session === held.session)) {
         const { type: _, id: __, session: ___, reason, ...details } = message;
@@ -227,7 +224,7 @@ export function openTokenKeeper(
     },
     put(tokens) {
       // Otherwise a login that completes late would renew its tokens for ever.
-      if (closed) throw new ClientError('logged_out', 'the session is closed');
+      if (closed) throw loggedOut();
       peers.send({ type: 'tokens', tokens });
       take(tokens);
     },
