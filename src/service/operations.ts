@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { overviewRoot, type RootOverview, type SetOverview } from '../backupset/index.ts';
+import type { RootOverview, SetOverview } from '../backupset/index.ts';
 import { ownVersion, type Settings } from '../config/index.ts';
 import { IdkitError, seconds, systemErrorCode } from '../core/index.ts';
 import type { Metrics, Operations } from '../http/index.ts';
@@ -128,6 +128,7 @@ async function readDatabase({ settings, store }: OperationsParts): Promise<Opera
 
 async function readBackups({ backup, dir }: Settings): Promise<Operations['backups']> {
   const { root, keepDays, mirror } = backup;
+  const { overviewRoot } = await import('../backupset/index.ts');
   const known = { root, keepDays, mirror: mirror !== null };
   try {
     const overview = await overviewRoot(root, Date.now());

@@ -1,9 +1,6 @@
 import { renderCount } from '../../core/index.ts';
 import type { StatusReport } from '../../procedures/index.ts';
-import { renderAge, renderBytes } from './render-units.ts';
-
-/** Separates the thousands, for example `1,000,000`. */
-const GROUPED = new Intl.NumberFormat('en');
+import { renderAge, renderBytes, renderNumber } from './render-units.ts';
 
 type Pair = [name: string, value: unknown];
 
@@ -40,7 +37,6 @@ function renderService(report: StatusReport): readonly Pair[] {
   const health = service.detail === undefined ? service.health : `${service.health} (${service.detail})`;
   const key = masterKey.set ? `set (${masterKey.source ?? 'unknown'})` : 'not set';
   const size = database.bytes === undefined ? '' : `, ${renderBytes(database.bytes)}`;
-  const number = (value: number) => GROUPED.format(value);
   return [
     ['directory', report.dir],
     ['platform', report.runtime],
@@ -52,7 +48,7 @@ function renderService(report: StatusReport): readonly Pair[] {
       'sessions',
       sessions === undefined
         ? undefined
-        : `${number(sessions.online)} ${sessions.kind} sessions, ${number(sessions.offline)} offline`,
+        : `${renderNumber(sessions.online)} ${sessions.kind} sessions, ${renderNumber(sessions.offline)} offline`,
     ],
     // Keycloak does not use idkit's master key.
     ...(service.kind === 'keycloak'
@@ -159,6 +155,6 @@ function renderResult({ findings, warnings, accepted }: StatusReport): string {
 
 /** Renders for example `412,000 of about 1,000,000 records handled`. */
 function renderShare(handled: number, left: number | undefined): string {
-  const all = left === undefined ? '' : ` of about ${GROUPED.format(handled + left)}`;
-  return `${GROUPED.format(handled)}${all} records handled`;
+  const all = left === undefined ? '' : ` of about ${renderNumber(handled + left)}`;
+  return `${renderNumber(handled)}${all} records handled`;
 }

@@ -3,7 +3,7 @@ import type { Terminal } from '../terminal.ts';
 import { cutTo, displayWidth } from './display-width.ts';
 import { oneLine } from './output.ts';
 import type { Paint } from './paint.ts';
-import { renderBytes, renderMilliseconds } from './render-units.ts';
+import { renderBytes, renderMilliseconds, renderNumber } from './render-units.ts';
 
 /** A step as the animated line shows it. */
 export interface ShownStep {
@@ -145,7 +145,7 @@ function describeProgress(
   }
   const { done, total, unit, isEstimate } = state;
   const show = (value: number): string =>
-    unit === 'bytes' ? renderBytes(value) : GROUPED.format(Math.round(value));
+    unit === 'bytes' ? renderBytes(value) : renderNumber(Math.round(value));
   const perSecond = milliseconds < 200 ? 0 : (done / milliseconds) * 1000;
   const rate =
     perSecond === 0
@@ -166,6 +166,3 @@ function renderTimeLeft(milliseconds: number, share: number): readonly string[] 
   if (!Number.isFinite(milliseconds) || share < FIRST_SHARE || milliseconds < 1000) return [];
   return [`${renderMilliseconds(milliseconds)} left`];
 }
-
-/** Separates the thousands, for example `1,000,000`. */
-const GROUPED = new Intl.NumberFormat('en');

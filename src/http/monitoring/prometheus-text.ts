@@ -3,7 +3,7 @@ import { seconds } from '../../core/index.ts';
 import type { BackgroundProgress, DueRecords, LaneFigures, StoreFigures } from '../../store/index.ts';
 import { isDatabaseUnavailable } from '../responses/error-responses.ts';
 import { statusClass } from '../responses/statuses.ts';
-import { type BackupSource, openBackupGauges } from './backup-gauges.ts';
+import type { BackupSource } from './backup-gauges.ts';
 import type { MetricFigures } from './exposition.ts';
 import type { FigureSource, Metrics } from './metrics.ts';
 import { REQUEST_BUCKETS, type RequestSeries } from './metrics.ts';
@@ -91,10 +91,14 @@ export async function openScraper(
       })),
     }));
   const updateStore = figureGauges(registry, source);
-  const backupGauges = backups === undefined ? undefined : openBackupGauges(backups);
-  for (const render of backupGauges?.metrics ?? []) register(registry, render);
+  let backupGauges: ReturnType<typeof openBackups> | undefined;
+  const updateBackups = async () => {
+    if (backups === undefined) return;
+    backupGauges ??= openBackups(registry, backups);
+    await (await backupGauges).update();
+  };
   const updateFigures = async () => {
-    await Promise.all([updateStore(), backupGauges?.update()]);
+    await Promise.all([updateStore(), updateBackups()]);
   };
   return {
     scrape: async () => {
@@ -106,6 +110,14 @@ export async function openScraper(
       return figuresOf(registry);
     },
   };
+}
+
+/** Loads the gauges of the backup root at the first scrape, because the service starts sooner without their modules. */
+async function openBackups(registry: Registry, backups: BackupSource): Promise<{ update(): Promise<void> }> {
+  const { openBackupGauges } = await import('./backup-gauges.ts');
+  const gauges = openBackupGauges(backups);
+  for (const render of gauges.metrics) register(registry, render);
+  return gauges;
 }
 
 /** Registers a metric. prom-client's registry accepts any object with a `name` and `get()`, but its types do not. */

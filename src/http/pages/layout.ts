@@ -95,9 +95,9 @@ ${content.script?.element}
 
 /**
  * Finds the first character of a realm's name. All pages share it, because creating a segmenter takes longer than
- * rendering a page.
+ * rendering a page. It is created with the first page, because it also takes a fifth of the start of the service.
  */
-const graphemes = new Intl.Segmenter();
+let graphemes: Intl.Segmenter | undefined;
 
 function renderBrand(name: string, logo: PageTheme['logo']): Html {
   if (logo !== undefined) {
@@ -109,6 +109,7 @@ function renderBrand(name: string, logo: PageTheme['logo']): Html {
         : html`<picture><source srcset="${darkUrl}" media="(prefers-color-scheme: dark)">${image}</picture>`
     }</header>`;
   }
+  graphemes ??= new Intl.Segmenter();
   const [first] = graphemes.segment(name.trim());
   const initial = first?.segment ?? '';
   return html`<header class="brand" id="kc-header"><span class="mark" aria-hidden="true">${initial.toUpperCase()}</span>${name}</header>`;

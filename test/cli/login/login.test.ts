@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import { oneTimePassword, SEED } from '../../browser/one-time-password.ts';
 import { type AdminApi, administrator, helper } from '../../http/administrator.ts';
 import { SECRETS, startTestService, type TestService } from '../../http/service.ts';
 import { runIdkit } from '../../journey/idkit.ts';
@@ -11,7 +11,6 @@ import { makeDirectory, type Ran, run } from '../run.ts';
 
 // `idkit login` with a password, the profiles, and how `idkit admin` uses them.
 
-const ONE_TIME_SECRET = 'a-secret-of-twenty-b';
 const PASSWORD = SECRETS.IDKIT_ADMIN_PASSWORD;
 
 let service: TestService;
@@ -22,7 +21,7 @@ before(async () => {
   const otp = {
     type: 'otp',
     userLabel: 'Phone',
-    secretData: JSON.stringify({ value: ONE_TIME_SECRET }),
+    secretData: JSON.stringify({ value: SEED }),
     credentialData: JSON.stringify({ subType: 'totp', digits: 6, period: 30, algorithm: 'HmacSHA1' }),
   };
   const carol = helper('carol', 'manage-users', 'view-realm');
@@ -37,14 +36,6 @@ before(async () => {
   assert.equal(made.status, 201, JSON.stringify(made.json));
 });
 after(() => service.stop());
-
-function oneTimePassword(): string {
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
-  const digest = createHmac('sha1', ONE_TIME_SECRET).update(counter).digest();
-  const offset = digest.at(-1)! & 15;
-  return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
-}
 
 /** A user of a machine, with an own home directory. */
 interface Place {
