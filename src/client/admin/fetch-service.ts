@@ -50,8 +50,13 @@ export async function fetchService(url: string, call: ServiceRequest): Promise<A
   return new Promise((resolve, reject) => {
     const sent = request(target, {
       method: call.method,
-      // Some proxies reject requests without a user agent.
-      headers: { 'user-agent': 'idkit', ...call.headers },
+      headers: {
+        // Some proxies reject requests without a user agent.
+        'user-agent': 'idkit',
+        // Node.js declares no length for the body of a DELETE, so the service would not read it.
+        ...(call.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(call.body)) }),
+        ...call.headers,
+      },
       signal,
       ...(certificate === undefined ? {} : onlyCertificate(certificate)),
     });

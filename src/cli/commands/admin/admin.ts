@@ -37,9 +37,9 @@ export function addAdmin(program: CliCommand, run: Runner, [word]: readonly stri
     ]);
   const only = NOUNS.find(({ command }) => command === word);
   for (const noun of only === undefined ? NOUNS : [only]) addNounCommands(admin, run, noun);
+  if (only === undefined || only === USER) addBulkCommands(admin, run);
   if (only !== undefined) return;
   addEventCommands(admin, run);
   addTokenCommands(admin, run);
-  addBulkCommands(admin, run);
   addApiCommand(admin, run);
 }

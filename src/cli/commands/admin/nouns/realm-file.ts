@@ -85,7 +85,7 @@ async function importRealm(context: CommandContext, flags: Flags, file: string):
     );
     return preview(realm, { creates });
   }
-  const fault = responseFault(response, `POST ${response.url}`);
+  const fault = await responseFault(response, `POST ${response.url}`);
   if (fault !== undefined) throw fault;
   return preview(realm, { creates, ...(JSON.parse(response.text) as ApiRecord) });
 }
