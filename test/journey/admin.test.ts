@@ -147,10 +147,11 @@ test('idkit admin manages realms, clients, users and sessions through the admini
 
   await t.test('one login serves every command, and only its owner can read it', async () => {
     const tokens = join(cwd, 'idkit', 'data', 'tokens');
-    const names = readdirSync(tokens);
-    for (const name of names) assert.equal(statSync(join(tokens, name)).mode & 0o777, 0o600, name);
-    const [file, ...rest] = names.filter((name) => !name.endsWith('.lock'));
+    assert.equal(statSync(tokens).mode & 0o777, 0o700);
+    // The lock file next to it is empty.
+    const [file, ...rest] = readdirSync(tokens).filter((name) => !name.endsWith('.lock'));
     assert.deepEqual(rest, []);
+    assert.equal(statSync(join(tokens, file!)).mode & 0o777, 0o600);
     const before = readFileSync(join(tokens, file!), 'utf8');
     await ok(['realm', 'list']);
     assert.equal(readFileSync(join(tokens, file!), 'utf8'), before);
