@@ -100,3 +100,13 @@ test('a command line defines only the commands that it may run, because each def
   const all = program.commands.flatMap(({ path, commands }) => [path, ...commands.map((each) => each.path)]);
   assert.deepEqual(await defined('help', 'admin', 'user'), all);
 });
+
+test('a noun that is defined alone has the same commands as in the whole program', async () => {
+  const whole = program.commands.find(({ path }) => path === 'admin');
+  for (const noun of whole?.commands ?? []) {
+    const built = await buildProgram(() => async () => {}, { argv: ['admin', noun.name()] });
+    const alone = built.commands[0]?.commands.find(({ path }) => path === noun.path);
+    const namesOf = (command?: CliCommand) => command?.commands.map(({ path }) => path).toSorted();
+    assert.deepEqual(namesOf(alone), namesOf(noun));
+  }
+});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, type TestContext, test } from 'node:test';
-import { IdkitError } from '../../../src/core/index.ts';
+import { loadIdkitError } from '../../program.ts';
 import { makeDirectory, type Ran, run } from '../run.ts';
 import { type ServedPlatform, servePlatform } from '../served-platform.ts';
 
@@ -217,6 +217,7 @@ test('an id, a group or a role cannot name another record through dot segments o
 test('an interrupted run reports how far it came, and a second run finishes it', async (t) => {
   const names = Array.from({ length: 40 }, (_, index) => `user-${index}`);
   const file = write(t, ['username', ...names].join('\n'));
+  const IdkitError = await loadIdkitError();
   const interrupt = new AbortController();
   const first = await idkit(['admin', 'user', 'import', file, '--parallel', '1'], {
     interrupt,

@@ -1,7 +1,7 @@
 import type { CliCommand } from '../../cli-command.ts';
 import type { Runner } from '../../command.ts';
 import { addApiCommand } from './api.ts';
-import { addBulkCommands } from './bulk/bulk.ts';
+import { addBulkCommands, addUserImport } from './bulk/bulk.ts';
 import { CLIENT } from './nouns/client.ts';
 import { CLIENT_SCOPE } from './nouns/client-scope.ts';
 import { COMPONENT } from './nouns/component.ts';
@@ -37,9 +37,10 @@ export function addAdmin(program: CliCommand, run: Runner, [word]: readonly stri
     ]);
   const only = NOUNS.find(({ command }) => command === word);
   for (const noun of only === undefined ? NOUNS : [only]) addNounCommands(admin, run, noun);
-  if (only === undefined || only === USER) addBulkCommands(admin, run);
+  if (only === undefined || only === USER) addUserImport(admin, run);
   if (only !== undefined) return;
   addEventCommands(admin, run);
   addTokenCommands(admin, run);
+  addBulkCommands(admin, run);
   addApiCommand(admin, run);
 }

@@ -74,10 +74,10 @@ export function addBulkCommands(admin: CliCommand, run: Runner): void {
   )
     .examples([['idkit admin bulk delete leavers.csv --realm acme', 'asks first']])
     .action(run((context, flags, [file]) => deleteAll(context, flags, String(file))));
-  addImport(admin, run);
 }
 
-function addImport(admin: CliCommand, run: Runner): void {
+/** Adds `idkit admin user import` to the commands of the noun `user`. */
+export function addUserImport(admin: CliCommand, run: Runner): void {
   const user = admin.commands.find((command) => command.name() === 'user');
   if (user === undefined) throw new TypeError('idkit admin has no command user');
   withAdminFlags(
