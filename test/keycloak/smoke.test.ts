@@ -23,8 +23,9 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       IDKIT_ADMIN_USERNAME: KEYCLOAK_ADMIN.username,
       IDKIT_ADMIN_PASSWORD: KEYCLOAK_ADMIN.password,
     };
+    const flags = ['--base-url', keycloak.baseUrl, '--json', '--timeout', '120'];
     const idkit = (argv: readonly string[], more: { stdin?: string; env?: NodeJS.ProcessEnv } = {}) =>
-      runIdkit([...argv, '--base-url', keycloak.baseUrl, '--json', '--timeout', '120'], {
+      runIdkit([...argv.slice(0, 3), ...flags, ...argv.slice(3)], {
         cwd,
         ...more,
         env: { ...env, ...more.env },
