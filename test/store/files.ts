@@ -12,10 +12,15 @@ export function newMasterKey(): Secret {
   return new Secret(randomBytes(32).toString('base64'));
 }
 
+/** A store that the test opened in the directory may close after this call: until then, files may appear again. */
+function remove(directory: string): Promise<void> {
+  return rm(directory, { recursive: true, force: true, maxRetries: 10 });
+}
+
 /** Creates a directory that is removed after the test. */
 export async function newDirectory(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'idkit-store-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(() => remove(directory));
   return directory;
 }
 
@@ -30,7 +35,7 @@ export async function newStore(
   const store = await openStore({ file, masterKey, ...options });
   t.after(async () => {
     await store.close();
-    await rm(directory, { recursive: true, force: true });
+    await remove(directory);
   });
   return { store, file, masterKey, directory };
 }

@@ -1,4 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { collectMessages } from '../../http/pages/chromium.ts';
 import { PASSWORD } from './realm.ts';
 
 /** A tab with an empty profile, and the messages on its console. */
@@ -13,8 +14,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   const context = await browser.newContext({ ...options, ignoreHTTPSErrors: true });
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
-  const problems: string[] = [];
-  page.on('console', (message) => problems.push(message.text()));
+  const problems = collectMessages(page);
   page.on('pageerror', (error) => problems.push(error.message));
   // Browsers request an icon from every new site. A missing icon would appear as an error on the console.
   await context.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }));

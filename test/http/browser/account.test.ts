@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { administrator, loginAs } from '../administrator.ts';
-import { launchBrowser, missingBrowser } from '../pages/chromium.ts';
+import { collectMessages, launchBrowser, missingBrowser } from '../pages/chromium.ts';
 import { find, readElements } from '../pages/read-page.ts';
 import { form, startTestService, type TestService } from '../service.ts';
 import { html, logInAt, passwordOf, person } from './acme.ts';
@@ -106,8 +106,7 @@ test('an account form without the state checker of this login does not change an
 test('users manage their data, password, devices and applications without scripts', { skip }, async () => {
   const context = await browser!.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
-  const problems: string[] = [];
-  page.on('console', (message) => problems.push(message.text()));
+  const problems = collectMessages(page);
   const feedback = () => page.innerText('.kc-feedback-text');
   await page.goto(account());
   await page.fill('#username', 'alice');
@@ -210,12 +209,11 @@ test('a real browser shows stored names on the account pages as text (XSS)', { s
   assert.equal((await loginAs(service, 'acme', fields)).status, 200);
   const context = await browser!.newContext({ userAgent: `Firefox/12 (Linux) ${ATTACK}` });
   const page = await context.newPage();
-  const trouble: string[] = [];
+  const trouble = collectMessages(page);
   page.on('dialog', (dialog) => {
     trouble.push(dialog.message());
     void dialog.dismiss();
   });
-  page.on('console', (message) => trouble.push(message.text()));
   await logIn(page, 'dave');
   await page.fill('#firstName', ATTACK);
   await page.click('#kc-submit');

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { administrator } from '../administrator.ts';
-import { launchBrowser, missingBrowser } from '../pages/chromium.ts';
+import { collectMessages, launchBrowser, missingBrowser } from '../pages/chromium.ts';
 import { find, readElements } from '../pages/read-page.ts';
 import { form, SECRETS, sendRaw, startTestService, type TestService } from '../service.ts';
 import { CookieJar } from './cookie-jar.ts';
@@ -223,12 +223,11 @@ test('a real browser shows stored names on the pages as text (XSS)', async (t) =
   const browser = await launchBrowser();
   t.after(() => browser.close());
   const page = await browser.newPage();
-  const trouble: string[] = [];
+  const trouble = collectMessages(page);
   page.on('dialog', (dialog) => {
     trouble.push(dialog.message());
     void dialog.dismiss();
   });
-  page.on('console', (message) => trouble.push(message.text()));
   await page.goto(client.authorizationUrl({ login_hint: attack, state: attack }));
   assert.match(await page.locator('#kc-header').innerText(), /onerror=alert/);
   assert.equal(await page.inputValue('#username'), attack);

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { administrator } from '../administrator.ts';
-import { launchBrowser, missingBrowser } from '../pages/chromium.ts';
+import { collectMessages, launchBrowser, missingBrowser } from '../pages/chromium.ts';
 import { startTestService, type TestService } from '../service.ts';
 import { type RelyingParty, startRelyingParty } from './relying-party.ts';
 
@@ -105,8 +105,7 @@ function oneTimePassword(now: number): string {
 test('a first login through every page works in German and without scripts', { skip }, async () => {
   const context = await browser.newContext({ javaScriptEnabled: false, locale: 'de-DE' });
   const page = await context.newPage();
-  const problems: string[] = [];
-  page.on('console', (message) => problems.push(message.text()));
+  const problems = collectMessages(page);
   const heading = () => page.innerText('#kc-page-title');
 
   await page.goto(client.authorizationUrl());

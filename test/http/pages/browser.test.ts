@@ -8,7 +8,7 @@ import { RESOURCES, renderFormPost, renderPage, renderPlainError } from '../../.
 import { findTexts } from '../../../src/http/pages/messages/texts.ts';
 import { PAGE_LOCALES } from '../../../src/model/index.ts';
 import { accountSamples } from './account-samples.ts';
-import { launchBrowser, missingBrowser } from './chromium.ts';
+import { collectMessages, launchBrowser, missingBrowser } from './chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { samples } from './samples.ts';
 
@@ -60,8 +60,7 @@ for (const [look, colorScheme, width, language] of [
   test(`all pages pass axe’s accessibility checks, ${look}`, { skip }, async () => {
     const context = await browser.newContext({ colorScheme, viewport: { width, height: 720 } });
     const page = await context.newPage();
-    const problems: string[] = [];
-    page.on('console', (message) => problems.push(`${page.url()}: ${message.text()}`));
+    const problems = collectMessages(page);
     const paths = [...pages.keys()].filter((path) => path.startsWith(`/${language}/`));
     for (const path of paths) {
       await page.goto(origin + path);
@@ -170,8 +169,7 @@ test('no page in any language is wider than a phone, and its lang is that of its
 
 test('a button shows the password and hides it again before the form is sent', { skip }, async () => {
   const page = await browser.newPage();
-  const problems: string[] = [];
-  page.on('console', (message) => problems.push(message.text()));
+  const problems = collectMessages(page);
   await page.goto(`${origin}/en/login`);
   await page.fill('#username', 'alice');
   await page.fill('#password', 'secret');

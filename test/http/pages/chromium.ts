@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 const EXECUTABLE = '/usr/bin/chromium';
 /** Flags for a browser that has no window and sends only the requests of its pages. */
@@ -29,4 +29,17 @@ export function missingBrowser(): string | undefined {
 /** Starts a browser with an empty profile. @param flags further flags of Chromium */
 export function launchBrowser(flags: readonly string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: [...FLAGS, ...flags] });
+}
+
+/**
+ * Collects what the browser writes to the console of a page, each message with the address of the page. Left out is the
+ * message that a field was filled before the browser focused the field with `autofocus`: tests are faster than people.
+ */
+export function collectMessages(page: Page): string[] {
+  const messages: string[] = [];
+  page.on('console', (message) => {
+    const text = message.text();
+    if (!text.startsWith('Autofocus processing was blocked')) messages.push(`${page.url()}: ${text}`);
+  });
+  return messages;
 }

@@ -168,8 +168,10 @@ test('the preview shows every page with the theme, in every language, and no for
   assert.equal(await page.getAttribute('html', 'lang'), 'ja');
   await page.fill('#username', 'alice');
   await page.fill('#password', 'secret');
+  const prevented = page.waitForEvent('console', (message) => message.text().includes('form-action'));
   // A click of Playwright would wait for the navigation that the policy prevents.
   await page.evaluate("document.querySelector('#kc-login').click()");
+  await prevented;
   assert.ok(page.url().includes('/theme-preview/acme/acme/login'), page.url());
   assert.deepEqual(problems, []);
   assert.equal((await page.goto(preview('/nothing')))?.status(), 404);
