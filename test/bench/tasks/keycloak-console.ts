@@ -92,7 +92,7 @@ export function doInKeycloakConsole(hand: BrowserHand, dir: string, bulk: number
           .filter({ hasText: /LOGIN(?!_)/ })
           .getByRole('link'),
       );
-      return hand.read(id('view-header'));
+      return hand.read(id('view-header').filter({ hasNotText: 'Events' }));
     },
     async client() {
       await hand.click(id('nav-item-clients'));
