@@ -1,10 +1,10 @@
-import { IdkitError } from '../../../../core/index.ts';
+import { IdkitError, renderCount } from '../../../../core/index.ts';
 import type { CliCommand } from '../../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../../command.ts';
 import { textFlag } from '../../../flags.ts';
 import { confirm } from '../../../terminal.ts';
 import { realmFlag, withAdminFlags } from '../connect.ts';
-import { type BulkWork, runBulk, withBulkFlags } from './run-bulk.ts';
+import { type BulkWork, countUsers, runBulk, withBulkFlags } from './run-bulk.ts';
 import { changeGroup, changeRole, deleteUsers, importUsers, setEnabled } from './users.ts';
 
 const FILE = 'CSV with a header or JSON lines; - is stdin';
@@ -110,7 +110,8 @@ async function deleteAll(context: CommandContext, flags: Flags, file: string): P
         'bulk delete deletes users, and without a terminal it cannot ask for confirmation',
         { hints: ['add --yes to delete them, or --dry-run to see which users would be deleted'] },
       );
-    const question = `Delete the users in ${file} from realm ${realmFlag(context, flags)}?`;
+    const users = renderCount(await countUsers(context, flags, file, deleteUsers()), 'user');
+    const question = `Delete the users in ${file} (${users}) from realm ${realmFlag(context, flags)}?`;
     if (!(await confirm(terminal, question, signal)))
       throw new IdkitError('IDKIT_USAGE', 'the answer was not yes, so nothing was deleted');
   }

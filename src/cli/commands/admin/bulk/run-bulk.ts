@@ -129,6 +129,16 @@ export async function runBulk(
   };
 }
 
+/** Returns the number of records in a file. @throws IDKIT_USAGE if the file does not fit the work */
+export async function countUsers(
+  context: CommandContext,
+  flags: Flags,
+  file: string,
+  work: BulkWork,
+): Promise<number> {
+  return countRecords(await findSource(context, file).open(formatOf(flags)), work);
+}
+
 async function handleRecord(
   { fault, fields, line }: InputRecord,
   work: BulkWork,
