@@ -194,7 +194,7 @@ test('deletes users only after a confirmation, and a user that does not exist is
   assert.deepEqual([refused.code, /add --yes/.test(refused.stderr)], [2, true]);
   const no = await idkit(['admin', 'bulk', 'delete', file], { terminal: true, stdin: 'n\r' });
   assert.equal(no.code, 2);
-  assert.match(no.stderr, new RegExp(`Delete the users in .*users.csv \\(2 users\\) from realm ${realm}\\?`));
+  assert.match(no.stderr, new RegExp(`Delete the users in .*users.csv \\(2 lines\\) from realm ${realm}\\?`));
   assert.deepEqual(await namesOf('users'), ['alice', 'bob', 'carol']);
   const ran = await idkit(['admin', 'bulk', 'delete', file, '--yes', '--json']);
   assert.deepEqual(linesOf(ran), ['2 deleted alice', '3 unchanged nobody']);

@@ -4,7 +4,7 @@ import type { CommandContext, Flags, Outcome, Runner } from '../../../command.ts
 import { textFlag } from '../../../flags.ts';
 import { confirm } from '../../../terminal.ts';
 import { realmFlag, withAdminFlags } from '../connect.ts';
-import { type BulkWork, countUsers, runBulk, withBulkFlags } from './run-bulk.ts';
+import { type BulkWork, runBulk, withBulkFlags } from './run-bulk.ts';
 import { changeGroup, changeRole, deleteUsers, importUsers, setEnabled } from './users.ts';
 
 const FILE = 'CSV with a header or JSON lines; - is stdin';
@@ -103,17 +103,17 @@ export function addUserImport(admin: CliCommand, run: Runner): void {
 
 async function deleteAll(context: CommandContext, flags: Flags, file: string): Promise<Outcome> {
   const { globals, signal, terminal } = context;
-  if (!globals.yes && flags['dryRun'] !== true) {
-    if (!terminal.canAsk || file === '-')
-      throw new IdkitError(
-        'IDKIT_USAGE',
-        'bulk delete deletes users, and without a terminal it cannot ask for confirmation',
-        { hints: ['add --yes to delete them, or --dry-run to see which users would be deleted'] },
-      );
-    const users = renderCount(await countUsers(context, flags, file, deleteUsers()), 'user');
-    const question = `Delete the users in ${file} (${users}) from realm ${realmFlag(context, flags)}?`;
+  if (globals.yes || flags['dryRun'] === true) return runBulk(context, flags, file, deleteUsers());
+  if (!terminal.canAsk || file === '-')
+    throw new IdkitError(
+      'IDKIT_USAGE',
+      'bulk delete deletes users, and without a terminal it cannot ask for confirmation',
+      { hints: ['add --yes to delete them, or --dry-run to see which users would be deleted'] },
+    );
+  return runBulk(context, flags, file, deleteUsers(), async (lines) => {
+    const realm = realmFlag(context, flags);
+    const question = `Delete the users in ${file} (${renderCount(lines, 'line')}) from realm ${realm}?`;
     if (!(await confirm(terminal, question, signal)))
       throw new IdkitError('IDKIT_USAGE', 'the answer was not yes, so nothing was deleted');
-  }
-  return runBulk(context, flags, file, deleteUsers());
+  });
 }

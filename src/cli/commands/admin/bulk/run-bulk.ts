@@ -73,12 +73,14 @@ export function withBulkFlags(command: CliCommand): CliCommand {
  * Applies the work to each user of a file, and reports each line on stdout while it runs.
  *
  * @param file a path, or `-` for stdin
+ * @param confirmed called with the number of lines of a file before anything is changed. It throws if nobody confirms.
  */
 export async function runBulk(
   context: CommandContext,
   flags: Flags,
   file: string,
   work: BulkWork,
+  confirmed?: (lines: number) => Promise<void>,
 ): Promise<Outcome> {
   const realm = realmFlag(context, flags);
   const dryRun = flags['dryRun'] === true;
@@ -88,6 +90,7 @@ export async function runBulk(
   const source = findSource(context, file);
   // A first pass finds a broken file before anything is changed, and counts the records for the progress.
   const total = source.isRepeatable ? await countRecords(await source.open(format), work) : undefined;
+  if (total !== undefined) await confirmed?.(total);
   const input = await source.open(format);
   if (input.columns !== undefined) work.checkColumns(input.columns);
   const { admin } = await connect(context, flags);
@@ -127,16 +130,6 @@ export async function runBulk(
         : [{ code: 'LINES_FAILED', message: `${failed} of ${renderCount(lines, 'line')} failed` }],
     ...(failure === undefined ? {} : { failure: asFailure(failure, lines) }),
   };
-}
-
-/** Returns the number of records in a file. @throws IDKIT_USAGE if the file does not fit the work */
-export async function countUsers(
-  context: CommandContext,
-  flags: Flags,
-  file: string,
-  work: BulkWork,
-): Promise<number> {
-  return countRecords(await findSource(context, file).open(formatOf(flags)), work);
 }
 
 async function handleRecord(
