@@ -62,7 +62,7 @@ export function PagedTable<Row>(props: {
   /** Whether the search and the page are in the address of the screen, so that they can be sent. Default: false. */
   inAddress?: boolean;
 }) {
-  const [shown, show] = useShown(props.inAddress === true);
+  const [shown, show] = useShown(props.inAddress === true, JSON.stringify(props.name));
   const [typed, setTyped] = useState(shown.search);
   const [known, setKnown] = useState(shown.search);
   // Back and Forward change the address without the field.
@@ -262,11 +262,15 @@ export function formatTime(milliseconds: number | undefined): string {
   return new Date(milliseconds).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 }
 
-/** Keeps the search and the page in the address, or in the component. */
-function useShown(inAddress: boolean): readonly [Shown, (shown: Shown) => void] {
+/** Keeps the search and the page in the address, or in the component. In the component, a new `name` starts at page 1. */
+function useShown(inAddress: boolean, name: string): readonly [Shown, (shown: Shown) => void] {
   const [query, change] = useAddressQuery();
-  const own = useState<Shown>({ search: '', first: 0 });
-  if (!inAddress) return own;
+  const [own, setOwn] = useState<Shown & { name: string }>({ search: '', first: 0, name });
+  if (!inAddress)
+    return [
+      { search: own.search, first: own.name === name ? own.first : 0 },
+      (shown) => setOwn({ ...shown, name }),
+    ];
   const page = Number(query.get('page') ?? 1);
   return [
     {

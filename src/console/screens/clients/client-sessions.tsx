@@ -22,27 +22,27 @@ export function ClientSessions({ realm, id }: { realm: string; id: string }) {
   });
   const shown = (count: number | undefined) => (count === undefined ? '' : ` (${count.toLocaleString()})`);
   return (
-    <SessionTable
-      key={String(offline)}
-      realm={realm}
-      label={offline ? 'Offline sessions' : 'Sessions'}
-      place={offline ? `${place}/offline-sessions` : `${place}/user-sessions`}
-      offline={offline}
-      users
-      actions={
-        <ToggleGroup aria-label="Kind of session">
-          <ToggleGroupItem
-            text={`Signed in${shown(counts.data?.online)}`}
-            isSelected={!offline}
-            onChange={() => setOffline(false)}
-          />
-          <ToggleGroupItem
-            text={`Offline${shown(counts.data?.offline)}`}
-            isSelected={offline}
-            onChange={() => setOffline(true)}
-          />
-        </ToggleGroup>
-      }
-    />
+    <>
+      <ToggleGroup aria-label="Kind of session">
+        <ToggleGroupItem
+          text={`Signed in${shown(counts.data?.online)}`}
+          isSelected={!offline}
+          onChange={() => setOffline(false)}
+        />
+        <ToggleGroupItem
+          text={`Offline${shown(counts.data?.offline)}`}
+          isSelected={offline}
+          onChange={() => setOffline(true)}
+        />
+      </ToggleGroup>
+      <SessionTable
+        key={String(offline)}
+        realm={realm}
+        label={offline ? 'Offline sessions' : 'Sessions'}
+        place={offline ? `${place}/offline-sessions` : `${place}/user-sessions`}
+        offline={offline}
+        users
+      />
+    </>
   );
 }

@@ -73,7 +73,6 @@ export function RoleMappings({ realm, holder }: { realm: string; holder: Holder 
   return (
     <>
       <PagedTable<ListedRole>
-        key={String(onlyDirect)}
         label={texts.label}
         name={['roles', base, 'page', String(onlyDirect)]}
         rowKey={keyOf}
