@@ -42,6 +42,9 @@ export type Tables = {
   user_consent: ConsentRow;
   revoked_token: { jti: string; expires_at: Seconds };
   claim: { name: string; expires_at: Seconds };
+  trash: TrashRow;
+  /** `id` is `ENTRY/TABLE/KEY`. `doc` has the columns of the removed row, apart from `sealed`. */
+  trash_part: { id: string; doc: string; sealed: Uint8Array | null };
   login_failures: { realm_id: RealmId; user_id: string; revision: number; doc: string };
   event: {
     seq: number;
@@ -66,6 +69,30 @@ export type Tables = {
     auth_ip_address: string;
     doc: string;
   };
+};
+
+/** The states of an entry of the bin. `FILLING`: its record is still being removed. */
+export const FILLING = 0;
+export const WHOLE = 1;
+/** The record is back, and the rest follows in slices. */
+export const RETURNING = 2;
+/** Nothing shows or restores the entry, and slices remove its parts. */
+export const ERASING = 3;
+
+/** An entry of the bin: a deleted record that can be restored. */
+export type TrashRow = {
+  id: string;
+  realm_id: RealmId;
+  kind: 'realm' | 'user' | 'client' | 'group';
+  record_id: string;
+  name: string;
+  state: number;
+  deleted_at: Milliseconds;
+  expires_at: Seconds;
+  /** The entry of the realm that this entry belongs to, for the client of master that manages the realm. */
+  owner_id: string | null;
+  /** JSON: who deleted the record (`by`), and whether a realm or client was enabled. */
+  doc: string;
 };
 
 export type AccountRow = {

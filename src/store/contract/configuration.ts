@@ -13,6 +13,7 @@ import type {
   Role,
   User,
 } from '../../model/index.ts';
+import type { KeptUntil } from './trash.ts';
 
 /**
  * The parts of a realm that tokens depend on: settings, roles, scopes, groups and components. The object is frozen. The
@@ -57,7 +58,11 @@ export type Change =
   | { do: 'create' | 'put'; component: Component }
   | { do: 'create' | 'put'; user: User }
   | { do: 'create' | 'put'; credential: Credential }
-  | { do: 'remove'; what: RecordKind; id: string }
+  /**
+   * With `keep`, a realm, user, client or group moves to the bin (see `TrashStore`). With `erase`, its earlier entries
+   * in the bin, and what other entries of its realm contain about a user, are removed too.
+   */
+  | { do: 'remove'; what: RecordKind; id: string; keep?: KeptUntil; erase?: boolean }
   /** Assigns roles to a user, or removes assigned roles. Neither reads nor writes the other data of the user. */
   | { do: 'assign' | 'unassign'; userId: string; roleIds: readonly string[] }
   | { do: 'join' | 'leave'; userId: string; groupId: string }

@@ -8,6 +8,7 @@ import type { CountFigures, CountStore } from './counts.ts';
 import type { EventStore } from './events.ts';
 import type { LoginStore } from './login.ts';
 import type { SessionStore } from './sessions.ts';
+import type { TrashStore } from './trash.ts';
 import type { UserStore } from './users.ts';
 
 export type * from './background.ts';
@@ -16,6 +17,7 @@ export type * from './counts.ts';
 export type * from './events.ts';
 export type * from './login.ts';
 export type * from './sessions.ts';
+export type * from './trash.ts';
 export type * from './users.ts';
 
 /** The result of one slice of a sweep. */
@@ -97,7 +99,8 @@ export interface Store
     LoginStore,
     EventStore,
     BackgroundStore,
-    CountStore {
+    CountStore,
+    TrashStore {
   /**
    * The clock that decides whether something has expired: the machine's clock on SQLite, the clock of the database
    * server on Postgres, so that services on several machines agree.

@@ -12,6 +12,7 @@ import { EVENT_INDEXES } from './0007-event-indexes.ts';
 import { MEMBERS } from './0008-members.ts';
 import { REQUIRED_ACTIONS } from './0009-required-actions.ts';
 import { REFRESH_GRACE } from './0010-refresh-grace.ts';
+import { TRASH } from './0011-trash.ts';
 
 /**
  * The SQL that raises the schema by one version, in one transaction. On Postgres, replicas of the previous version are
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   MEMBERS,
   REQUIRED_ACTIONS,
   REFRESH_GRACE,
+  TRASH,
 ];
 
 /**

@@ -3,7 +3,7 @@ import type { Tables } from '../schema.ts';
 import { type Compilable, compiler, slot } from './define.ts';
 
 /** The columns of all tables whose records `apply` can create, replace and remove. */
-const COLUMNS = {
+export const COLUMNS = {
   realm: ['id', 'name', 'doc', 'sealed'],
   client: ['id', 'realm_id', 'client_id', 'doc', 'sealed'],
   client_scope: ['id', 'realm_id', 'name', 'doc'],

@@ -14,6 +14,7 @@ import { sealingQueries } from './sealing.ts';
 import { searchIndexQueries } from './search-index.ts';
 import { sessionQueries } from './sessions.ts';
 import { sweepQueries } from './sweep.ts';
+import { trashQueries } from './trash.ts';
 import { unmovedQueries } from './unmoved.ts';
 import { userQueries } from './users.ts';
 
@@ -43,6 +44,7 @@ export function defineAll(dialect: 'sqlite' | 'postgres'): Record<string, Compil
     ...sweepQueries(db, dialect),
     ...manyQueries(db, dialect),
     ...sealingQueries(db),
+    ...trashQueries(db, dialect),
     ...countQueries(db, dialect),
     ...searchIndexQueries(db),
     ...backgroundQueries(db, dialect),

@@ -8,7 +8,7 @@ const PAGE = 200;
 /** Queries for rotating the master key. */
 export function sealingQueries(db: Kysely<Tables>): Record<string, Compilable> {
   const queries: Record<string, Compilable> = {};
-  for (const table of ['realm', 'client', 'component', 'credential'] as const) {
+  for (const table of ['realm', 'client', 'component', 'credential', 'trash_part'] as const) {
     queries[`${table}.sealedAfter`] = db
       .selectFrom(table)
       .select(['id', 'sealed'])

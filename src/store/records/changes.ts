@@ -13,6 +13,7 @@ import {
 } from './configuration.ts';
 import { adminEventRow } from './events.ts';
 import { consentRow } from './login.ts';
+import { keptRow } from './trash.ts';
 import { accountRow, credentialRow } from './users.ts';
 
 const TABLES = {
@@ -33,7 +34,13 @@ export function toRowChange(change: Change, sealing: Sealing): RowChange {
     case 'put':
       return writeOf(change, sealing);
     case 'remove':
-      return { do: 'remove', table: TABLES[change.what], id: change.id };
+      return {
+        do: 'remove',
+        table: TABLES[change.what],
+        id: change.id,
+        ...(change.keep === undefined ? {} : { keep: keptRow(change.keep) }),
+        ...(change.erase === true ? { erase: true } : {}),
+      };
     case 'record':
       return { do: 'record', row: adminEventRow(change.adminEvent) };
     case 'putConsent':

@@ -5,7 +5,7 @@ import { proofName, proofRow } from './proofs.ts';
 import { seal, sealedWith, unseal } from './seal.ts';
 
 /** Tables with encrypted records. */
-export const SEALED_TABLES = ['realm', 'client', 'component', 'credential'] as const;
+export const SEALED_TABLES = ['realm', 'client', 'component', 'credential', 'trash_part'] as const;
 export type SealedTable = (typeof SEALED_TABLES)[number];
 
 /** The result of one page of a table. The next page starts after `last`, which is undefined after the last page. */
@@ -37,11 +37,17 @@ export function* resealPage(
   for (const row of rows) {
     const { id, sealed } = row;
     if (sealed === null || sealedWith(sealed) === keyring.current.id) continue;
-    const identity = `${table}:${id}`;
+    const identity = table === 'trash_part' ? identityOfPart(id) : `${table}:${id}`;
     const next = seal(unseal(sealed, identity, keyring), identity, keyring, random);
     records += yield* run(`${table}.reseal`, { id, sealed: next, previous: sealed });
   }
   return { records, last: rows.at(-1)?.id };
+}
+
+/** Returns the identity of the row that a part of the bin was copied from, because its blob is bound to it. */
+export function identityOfPart(id: string): string {
+  const [, table, key] = /^[^/]*\/([^/]*)\/(.*)$/s.exec(id) ?? [];
+  return `${table}:${key}`;
 }
 
 /** Removes the proofs of all other keys. */

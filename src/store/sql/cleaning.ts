@@ -76,16 +76,27 @@ export abstract class SqlCleaning
    *
    * @param onEnded called with the id of a user after each slice that ended sessions of this user
    */
-  protected async removeMany({ of, id, offline }: Many, onEnded: (userId: string) => void): Promise<void> {
+  protected async removeMany(
+    { of, id, offline, keep }: Many,
+    onEnded: (userId: string) => void,
+  ): Promise<void> {
+    const trash =
+      keep === undefined || of === 'account' || of === 'role'
+        ? undefined
+        : await this.write('openEntry', { table: of, id, keep });
     if (of === 'account') await this.#endSessions([id], offline, () => onEnded(id));
-    else if (of === 'client') await this.#emptyClient(id, onEnded);
-    else if (of === 'realm') await this.#emptyRealm(id);
+    else if (of === 'client') await this.#emptyClient(id, onEnded, trash);
+    else if (of === 'realm') await this.#emptyRealm(id, trash);
     else if (of === 'role')
       await this.#removeUsersOfRoles([id], (await this.get('role.byId', { id }))?.realm_id);
-    else await this.#removeMembers(id);
+    else await this.#removeMembers(id, trash);
   }
 
-  async #emptyClient(client_uuid: ClientUuid, onEnded: (userId: string) => void): Promise<void> {
+  async #emptyClient(
+    client_uuid: ClientUuid,
+    onEnded: (userId: string) => void,
+    trash: string | undefined,
+  ): Promise<void> {
     await this.#disable(async () => {
       const row = await this.get('client.byId', { id: client_uuid });
       if (row === undefined) return undefined;
@@ -93,25 +104,39 @@ export abstract class SqlCleaning
       return client.enabled ? { do: 'put', client: { ...client, enabled: false } } : undefined;
     });
     await this.inSlices((limit) => this.write('removeFamiliesOfClient', { client_uuid, limit }));
-    await this.inSlices((limit) => this.run('slice.deleteConsents', { client_uuid, limit }));
+    await this.inSlices((limit) =>
+      trash === undefined
+        ? this.run('slice.deleteConsents', { client_uuid, limit })
+        : this.write('keepSlice', { trash, what: 'consents', client_uuid, limit }),
+    );
     for (const { id } of await this.all('slice.serviceAccounts', { client_uuid }))
       await this.#endSessions([id], 1, () => onEnded(id));
     const roles = await this.all('role.ofClient', { client_uuid });
     const row = await this.get('client.byId', { id: client_uuid });
     const roleIds = roles.map(({ id }) => id);
-    if (roleIds.length > 0) await this.#removeUsersOfRoles(roleIds, row?.realm_id);
+    if (roleIds.length > 0) await this.#removeUsersOfRoles(roleIds, row?.realm_id, trash);
   }
 
-  async #removeUsersOfRoles(role_ids: readonly string[], realmId: RealmId | undefined): Promise<void> {
-    await this.#unlinkUsers(realmId, (limit) => this.run('slice.deleteUsersOfRoles', { role_ids, limit }));
+  async #removeUsersOfRoles(
+    role_ids: readonly string[],
+    realmId: RealmId | undefined,
+    trash?: string,
+  ): Promise<void> {
+    await this.#unlinkUsers(realmId, (limit) =>
+      trash === undefined
+        ? this.run('slice.deleteUsersOfRoles', { role_ids, limit })
+        : this.write('keepSlice', { trash, what: 'usersOfRoles', ids: role_ids, limit }),
+    );
   }
 
   /** Removes the members of a group and of its subgroups. */
-  async #removeMembers(id: string): Promise<void> {
+  async #removeMembers(id: string, trash: string | undefined): Promise<void> {
     const group = await this.get('realm_group.byId', { id });
     const group_ids = (await this.all('slice.subtree', { id })).map((row) => row.id);
     await this.#unlinkUsers(group?.realm_id, (limit) =>
-      this.run('slice.deleteMembers', { group_ids, limit }),
+      trash === undefined
+        ? this.run('slice.deleteMembers', { group_ids, limit })
+        : this.write('keepSlice', { trash, what: 'members', ids: group_ids, limit }),
     );
   }
 
@@ -145,7 +170,7 @@ export abstract class SqlCleaning
     await this.inSlices((limit) => this.run('slice.deleteFailures', { realm_id, limit }));
   }
 
-  async #emptyRealm(realmId: RealmId): Promise<void> {
+  async #emptyRealm(realmId: RealmId, trash: string | undefined): Promise<void> {
     await this.#disable(async () => {
       const realm = (await this.cache.realmById(realmId))?.realm;
       if (!realm?.settings.enabled) return undefined;
@@ -156,13 +181,18 @@ export abstract class SqlCleaning
     await this.clearFailures(realmId);
     for await (const user_ids of this.#userIds(realmId)) {
       await this.#endSessions(user_ids, 1);
-      await this.#removeUsers(realmId, user_ids);
+      await this.#removeUsers(realmId, user_ids, trash);
     }
   }
 
   /** Removes users of a realm, and drops the realm's users from the caches of all stores. */
-  async #removeUsers(realmId: RealmId, user_ids: readonly string[]): Promise<void> {
-    await this.run('slice.deleteUsers', { user_ids });
+  async #removeUsers(
+    realmId: RealmId,
+    user_ids: readonly string[],
+    trash: string | undefined,
+  ): Promise<void> {
+    if (trash === undefined) await this.run('slice.deleteUsers', { user_ids });
+    else await this.write('keepSlice', { trash, what: 'users', user_ids });
     await this.#forgetUsers(realmId);
   }
 

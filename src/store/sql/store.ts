@@ -38,8 +38,9 @@ import { credentialRow, pickPlace, readCredential, readLoginFailures, readUser }
 import type { Answer } from '../schema.ts';
 import { possiblyTouched } from '../verbs/apply.ts';
 import type { AppliedRows, RowChange, Verbs } from '../verbs/verbs.ts';
-import { SqlCleaning } from './cleaning.ts';
+
 import { collect } from './lists.ts';
+import { SqlTrash } from './trash.ts';
 
 /** Maximum number of changes that are converted into rows at once. Converting them takes a few milliseconds. */
 const ROWS_IN_A_TURN = 100;
@@ -51,7 +52,7 @@ const SLICED = 5;
 const LONGEST_KEY = 500;
 
 /** Implements the store on top of the operations that both drivers provide. */
-export abstract class SqlStore extends SqlCleaning implements Store {
+export abstract class SqlStore extends SqlTrash implements Store {
   abstract figures(): Promise<StoreFigures>;
   abstract lanes(): ReturnType<Store['lanes']>;
   abstract listServices(): ReturnType<Store['listServices']>;

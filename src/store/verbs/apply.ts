@@ -1,11 +1,14 @@
 import type { RecordKind } from '../contract/index.ts';
 import type { RecordTable } from '../queries/configuration.ts';
+import { eraseRecord } from './erase.ts';
+import { closeEntry, openEntry } from './keep.ts';
 import { endUserSessions } from './login.ts';
 import { findManyDependents, findManySessions, type OwningTable } from './many.ts';
 import { removeRecord } from './remove.ts';
+import { restoreSlice } from './restore-trash.ts';
 import { get, type Steps, send } from './steps.ts';
 import { type Touched, TouchedRecords } from './touched.ts';
-import type { AppliedRows, Many, RowChange, Verbs, WriteChange } from './verbs.ts';
+import type { AppliedRows, Many, RestoredSlice, RowChange, Verbs, WriteChange } from './verbs.ts';
 import { createRecords, putRecord, RealmRowsSeen } from './write-records.ts';
 
 /** The model's name for the records of each table. */
@@ -54,7 +57,9 @@ export function* applyChanges({ changes, unbounded }: Verbs['apply']['in']): Ste
     throw new Refused(list.skipped);
   }
   if (list.skipped !== undefined) throw new Refused(list.skipped);
-  return { outcome: 'applied', touched: list.touched.toTouched() };
+  const { restored } = list;
+  const touched = list.touched.toTouched();
+  return { outcome: 'applied', touched, ...(restored === undefined ? {} : { restored }) };
 }
 
 /** The state of a list of changes that is being applied. */
@@ -64,6 +69,7 @@ interface List {
   unbounded: readonly string[];
   /** The first change that was skipped because it would remove many records. */
   skipped?: Many;
+  restored?: RestoredSlice;
 }
 
 function isConflict(error: unknown): boolean {
@@ -95,8 +101,9 @@ function* findMany(change: RowChange, { unbounded }: List): Steps<Many | undefin
     return yield* findManySessions(change.userId, change.offlineToo ? 1 : 0);
   if (change.do !== 'remove' || !ownsMany(change.table) || unbounded.includes(change.id)) return undefined;
   const many = yield* findManyDependents(change.table, change.id);
-  if (many !== undefined) yield* mustExist(change.table, change.id);
-  return many;
+  if (many === undefined) return undefined;
+  yield* mustExist(change.table, change.id);
+  return change.keep === undefined ? many : { ...many, keep: change.keep };
 }
 
 function* applyChange(change: RowChange, list: List): Steps<void> {
@@ -114,7 +121,10 @@ function* applyChange(change: RowChange, list: List): Steps<void> {
       return;
     case 'remove':
       realms.forget(change.id);
-      yield* removeRecord(change.table, change.id, touched);
+      yield* removeAndKeep(change, touched);
+      return;
+    case 'restore':
+      list.restored = yield* restoreSlice(change, touched, realms);
       return;
     case 'assign':
     case 'unassign':
@@ -156,6 +166,17 @@ function* applyChange(change: RowChange, list: List): Steps<void> {
       touched.usersOf(change.realmId);
       return;
   }
+}
+
+/** Removes a record. It moves to the bin, or its earlier entries in the bin are erased. @throws Refused */
+function* removeAndKeep(
+  { table, id, keep, erase }: Extract<RowChange, { do: 'remove' }>,
+  touched: TouchedRecords,
+): Steps<void> {
+  if (erase === true) yield* eraseRecord(table, id);
+  const entry = keep === undefined ? undefined : yield* openEntry(table, id, keep);
+  yield* removeRecord(table, id, touched, entry);
+  if (entry !== undefined && keep !== undefined) yield* closeEntry(entry, keep);
 }
 
 /** @throws Refused */

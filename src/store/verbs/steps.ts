@@ -35,7 +35,7 @@ export function* get<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Steps<R
 }
 
 /** A query with its values. */
-type Asked = { [Q in QueryName]: readonly [query: Q, values: SlotsOf<Q>] }[QueryName];
+export type Asked = { [Q in QueryName]: readonly [query: Q, values: SlotsOf<Q>] }[QueryName];
 
 /** The types of the first rows of several queries, in the order of the queries. */
 type FirstRows<A extends readonly (Asked | undefined)[]> = {

@@ -2,6 +2,7 @@ import type {
   Conflict,
   CountCheck,
   CountDrift,
+  Dropped,
   Missing,
   RotationResult,
   Stale,
@@ -15,7 +16,9 @@ import type { CodeRow, ConsentRow, FamilyRow, SessionRow, Tables } from '../sche
 import { applyChanges } from './apply.ts';
 import { runSlice } from './background.ts';
 import { correctCounts } from './counts.ts';
+import { eraseSlice } from './erase.ts';
 import { appendEvents, removeOldest } from './events.ts';
+import { type Kept, keepSlice, openEntry } from './keep.ts';
 import {
   endUserSessions,
   finishLogin,
@@ -34,7 +37,8 @@ import type { Touched } from './touched.ts';
 /** A change as the database writes it: rows with encrypted secrets. */
 export type RowChange =
   | WriteChange
-  | { do: 'remove'; table: RecordTable; id: string }
+  | { do: 'remove'; table: RecordTable; id: string; keep?: Kept; erase?: boolean }
+  | RestoreChange
   | { do: 'assign' | 'unassign'; userId: string; roleIds: readonly string[] }
   | { do: 'join' | 'leave'; userId: string; groupId: string }
   | { do: 'putConsent'; row: ConsentRow }
@@ -42,6 +46,20 @@ export type RowChange =
   | { do: 'record'; row: SlotsOf<'admin_event.insert'> }
   /** Drops the users of a realm from all caches, because other statements have changed many of them. */
   | { do: 'forgetUsers'; realmId: string };
+
+/** Restores an entry of the bin (see restore-trash.ts). */
+export interface RestoreChange {
+  do: 'restore';
+  id: string;
+  limit: number;
+  name: string | undefined;
+  /** Admin events that are stored with the last slice. */
+  records: readonly SlotsOf<'admin_event.insert'>[];
+}
+
+export type RestoredSlice =
+  | { outcome: 'gone' }
+  | { outcome: 'more' | 'restored'; dropped: readonly Dropped[] };
 
 /** A row, with the name of its table. */
 export type RecordRow = { [T in RecordTable]: { table: T; row: Tables[T] } }[RecordTable];
@@ -63,9 +81,16 @@ export interface Many {
   id: string;
   /** 1 if offline sessions are removed too. */
   offline: number;
+  /** If the removed records move to the bin. */
+  keep?: Kept;
 }
 
-export type AppliedRows = { outcome: 'applied'; touched: Touched } | Conflict | Missing | Stale | Many;
+export type AppliedRows =
+  | { outcome: 'applied'; touched: Touched; restored?: RestoredSlice }
+  | Conflict
+  | Missing
+  | Stale
+  | Many;
 
 /** The input and the result of every verb (write operation). */
 export interface Verbs {
@@ -138,6 +163,21 @@ export interface Verbs {
     /** `unknown`: the realms of due sessions that `lifetimes` lacks. These sessions were not handled. */
     out: Swept & { unknown: readonly string[] };
   };
+  /** Returns the id of the entry, if the record exists. */
+  openEntry: { in: { table: RecordTable; id: string; keep: Kept }; out: string | undefined };
+  keepSlice: {
+    in: { trash: string } & (
+      | { what: 'users'; user_ids: readonly string[] }
+      | { what: 'consents'; client_uuid: string; limit: number }
+      | { what: 'usersOfRoles' | 'members'; ids: readonly string[]; limit: number }
+    );
+    out: number;
+  };
+  /** Returns the number of removed parts. */
+  eraseSlice: {
+    in: { id: string; limit: number; records: readonly SlotsOf<'admin_event.insert'>[] };
+    out: number | 'missing' | 'busy';
+  };
   correctCounts: {
     in: { check: CountCheck; generation: number; now: number; drifts: readonly CountDrift[] };
     out: boolean;
@@ -168,6 +208,9 @@ export const TOGETHER: ReadonlySet<Verb> = new Set([
   'removeFamiliesOfClient',
   'sweep',
   'runSlice',
+  'openEntry',
+  'keepSlice',
+  'eraseSlice',
   'correctCounts',
   'moveSessions',
 ]);
@@ -190,6 +233,9 @@ const STEPS: { readonly [V in Verb]: (input: Verbs[V]['in']) => Steps<Verbs[V]['
   removeFamiliesOfClient,
   sweep,
   runSlice,
+  openEntry: ({ table, id, keep }) => openEntry(table, id, keep),
+  keepSlice,
+  eraseSlice,
   correctCounts,
   moveSessions,
   run: ({ query, values }) => run(query, values),
