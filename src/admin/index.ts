@@ -53,6 +53,16 @@ export type { RepresentationName } from './representation/field-types.ts';
 export type { Json } from './representation/json.ts';
 export * from './role/role-mappings.ts';
 export * from './role/roles.ts';
+export {
+  eraseRealm,
+  eraseTrash,
+  expiryEvent,
+  listDeletedRealms,
+  listTrash,
+  restoreRealm,
+  restoreTrash,
+  type TrashQuery,
+} from './trash/trash.ts';
 export { listConsents, revokeConsent } from './user/consents.ts';
 export { getUser } from './user/get-user.ts';
 export * from './user/groups.ts';

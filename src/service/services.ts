@@ -61,6 +61,7 @@ export async function openServices(
       ...common,
       sessionEndings: announcer,
       protectAdministrators: settings.admin.protectAdministrators,
+      trashDays: settings.trashDays,
       requiredActions: new Set(browser.REQUIRED_ACTIONS.keys()),
     },
     limits: settings.limits,

@@ -8,6 +8,7 @@ import { restRows, serverInfoRoutes } from '../../src/http/admin/not-implemented
 import { outsideRoutes } from '../../src/http/admin/outside-routes.ts';
 import { realmRows } from '../../src/http/admin/realm-routes.ts';
 import { roleRows } from '../../src/http/admin/role-routes.ts';
+import { deletedRealmRoutes, trashRows } from '../../src/http/admin/trash-routes.ts';
 import { userRows } from '../../src/http/admin/user-routes.ts';
 import {
   accountRoutes,
@@ -265,6 +266,7 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   database: '~config/settings/kinds.ts',
   trustedProxies: '~http/app/new-app.ts',
   'admin.protectAdministrators': '~admin/access/administrators.ts',
+  trashDays: '~admin/trash/keep.ts',
   'realmFiles.remove': '~service/realm-directory.ts',
   'outbound.privateAddresses': '~service/post-form.ts',
   realms: '~procedures/backup/fetch-realms.ts, ~procedures/smoke/service.ts',
@@ -370,6 +372,7 @@ const ROUTE_FILES: ReadonlyMap<string, string> = new Map(
       ['http/admin/group-routes.ts', groupRows],
       ['http/admin/event-routes.ts', eventRows],
       ['http/admin/component-routes.ts', componentRows],
+      ['http/admin/trash-routes.ts', [...trashRows, ...deletedRealmRoutes]],
     ] satisfies readonly (readonly [string, readonly Named[]])[]
   ).flatMap(([file, routes]) =>
     routes.map((route): [string, string] => [nameOf(route), code(`src/${file}`)]),

@@ -21,6 +21,8 @@ export interface AdminContext {
   baseUrl: string;
   /** Default: true. If false, every caller who may change users may also change administrators. */
   protectAdministrators?: boolean;
+  /** Number of days for which the bin keeps deleted records. Default: 0, which means that nothing is kept. */
+  trashDays?: number;
 }
 
 /** The caller of the administrative API, whom the HTTP layer has authenticated. */

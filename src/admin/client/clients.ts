@@ -12,6 +12,7 @@ import type { Json } from '../representation/json.ts';
 import { checkClientSecrets, withoutMaskedSecrets } from '../representation/missing-secrets.ts';
 import { Names } from '../representation/names.ts';
 import { MASK } from '../representation/secrets.ts';
+import { keeping } from '../trash/keep.ts';
 import { newServiceAccount } from '../user/build-users.ts';
 import { representUser } from '../user/users.ts';
 import { buildClient, newClientSecret } from './build-client.ts';
@@ -149,16 +150,22 @@ async function serviceAccountChanges(call: RealmCall, before: Client, client: Cl
   return [];
 }
 
-/** Removes a client with its roles and service account. @throws AdminRefusal for a built-in client */
-export async function deleteClient(call: RealmCall, uuid: string): Promise<void> {
+/**
+ * Removes a client with its roles and service account. The client moves to the bin.
+ *
+ * @param now erases the client for good instead
+ * @throws AdminRefusal for a built-in client
+ */
+export async function deleteClient(call: RealmCall, uuid: string, now = false): Promise<void> {
   const client = await getClient(call, uuid);
   const { realm } = call.configuration;
   if (holdsAdminRoles(realm.name, client.clientId)) throw forbidden();
   if (BUILT_IN_CLIENT_IDS.has(client.clientId)) throw badInput('invalid_request', 'Could not delete client');
-  await applyChanges(call, [{ do: 'remove', what: 'client', id: uuid }], {
+  const remove = { do: 'remove', what: 'client', id: uuid } as const;
+  await applyChanges(call, [{ ...remove, ...keeping(call.context, call.caller, now) }], {
     operation: 'DELETE',
     resource: 'CLIENT',
-    path: `clients/${uuid}`,
+    path: now ? `clients/${uuid}?now=true` : `clients/${uuid}`,
     representation: { clientId: client.clientId },
   });
 }

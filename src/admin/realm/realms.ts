@@ -1,3 +1,4 @@
+import { uuid } from '../../core/index.ts';
 import { ensureAlgorithmKey } from '../../crypto/index.ts';
 import type { Client, Component, Realm } from '../../model/index.ts';
 import type { Change, RealmConfiguration } from '../../store/index.ts';
@@ -12,6 +13,7 @@ import { checkRealm } from '../representation/check-realm.ts';
 import { RepresentationFault } from '../representation/fault.ts';
 import type { Json } from '../representation/json.ts';
 import { MASK } from '../representation/secrets.ts';
+import { keeping } from '../trash/keep.ts';
 import { buildSettings } from './build-realm.ts';
 import { NOT_IN_GET, realmRepresentation, reducedRealmRepresentation } from './realm-representation.ts';
 import { checkRealmName, checkSettings, RealmNameFault } from './realm-settings.ts';
@@ -231,22 +233,30 @@ export async function algorithmKeys(
 }
 
 /**
- * Removes a realm with all its records, and the client of master that holds the realm's administrative roles.
+ * Removes a realm with all its records, and the client of master that holds the realm's administrative roles. All of
+ * them move to the bin as one entry.
  *
+ * @param now erases them for good instead
  * @throws AdminRefusal for master
  */
-export async function deleteRealm(call: RealmCall): Promise<void> {
+export async function deleteRealm(call: RealmCall, now = false): Promise<void> {
   const { context, configuration } = call;
   const { realm } = configuration;
   if (realm.name === MASTER) throw badRequest("Can't remove master realm");
   const master = await context.store.findRealm(MASTER);
   const client = master && (await findManagementClient(context, master, realm.name));
-  const remove = { do: 'remove', what: 'realm', id: realm.id } as const;
+  const kept = keeping(context, call.caller, now);
+  const remove = { do: 'remove', what: 'realm', id: realm.id, ...kept } as const;
+  const { keep } = kept;
+  const withRealm =
+    keep === undefined ? kept : { keep: { ...keep, id: uuid(context.random), ownerId: keep.id } };
   let applied = await context.store.apply([
     remove,
     // Removing the client also removes its roles from every role that includes them, such as the role `admin` of
     // master.
-    ...(client === undefined ? [] : [{ do: 'remove' as const, what: 'client' as const, id: client.id }]),
+    ...(client === undefined
+      ? []
+      : [{ do: 'remove' as const, what: 'client' as const, id: client.id, ...withRealm }]),
   ]);
   // Another call has removed the client of master.
   if (applied.outcome === 'missing' && applied.what === 'client')

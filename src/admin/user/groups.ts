@@ -8,6 +8,7 @@ import { type Pages, shown } from '../call/pages.ts';
 import { badRequest, conflict, notFound } from '../call/refusal.ts';
 import { defined, type Json, text } from '../representation/json.ts';
 import { byName } from '../representation/names.ts';
+import { keeping } from '../trash/keep.ts';
 import { getUser } from './get-user.ts';
 import { type GroupTree, groupIdsByPath, groupTree, matchingWithParents } from './group-tree.ts';
 import { briefUserRepresentation } from './user-representation.ts';
@@ -206,12 +207,17 @@ export async function updateGroup(call: RealmCall, group: Group, given: Json): P
   );
 }
 
-/** Removes a group with all its subgroups. */
-export async function deleteGroup(call: RealmCall, group: Group): Promise<void> {
-  await applyChanges(call, [{ do: 'remove', what: 'group', id: group.id }], {
+/**
+ * Removes a group with all its subgroups. They move to the bin.
+ *
+ * @param now erases them for good instead
+ */
+export async function deleteGroup(call: RealmCall, group: Group, now = false): Promise<void> {
+  const remove = { do: 'remove', what: 'group', id: group.id } as const;
+  await applyChanges(call, [{ ...remove, ...keeping(call.context, call.caller, now) }], {
     operation: 'DELETE',
     resource: 'GROUP',
-    path: `groups/${group.id}`,
+    path: now ? `groups/${group.id}?now=true` : `groups/${group.id}`,
     representation: briefGroup(call, group),
   });
 }

@@ -7,6 +7,7 @@ import { type Pages, shown } from '../call/pages.ts';
 import { type AdminRefusal, badRequest, conflict } from '../call/refusal.ts';
 import { RepresentationFault } from '../representation/fault.ts';
 import { defined, type Json, objects, strings } from '../representation/json.ts';
+import { keeping } from '../trash/keep.ts';
 import { buildCredentials, buildUser } from './build-user.ts';
 import { checkProfile, getUser } from './get-user.ts';
 import { groupIdsByPath } from './group-tree.ts';
@@ -227,13 +228,18 @@ function withoutCleared(user: User, given: Json): User {
   };
 }
 
-/** Removes a user with its sessions and credentials. @throws AdminRefusal 404 */
-export async function deleteUser(call: RealmCall, id: string): Promise<void> {
+/**
+ * Removes a user with its sessions and credentials. The user moves to the bin.
+ *
+ * @param now erases the user for good instead
+ * @throws AdminRefusal 404
+ */
+export async function deleteUser(call: RealmCall, id: string, now = false): Promise<void> {
   const user = await getUser(call, id);
-  await applyChanges(call, [{ do: 'remove', what: 'user', id }], {
+  await applyChanges(call, [{ do: 'remove', what: 'user', id, ...keeping(call.context, call.caller, now) }], {
     operation: 'DELETE',
     resource: 'USER',
-    path: `users/${id}`,
+    path: now ? `users/${id}?now=true` : `users/${id}`,
     representation: briefUserRepresentation(user),
   });
 }

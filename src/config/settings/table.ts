@@ -135,6 +135,13 @@ export const SETTINGS = [
     doc: 'who may change or remove users with administrative roles, reset their passwords, use the secrets of clients whose service accounts are such users, and choose the keys of a realm; true: callers who may grant these roles; false: all callers with the right to the operation, as in Keycloak',
   },
   {
+    name: 'trashDays',
+    kind: wholeNumber(0, 3_650),
+    default: 7,
+    reason: 'a wrong deletion is noticed within days, and personal data is not kept for longer than needed',
+    doc: 'number of days for which deleted realms, users, clients and groups can be restored with idkit admin trash; 0: a deletion is final',
+  },
+  {
     name: 'realmFiles.remove',
     kind: boolean,
     default: false,

@@ -82,7 +82,7 @@ export const clientRows: readonly AdminRow[] = [
     of: findClient,
     right: 'manageClients',
     writes: [theClient],
-    handle: (call) => deleteClient(call, call.param('client')),
+    handle: (call) => deleteClient(call, call.param('client'), call.query.flag('now') === true),
   },
   readingRow('/client-secret', (call) => showSecret(uncached(call), call.param('client'))),
   {

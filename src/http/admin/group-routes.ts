@@ -72,7 +72,7 @@ export const groupRows: readonly AdminRow[] = [
     path: '/groups/:id',
     right: 'manageUsers',
     writes: [theGroups, theGroup],
-    handle: (call) => deleteGroup(call, groupOf(call)),
+    handle: (call) => deleteGroup(call, groupOf(call), call.query.flag('now') === true),
   },
   {
     method: 'GET',

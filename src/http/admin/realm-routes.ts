@@ -85,7 +85,7 @@ export const realmRows: readonly AdminRow[] = [
     path: '',
     right: 'manageRealm',
     writes: [theRealm, managementClient, masterAdminRole],
-    handle: deleteRealm,
+    handle: (call) => deleteRealm(call, call.query.flag('now') === true),
   },
   { method: 'POST', path: '/logout-all', right: 'manageUsers', writes: [], handle: logoutAll },
   {

@@ -10,6 +10,7 @@ import { outsideRoutes } from './outside-routes.ts';
 import { realmRows, realmsRows } from './realm-routes.ts';
 import { roleRows } from './role-routes.ts';
 import { adminRoute, realmsRoute } from './run-row.ts';
+import { deletedRealmRoutes, trashRows } from './trash-routes.ts';
 import { userRows } from './user-routes.ts';
 
 /**
@@ -24,6 +25,7 @@ export const adminRows: readonly AdminRow[] = [
   ...groupRows,
   ...eventRows,
   ...componentRows,
+  ...trashRows,
   ...restRows,
 ];
 
@@ -31,6 +33,7 @@ const rows: readonly Route[] = [
   ...realmsRows.map(realmsRoute),
   ...adminRows.map(adminRoute),
   ...outsideRoutes,
+  ...deletedRealmRoutes,
   ...restRoutes,
 ];
 

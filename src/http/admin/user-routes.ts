@@ -79,7 +79,7 @@ export const userRows: readonly AdminRow[] = [
     of: findUser,
     right: 'manageUsers',
     writes: [theUser],
-    handle: (call) => deleteUser(call, call.param('id')),
+    handle: (call) => deleteUser(call, call.param('id'), call.query.flag('now') === true),
   },
   {
     method: 'PUT',

@@ -43,6 +43,13 @@ export interface TrashEntry {
   state: 'whole' | 'deleting' | 'restoring';
 }
 
+/** What a list of entries contains. */
+export interface TrashQuery extends Range {
+  kinds: readonly TrashKind[];
+  /** A part of the name. Empty for all names. */
+  search: string;
+}
+
 /** The authority that a restore of an entry needs: what the restored records would hold and inherit. */
 export interface TrashAuthority {
   /** Ids of roles: those of the users, those of the groups, and those that restored roles include. */
@@ -76,9 +83,9 @@ export type Restored =
  */
 export interface TrashStore {
   /** Lists the entries of a realm without deleted realms, the newest first. */
-  listTrash(realmId: RealmId, range: Range): Promise<readonly TrashEntry[]>;
+  listTrash(query: TrashQuery & { realmId: RealmId }): Promise<readonly TrashEntry[]>;
   /** Lists deleted realms, the newest first. */
-  listDeletedRealms(range: Range): Promise<readonly TrashEntry[]>;
+  listDeletedRealms(query: Omit<TrashQuery, 'kinds'>): Promise<readonly TrashEntry[]>;
   findTrash(id: string): Promise<TrashEntry | undefined>;
   /** Returns what a restore of this entry grants. */
   trashAuthority(id: string): Promise<TrashAuthority>;

@@ -130,6 +130,9 @@ order by trash_part.id limit ${slot('limit', 'number')}`);
   const client = sql`client_uuid = ${slot('client_uuid', 'user_consent.client_uuid')}`;
   const role = sql`role_id = ${slot('role_id', 'user_role.role_id')}`;
   const group = sql`group_id = ${slot('group_id', 'user_group.group_id')}`;
+  const find = sql.raw(dialect === 'sqlite' ? 'instr' : 'strpos');
+  const text = slot('search', 'string');
+  const hasName = sql<boolean>`(${find}(name, ${dialect === 'sqlite' ? text : sql`${text}::text`}) > 0)`;
   const limit = sql`limit ${slot('limit', 'number')}`;
   return {
     ...queries,
@@ -167,12 +170,13 @@ order by trash_part.id limit ${slot('limit', 'number')}`);
       .where('record_id', '=', slot('record_id'))
       .where('kind', '=', slot('kind')),
     'trash.ownedBy': db.selectFrom('trash').selectAll().where('owner_id', '=', slot('owner_id')),
-    /** The entries of one realm, the newest first. Of master, these are also all realms. */
+    /** The entries of one realm, the newest first. */
     'trash.list': db
       .selectFrom('trash')
       .selectAll()
       .where('realm_id', '=', slot('realm_id'))
-      .where('kind', '<>', 'realm')
+      .where(sql<boolean>`kind ${among('kinds', 'trash.kind')}`)
+      .where(hasName)
       .where('owner_id', 'is', null)
       .where('state', '<>', sql.lit(3))
       .orderBy('deleted_at', 'desc')
@@ -183,6 +187,7 @@ order by trash_part.id limit ${slot('limit', 'number')}`);
       .selectFrom('trash')
       .selectAll()
       .where('kind', '=', 'realm')
+      .where(hasName)
       .where('state', '<>', sql.lit(3))
       .orderBy('deleted_at', 'desc')
       .orderBy('id')
@@ -194,6 +199,7 @@ order by trash_part.id limit ${slot('limit', 'number')}`);
         state: slot('state'),
         deleted_at: slot('deleted_at'),
         expires_at: slot('expires_at'),
+        owner_id: slot('owner_id'),
         doc: slot('doc'),
       })
       .where('id', '=', slot('id')),

@@ -1,15 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Seconds, SliceSize } from '../../core/index.ts';
-import type { AdminEvent, RealmId } from '../../model/index.ts';
-import type {
-  Dropped,
-  Range,
-  Restored,
-  Swept,
-  TrashAuthority,
-  TrashEntry,
-  TrashStore,
-} from '../contract/index.ts';
+import type { AdminEvent } from '../../model/index.ts';
+import type { Dropped, Restored, Swept, TrashAuthority, TrashEntry, TrashStore } from '../contract/index.ts';
 import { adminEventRow } from '../records/events.ts';
 import { readTrash } from '../records/trash.ts';
 import { ERASING, type TrashRow } from '../schema.ts';
@@ -25,12 +17,16 @@ const PAGE = 500;
 
 /** Lists, restores and erases deleted records. */
 export abstract class SqlTrash extends SqlCleaning implements TrashStore {
-  async listTrash(realmId: RealmId, range: Range): Promise<readonly TrashEntry[]> {
-    return (await this.administrative('trash.list', { realm_id: realmId, ...range })).map(readTrash);
+  async listTrash(query: Parameters<TrashStore['listTrash']>[0]): Promise<readonly TrashEntry[]> {
+    const { realmId, kinds, search, first, max } = query;
+    const values = { realm_id: realmId, kinds, search, first, max };
+    return (await this.administrative('trash.list', values)).map(readTrash);
   }
 
-  async listDeletedRealms(range: Range): Promise<readonly TrashEntry[]> {
-    return (await this.administrative('trash.realms', { ...range })).map(readTrash);
+  async listDeletedRealms(
+    query: Parameters<TrashStore['listDeletedRealms']>[0],
+  ): Promise<readonly TrashEntry[]> {
+    return (await this.administrative('trash.realms', { ...query })).map(readTrash);
   }
 
   async findTrash(id: string): Promise<TrashEntry | undefined> {

@@ -41,7 +41,12 @@ export class Refused extends Error {
  * @throws Refused
  */
 export function* applyChanges({ changes, unbounded }: Verbs['apply']['in']): Steps<AppliedRows> {
-  const list: List = { touched: new TouchedRecords(), realms: new RealmRowsSeen(), unbounded };
+  const list: List = {
+    touched: new TouchedRecords(),
+    realms: new RealmRowsSeen(),
+    unbounded,
+    entries: new Map(),
+  };
   try {
     for (let index = 0; index < changes.length; ) {
       const creates = leadingCreates(changes, index);
@@ -70,6 +75,8 @@ interface List {
   /** The first change that was skipped because it would remove many records. */
   skipped?: Many;
   restored?: RestoredSlice;
+  /** The entries of the bin that the list uses, by the ids that it named. An interrupted removal has its own id. */
+  entries: Map<string, string>;
 }
 
 function isConflict(error: unknown): boolean {
@@ -121,7 +128,7 @@ function* applyChange(change: RowChange, list: List): Steps<void> {
       return;
     case 'remove':
       realms.forget(change.id);
-      yield* removeAndKeep(change, touched);
+      yield* removeAndKeep(change, list);
       return;
     case 'restore':
       list.restored = yield* restoreSlice(change, touched, realms);
@@ -171,12 +178,15 @@ function* applyChange(change: RowChange, list: List): Steps<void> {
 /** Removes a record. It moves to the bin, or its earlier entries in the bin are erased. @throws Refused */
 function* removeAndKeep(
   { table, id, keep, erase }: Extract<RowChange, { do: 'remove' }>,
-  touched: TouchedRecords,
+  { touched, entries }: List,
 ): Steps<void> {
   if (erase === true) yield* eraseRecord(table, id);
   const entry = keep === undefined ? undefined : yield* openEntry(table, id, keep);
   yield* removeRecord(table, id, touched, entry);
-  if (entry !== undefined && keep !== undefined) yield* closeEntry(entry, keep);
+  if (entry === undefined || keep === undefined) return;
+  entries.set(keep.id, entry);
+  const { owner_id: owner } = keep;
+  yield* closeEntry(entry, { ...keep, owner_id: owner === null ? null : (entries.get(owner) ?? owner) });
 }
 
 /** @throws Refused */

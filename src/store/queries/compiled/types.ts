@@ -270,9 +270,9 @@ export interface Queries {
   'trash.byId': { slots: Pick<Tables['trash'], 'id'>; row: Tables['trash'] };
   'trash.ofRecord': { slots: Pick<Tables['trash'], 'record_id' | 'kind'>; row: Tables['trash'] };
   'trash.ownedBy': { slots: { owner_id: NonNullable<Tables['trash']['owner_id']> }; row: Tables['trash'] };
-  'trash.list': { slots: Pick<Tables['trash'], 'realm_id'> & { max: number; first: number }; row: Tables['trash'] };
-  'trash.realms': { slots: { max: number; first: number }; row: Tables['trash'] };
-  'trash.update': { slots: Pick<Tables['trash'], 'state' | 'deleted_at' | 'expires_at' | 'doc' | 'id'>; row: never };
+  'trash.list': { slots: Pick<Tables['trash'], 'realm_id'> & { kinds: readonly Tables['trash']['kind'][]; search: string; max: number; first: number }; row: Tables['trash'] };
+  'trash.realms': { slots: { search: string; max: number; first: number }; row: Tables['trash'] };
+  'trash.update': { slots: Pick<Tables['trash'], 'state' | 'deleted_at' | 'expires_at' | 'owner_id' | 'doc' | 'id'>; row: never };
   'trash.setState': { slots: Pick<Tables['trash'], 'state' | 'id'>; row: never };
   'trash.erase': { slots: Pick<Tables['trash'], 'id'>; row: never };
   'trash.delete': { slots: Pick<Tables['trash'], 'id'>; row: never };
