@@ -1,6 +1,6 @@
 // Backup set: the format of a backup directory, and all work that needs only its files.
-// Owns: names, manifest and checksums (set/), the configuration archive (archive/), SQL dumps (dump/), compression
-// (gzip/), encryption and the seal (openpgp/), verification (verify/), what a backup root keeps (retention/), and its
+// Owns: names, manifest and checksums (set/), the configuration archive (archive/), SQL dumps (dump/) and the records
+// in them (contents/), compression (gzip/), encryption and the seal (openpgp/), verification (verify/), what a backup root keeps (retention/), and its
 // figures (figures/).
 // Decides whether a set is good. Reads through read-only handles; only `createSetWriter` writes a set.
 // Must not know: databases, containers, when a backup runs.
@@ -8,6 +8,8 @@
 export { extractConfigArchive, listConfigArchive, readConfigFile } from './archive/extract.ts';
 export { type PackedFile, packTar } from './archive/pack.ts';
 export { writeConfigArchive } from './archive/writer.ts';
+export { type Comparison, compareDumps, type Difference } from './contents/compare.ts';
+export { type DumpSurvey, type KeySurvey, type RealmSurvey, surveyDump } from './contents/survey.ts';
 export {
   type ArchiveEntry,
   type ArchiveReport,
@@ -48,6 +50,7 @@ export {
 } from './dump/inspector.ts';
 export { keycloakSchemaNumber, renderKeycloakVersion } from './dump/postgres/facts.ts';
 export { FOREIGN_STATEMENT } from './dump/postgres/psql.ts';
+export { type DumpRow, type RowReader, type RowSink, readDumpRows } from './dump/rows.ts';
 export {
   definitionsOf,
   findDefinition,

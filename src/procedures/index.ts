@@ -28,6 +28,8 @@ export type { DrillOptions, DrillResult } from './drill/options.ts';
 export { DRILL_STEPS } from './drill/options.ts';
 export { renderDrillReport } from './drill/report.ts';
 export { drill } from './drill/runbook.ts';
+export { type DiffSetsOptions, diffSets, type SetDifferences } from './inspect/diff.ts';
+export { type ShownSet, type ShowSetOptions, showSet } from './inspect/show.ts';
 export { type RecoverAdminResult, recoverAdmin } from './recover-admin.ts';
 export type { ChecklistRow, RestoreOptions, RestorePlan, RestoreResult } from './restore/options.ts';
 export { restore } from './restore/runbook.ts';

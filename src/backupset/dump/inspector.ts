@@ -3,6 +3,7 @@ import type { DumpReport, SetHandle, WorkOptions } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
 import { gunzip } from '../gzip/gunzip.ts';
 import { POSTGRES_START, PostgresDump } from './postgres/dump.ts';
+import type { RowSink } from './rows.ts';
 import { EmbeddedDump } from './sqlite/dump.ts';
 import { badDump } from './window.ts';
 
@@ -19,8 +20,12 @@ export interface DumpInspector {
   end(): DumpReport;
 }
 
-/** Detects the kind of a dump from its first lines and checks it with the reader for that kind, in bounded memory. */
-export function createDumpInspector(): DumpInspector {
+/**
+ * Detects the kind of a dump from its first lines and checks it with the reader for that kind, in bounded memory.
+ *
+ * @param rows receives the rows of the tables
+ */
+export function createDumpInspector(rows?: RowSink): DumpInspector {
   let head: Buffer | undefined = Buffer.alloc(0);
   let inspector: DumpInspector | undefined;
 
@@ -28,7 +33,7 @@ export function createDumpInspector(): DumpInspector {
     if (head === undefined) return;
     const kind = kindOf(head, whole);
     if (kind === 'unknown yet') return;
-    inspector = kind === 'postgres' ? new PostgresDump() : new EmbeddedDump();
+    inspector = kind === 'postgres' ? new PostgresDump(rows) : new EmbeddedDump(rows);
     const text = head;
     head = undefined;
     inspector.write(text);

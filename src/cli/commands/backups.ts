@@ -7,14 +7,16 @@ import type { Column, ListOutcome } from '../output/lists.ts';
 import { withOutputFlags } from '../output/presentation.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
 import { confirm } from '../terminal.ts';
+import { addDiff, addShow } from './inspect.ts';
 
 /** `idkit backups list|prune` */
 export function addBackups(program: CliCommand, run: Runner): void {
   const backups = program
     .command('backups')
-    .description('list and delete backup sets')
+    .description('list, inspect, compare and delete backup sets, and put single records back')
     .examples([
       ['idkit backups list', 'age, size and last verification of each set'],
+      ['idkit backups show latest', 'what the newest good set contains'],
       ['idkit backups prune --dry-run', 'which sets would be deleted, and why'],
     ]);
   withOutputFlags(backups.command('list'), { fields: 'name,bytes', jq: '[?sealed].name' })
@@ -34,6 +36,8 @@ export function addBackups(program: CliCommand, run: Runner): void {
       ['idkit backups prune --keep-days 30 --yes', 'deletes without a question'],
     ])
     .action(run(pruneSets));
+  addShow(backups, run);
+  addDiff(backups, run);
 }
 
 async function listSets(context: CommandContext, flags: Flags): Promise<Outcome> {

@@ -1,6 +1,7 @@
 import type { DumpReport } from '../../contract.ts';
 import { printable } from '../../faults.ts';
 import { type CountedTable, RealmCounter } from '../realm-counter.ts';
+import type { DumpRow, RowReader, RowSink } from '../rows.ts';
 import { checkNoNul, skipSpace } from '../statement.ts';
 import { BadDump, badDump, DumpWindow, INCOMPLETE, LINE_END, LineCounter } from '../window.ts';
 import { DumpFacts, type TableReader } from './facts.ts';
@@ -20,6 +21,8 @@ const TAB = 0x09;
 interface OpenCopy {
   counted: CountedTable | undefined;
   facts: TableReader | undefined;
+  reader: RowReader | undefined;
+  columns: number;
 }
 
 /**
@@ -38,6 +41,12 @@ export class PostgresDump {
   #row: number | undefined;
   readonly #facts = new DumpFacts();
   #copy: OpenCopy | undefined;
+  readonly #rows: RowSink | undefined;
+
+  /** @param rows receives the rows of the tables */
+  constructor(rows?: RowSink) {
+    this.#rows = rows;
+  }
 
   write(chunk: Uint8Array): void {
     checkNoNul(chunk);
@@ -131,11 +140,16 @@ export class PostgresDump {
   }
 
   #beginCopy(table: string, columns: readonly string[]): void {
-    this.#copy = { counted: this.#counter.table(table, columns), facts: this.#facts.table(table, columns) };
+    this.#copy = {
+      counted: this.#counter.table(table, columns),
+      facts: this.#facts.table(table, columns),
+      reader: this.#rows?.table(table, columns),
+      columns: columns.length,
+    };
   }
 
   /** Scans rows up to the line `\.`. `from` is always the beginning of a line. */
-  #scanCopy({ counted, facts }: OpenCopy, text: Buffer, from: number): number {
+  #scanCopy({ counted, facts, reader, columns }: OpenCopy, text: Buffer, from: number): number {
     // The first three bytes of a line show whether it ends the block.
     let line = from;
     let mark = nextMark(text, line);
@@ -148,7 +162,7 @@ export class PostgresDump {
         this.#copy = undefined;
         return line + 3;
       }
-      const skips = counted === undefined && facts === undefined;
+      const skips = counted === undefined && facts === undefined && reader === undefined;
       const next = skips ? nextSuspect(text, line) : text.indexOf(0x0a, line) + 1;
       if (next === 0) return line === from ? INCOMPLETE : line;
       if (mark < line) mark = nextMark(text, line);
@@ -156,6 +170,7 @@ export class PostgresDump {
       if (mark < next) throw badDump(String.raw`a row of a COPY contains \., which is not alone on its line`);
       if (counted !== undefined) this.#count(text, counted, line, next - 1);
       if (facts !== undefined) facts.add(rowOf(text, facts.last, line, next - 1).map(valueIn));
+      if (reader !== undefined) reader(new CopyRow(text, line, next - 1, columns));
       line = next;
     }
   }
@@ -184,6 +199,38 @@ export class PostgresDump {
       at++;
     }
     if (person) this.#counter.addUser(unescaped(text.toString('utf8', from, to)));
+  }
+}
+
+/** A row of a COPY block. Its values are decoded when they are read. */
+class CopyRow implements DumpRow {
+  readonly #text: Buffer;
+  readonly #start: number;
+  readonly #end: number;
+  readonly #columns: number;
+  #values: readonly string[] | undefined;
+
+  constructor(text: Buffer, start: number, end: number, columns: number) {
+    this.#text = text;
+    this.#start = start;
+    this.#end = end;
+    this.#columns = columns;
+  }
+
+  get bytes(): number {
+    return this.#end - this.#start + 1;
+  }
+
+  text(column: number): string | null {
+    if (column < 0) return null;
+    this.#values ??= rowOf(this.#text, this.#columns - 1, this.#start, this.#end);
+    return valueIn(this.#values[column]!);
+  }
+
+  blob(column: number): Buffer | null {
+    const value = this.text(column);
+    if (value === null) return null;
+    return value.startsWith('\\x') ? Buffer.from(value.slice(2), 'hex') : Buffer.from(value);
   }
 }
 

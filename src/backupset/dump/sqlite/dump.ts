@@ -1,10 +1,11 @@
 import type { DumpReport } from '../../contract.ts';
 import { printable } from '../../faults.ts';
 import { type CountedTable, RealmCounter } from '../realm-counter.ts';
+import type { RowReader, RowSink } from '../rows.ts';
 import { checkNoNul, endOfStatement, skipSpace } from '../statement.ts';
 import { BadDump, badDump, DumpWindow, INCOMPLETE, LINE_END, LineCounter } from '../window.ts';
 import { SQLITE_APPLICATION } from './definitions.ts';
-import { type Places, scanRow, valueText } from './row.ts';
+import { type Places, ReadRow, scanRow, valueText } from './row.ts';
 import { SchemaSeen } from './schema-seen.ts';
 
 /** The line that ends an embedded dump. */
@@ -26,6 +27,8 @@ interface Insert {
   counted: CountedTable | undefined;
   /** The indexes of the two columns of the table `meta`. */
   meta: { name: number; value: number } | undefined;
+  /** Receives the rows. */
+  reader: RowReader | undefined;
   places: Places | undefined;
   /** True after the first row, when a comma or a semicolon must follow. */
   begun: boolean;
@@ -48,6 +51,13 @@ export class EmbeddedDump {
   /** The last byte that was scanned. */
   #before = LINE_END;
   readonly #meta = new Map<string, string>();
+  readonly #rows: RowSink | undefined;
+  readonly #row = new ReadRow();
+
+  /** @param rows receives the rows of the tables */
+  constructor(rows?: RowSink) {
+    this.#rows = rows;
+  }
 
   write(chunk: Uint8Array): void {
     checkNoNul(chunk);
@@ -180,9 +190,10 @@ export class EmbeddedDump {
     this.#schema.addRows(table, columns, () => this.#lines.lineAt(text, start));
     const counted = this.#counter.table(table, columns);
     const meta = table === 'meta' ? metaColumns(columns) : undefined;
-    const places =
-      counted === undefined && meta === undefined ? undefined : new Int32Array(columns.length * 2);
-    this.#insert = { columns: columns.length, counted, meta, places, begun: false };
+    const reader = this.#rows?.table(table, columns);
+    const skips = counted === undefined && meta === undefined && reader === undefined;
+    const places = skips ? undefined : new Int32Array(columns.length * 2);
+    this.#insert = { columns: columns.length, counted, meta, reader, places, begun: false };
     return start + Buffer.byteLength(match[0]);
   }
 
@@ -204,6 +215,7 @@ export class EmbeddedDump {
       const end = scanRow(text, at, insert.columns, insert.places);
       if (end === INCOMPLETE) return done === from ? INCOMPLETE : done;
       if (insert.places !== undefined) this.#readRow(insert, text, insert.places);
+      if (insert.reader !== undefined) insert.reader(this.#row.at(text, insert.places!, end - at));
       insert.begun = true;
       done = end;
     }

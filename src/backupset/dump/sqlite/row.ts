@@ -1,3 +1,4 @@
+import type { DumpRow } from '../rows.ts';
 import { badDump, INCOMPLETE } from '../window.ts';
 
 const QUOTE = 0x27;
@@ -121,4 +122,31 @@ export function valueText(text: Buffer, start: number, end: number): string | un
   if (literal.startsWith('CAST('))
     return Buffer.from(literal.slice(CAST_START.length, -CAST_END.length), 'hex').toString('utf8');
   return literal;
+}
+
+/** The row that was scanned last. One object serves all rows, because a dump can contain millions. */
+export class ReadRow implements DumpRow {
+  #text: Buffer = Buffer.alloc(0);
+  #places: Places = new Int32Array(0);
+  bytes = 0;
+
+  at(text: Buffer, places: Places, bytes: number): this {
+    this.#text = text;
+    this.#places = places;
+    this.bytes = bytes;
+    return this;
+  }
+
+  text(column: number): string | null {
+    return column < 0
+      ? null
+      : (valueText(this.#text, this.#places[column * 2]!, this.#places[column * 2 + 1]!) ?? null);
+  }
+
+  blob(column: number): Buffer | null {
+    const literal = this.text(column);
+    if (literal === null) return null;
+    const isHex = /^[xX]'/.test(literal);
+    return isHex ? Buffer.from(literal.slice(2, -1), 'hex') : Buffer.from(literal);
+  }
 }
