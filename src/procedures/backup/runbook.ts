@@ -7,6 +7,7 @@ import { beginRun } from '../run.ts';
 import { keepVerdict } from '../verify/judge-set.ts';
 import { writeContents } from './contents.ts';
 import { checkServiceResponds } from './fetch-realms.ts';
+import { findEncryption } from './find-encryption.ts';
 import { readBack, writeManifest } from './manifest.ts';
 import { openSetInRoot } from './open-set.ts';
 import {
@@ -48,6 +49,7 @@ async function createSet(
   const began = performance.now();
   await checkPlatform(settings);
   await checkDefined(settings);
+  const encryption = await findEncryption(settings, options);
   const mirror = mirrorTarget(settings, options.mirror);
   const run = beginRun(BACKUP_STEPS, options, (id) => {
     const isPart = (BACKUP_PARTS as readonly string[]).includes(id);
@@ -57,7 +59,7 @@ async function createSet(
 
   const opened = await run.step('open', async () => {
     if (readsDatabase(parts)) await checkServiceResponds({ settings, platform, options, parts });
-    return openSetInRoot(root, options);
+    return openSetInRoot(root, options, encryption);
   });
   if (opened.clockBehind) {
     run.finding(

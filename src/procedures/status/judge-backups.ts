@@ -30,7 +30,7 @@ export function judgeBackups(facts: BackupFacts, settings: Limits, now: number):
     ...judgeAge(facts, newest, settings),
     ...judgeParts(facts, settings),
     ...judgeRuns(facts),
-    ...(newest === undefined ? [] : judgeNewest(newest)),
+    ...(newest === undefined ? [] : [...judgeNewest(newest), ...judgeEncryption(newest, settings)]),
     ...judgeVerify(facts, newest, now),
     ...judgeDrill(facts, newest, now),
     ...judgeMirror(facts, settings),
@@ -188,6 +188,16 @@ function judgeNewest({ name, state, verified, sealed }: BackupEntry): readonly J
       ),
     );
   return judgements;
+}
+
+function judgeEncryption({ name, encrypted }: BackupEntry, { backup }: Limits): readonly Judgement[] {
+  if (encrypted || (backup.encrypt === 'env' && backup.encryptTo.length === 0)) return [];
+  return [
+    finding(
+      'SET_NOT_ENCRYPTED',
+      `the newest set, ${name}, is not encrypted, although the settings require it; run idkit backup`,
+    ),
+  ];
 }
 
 function describe(verdict: string): string {
