@@ -42,15 +42,26 @@ export async function readPublicKeys(files: readonly KeyFile[], now: Date): Prom
   const keys: PublicKey[] = [];
   for (const file of files) {
     const found = await readKeyFile(file);
-    for (const key of found) await checkPublicKey(file.name, key, now);
+    for (const key of found) await checkPublicKey(file.name, key, validTime(found, now));
     keys.push(...(found as PublicKey[]));
   }
   const fingerprints = keys.map((key) => key.getFingerprint().toUpperCase());
   return {
     fingerprints: [...new Set(fingerprints)],
     encryptSessionKey: async ({ algorithm, data }) =>
-      encryptSessionKey({ data, algorithm, encryptionKeys: keys, format: 'binary', date: now }),
+      encryptSessionKey({
+        data,
+        algorithm,
+        encryptionKeys: keys,
+        format: 'binary',
+        date: validTime(keys, now),
+      }),
   };
+}
+
+/** Returns the time for which keys are checked. A clock that is behind must not make a new key invalid. */
+function validTime(keys: readonly (PublicKey | PrivateKey)[], now: Date): Date {
+  return new Date(Math.max(now.getTime(), ...keys.map((key) => key.getCreationTime().getTime())));
 }
 
 async function checkPublicKey(name: string, key: PublicKey | PrivateKey, now: Date): Promise<void> {

@@ -10,6 +10,7 @@ import {
 } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import { encryptsSets } from '../last-run.ts';
 import { type BackupOptions, missingPassphrase } from './options.ts';
 
 /** A fingerprint of version 4, as gpg prints it. */
@@ -26,8 +27,8 @@ export async function findEncryption(
   settings: Settings,
   { passphrase, random, clock, signal }: BackupOptions,
 ): Promise<SetEncryption | undefined> {
-  const { encrypt, encryptTo } = settings.backup;
-  if (encrypt === 'env' && encryptTo.length === 0) return undefined;
+  const { encryptTo } = settings.backup;
+  if (!encryptsSets(settings)) return undefined;
   if (passphrase === undefined)
     throw missingPassphrase('the passphrase that seals encrypted sets is missing');
   if (encryptTo.length === 0) return encryptToPassphrase(passphrase, random);

@@ -1,7 +1,7 @@
 import type { LastRun, SetPart } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { openPlatform } from '../../platform/open.ts';
-import { keepFailure, keepResult } from '../last-run.ts';
+import { encryptsSets, keepFailure, keepResult } from '../last-run.ts';
 import { backupRoot, checkDefined, checkPlatform, mirrorTarget } from '../platform.ts';
 import { beginRun } from '../run.ts';
 import { keepVerdict } from '../verify/judge-set.ts';
@@ -31,11 +31,12 @@ export async function backup(settings: Settings, options: BackupOptions): Promis
   const parts = chooseParts(options);
   const root = backupRoot(settings, options.to);
   const runs = parts.map((part) => `backup-${part}` as const);
-  return keepFailure(root, runs, options, async () => {
+  const keeping = { ...options, withoutMessages: encryptsSets(settings) };
+  return keepFailure(root, runs, keeping, async () => {
     const { mirror, ...result } = await createSet(settings, { root, parts }, options);
     const { name: set, findings, milliseconds } = result;
     const facts = { set, milliseconds, ...(mirror === undefined ? {} : { mirror }) };
-    await keepResult(root, runs, { findings, ...facts }, options);
+    await keepResult(root, runs, { findings, ...facts }, keeping);
     return result;
   });
 }

@@ -1,9 +1,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkSeal, findDumpHead, readableSet, type SetHandle, SetKeys } from '../../backupset/index.ts';
+import {
+  checkSeal,
+  findDumpHead,
+  isEncryptedSet,
+  readableSet,
+  type SetHandle,
+  SetKeys,
+} from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { openScratch } from '../../platform/open.ts';
+import { encryptsSets } from '../last-run.ts';
 import { missingPassphrase, type RestoreResult } from '../restore/options.ts';
 import { restoreInto } from '../restore/runbook.ts';
 import { isTrusted, untrustedSet } from '../restore/verified-set.ts';
@@ -34,7 +42,8 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
     run.step('report', () => {
       const result = { set: set.dir, startedAt, ...judge(outcome), ...(dir === undefined ? {} : { dir }) };
       const milliseconds = Math.round(performance.now() - began);
-      return keepReport(settings, { ...result, milliseconds }, options);
+      const withoutMessages = encryptsSets(settings) || isEncryptedSet(set.names);
+      return keepReport(settings, { ...result, milliseconds }, { ...options, withoutMessages });
     });
 
   const brokenSeal = await findBrokenSeal(set, options);

@@ -1,6 +1,7 @@
 import type { KeptRun, LastRun, SetPart } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import type { BackupEntry } from '../backups/list.ts';
+import { encryptsSets } from '../last-run.ts';
 import { renderAge } from '../units.ts';
 import { finding, type Judgement, warning } from './judge.ts';
 
@@ -190,8 +191,8 @@ function judgeNewest({ name, state, verified, sealed }: BackupEntry): readonly J
   return judgements;
 }
 
-function judgeEncryption({ name, encrypted }: BackupEntry, { backup }: Limits): readonly Judgement[] {
-  if (encrypted || (backup.encrypt === 'env' && backup.encryptTo.length === 0)) return [];
+function judgeEncryption({ name, encrypted }: BackupEntry, settings: Limits): readonly Judgement[] {
+  if (encrypted || !encryptsSets(settings)) return [];
   return [
     finding(
       'SET_NOT_ENCRYPTED',

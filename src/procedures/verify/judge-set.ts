@@ -11,6 +11,7 @@ import {
 import { checkEnvKeys, parseEnvContent } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { newestSchemaVersion } from '../../platform/open.ts';
+import { NO_MESSAGE } from '../last-run.ts';
 import type { SetVerdict, VerifyOptions } from './options.ts';
 
 /** Reads every byte of one set and returns its verdict. If `keptIn` is a backup root, the verdict is stored there. */
@@ -72,7 +73,9 @@ export async function keepVerdict(
       at: new Date(options.clock.now()).toISOString(),
       verdict: verdict.verdict,
       checksumsSha256: verdict.checksumsSha256,
-      problems: verdict.problems.map(({ file, message }) => `${file}: ${message}`),
+      problems: verdict.problems.map(
+        ({ file, message }) => `${file}: ${verdict.encryption === undefined ? message : NO_MESSAGE}`,
+      ),
       seal: verdict.seal,
       by: verdict.by,
       ...(verdict.dump === undefined ? {} : { sqlBytes: verdict.dump.bytes }),

@@ -4,7 +4,7 @@ import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { DrillResult } from '../drill/options.ts';
 import { drill } from '../drill/runbook.ts';
-import { keepResult } from '../last-run.ts';
+import { encryptsSets, keepResult } from '../last-run.ts';
 import { isBackupRoot, lockRootIfWritable } from '../locks.ts';
 import { beginRun, type Run, withinStep } from '../run.ts';
 import { renderAge } from '../units.ts';
@@ -63,7 +63,15 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
     };
     const { findings } = run;
     const ended = failure === undefined ? { findings } : { findings, failure };
-    await keepResult(found.root, ['verify'], { ...ended, ...facts }, options);
+    await keepResult(
+      found.root,
+      ['verify'],
+      { ...ended, ...facts },
+      {
+        ...options,
+        withoutMessages: encryptsSets(settings) || sets.some(({ encryption }) => encryption !== undefined),
+      },
+    );
   }
   const result = { sets, verdict: renderVerdict(found, sets) };
   const target = found.explicit ? sets[0] : sets.find(({ name }) => name === found.newest?.name);
@@ -123,12 +131,12 @@ async function checkSealed(
 function checkEncrypted(
   found: FoundSets,
   sets: readonly SetVerdict[],
-  { backup }: Settings,
+  settings: Settings,
   run: Run<(typeof VERIFY_STEPS)[number]['id']>,
 ): void {
   const latest = found.explicit ? undefined : sets.find(({ name }) => name === found.newest?.name);
   if (latest === undefined || latest.encryption !== undefined) return;
-  if (backup.encrypt === 'env' && backup.encryptTo.length === 0) return;
+  if (!encryptsSets(settings)) return;
   run.finding(
     'SET_NOT_ENCRYPTED',
     `the newest backup, ${latest.name}, is not encrypted, although the settings require it`,
