@@ -1,4 +1,6 @@
 import type { ErrorCode, Secret } from '../core/index.ts';
+import type { SetEncryption } from './openpgp/set-encryption.ts';
+import type { SetKeys } from './openpgp/set-keys.ts';
 
 /** The fixed file names of a set. */
 export const SET_FILES = {
@@ -83,16 +85,28 @@ export interface ManifestRealm {
   file?: string;
 }
 
+/** How the files of a set are encrypted. */
+export interface ManifestEncryption {
+  to: 'passphrase' | 'keys';
+  /** The fingerprints of the public keys, in upper-case hex. Empty for a passphrase. */
+  fingerprints: readonly string[];
+}
+
 /** `manifest.json` */
 export interface Manifest {
-  /** Format 2 added the member `sealed`. */
-  formatVersion: 1 | 2;
+  /**
+   * Format 2 added the member `sealed`. Format 3 is the readable manifest of an encrypted set, which names no realms.
+   * The encrypted manifest of such a set has format 2.
+   */
+  formatVersion: 1 | 2 | 3;
   idkitVersion: string;
   /** The time in the set's name, in ISO 8601 and UTC. */
   startedAt: string;
   parts: readonly SetPart[];
   /** True if the set has a `seal.gpg`, which a backup with a passphrase writes. Absent in format 1. */
   sealed?: boolean;
+  /** Present in format 3 only. */
+  encryption?: ManifestEncryption;
   service: { kind: 'idkit' | 'keycloak'; version: string };
   /** Describes the dumped database. Absent if the set does not contain it. */
   database?: { kind: 'sqlite' | 'postgres'; version: string; schemaVersion: number; bytes: number };
@@ -247,7 +261,10 @@ export interface Verdict {
   parts: readonly SetPart[];
   /** Present if the set has a readable dump. */
   dump?: DumpReport;
+  /** The encrypted manifest, if the set is encrypted and could be decrypted. */
   manifest?: Manifest;
+  /** Present for an encrypted set. */
+  encryption?: SetEncryptionState;
   /**
    * The realms with their realm files and user counts. The counts come from the dump, or from the manifest if the dump
    * has none.
@@ -265,9 +282,20 @@ export interface Verdict {
   entries: readonly ChecksumEntry[];
 }
 
+/** What is known about the encryption of a set. */
+export interface SetEncryptionState {
+  /** Absent if the readable manifest is damaged. */
+  to?: ManifestEncryption['to'];
+  fingerprints: readonly string[];
+  /** False if the files were compared with their checksums, but could not be decrypted without the key. */
+  isRead: boolean;
+}
+
 export interface VerifySetOptions extends WorkOptions {
   /** Without a passphrase, env.gpg is inspected but not decrypted, and a note says so. */
   passphrase?: Secret;
+  /** Decrypts an encrypted set. Default: keys from `passphrase` alone. */
+  keys?: SetKeys;
   /** Checks the decrypted content of env.gpg. A `fault` means that the set is damaged, a `note` does not. */
   judgeEnvironment?: (plain: Uint8Array) => { fault?: string; note?: string };
   /** The result of an earlier `checkSeal`, so that the checksums are not read again. */
@@ -285,6 +313,8 @@ export interface KeptVerdict {
   seal?: SealState;
   /** `backup` if it is the verdict with which a backup read its own set back. Absent if an older idkit stored it. */
   by?: 'backup' | 'verify';
+  /** False if the set is encrypted and nothing has decrypted it since it was written. */
+  isRead?: boolean;
   /** The size of the dump's SQL in bytes, from which the space that a restore needs follows. */
   sqlBytes?: number;
 }
@@ -320,12 +350,20 @@ export interface SetWriter {
   readonly name: string;
   /** The working directory. */
   readonly dir: string;
-  /** The files that have been closed, by name. */
+  /** The files that have been closed, by their names on the disk. */
   readonly files: ReadonlyMap<string, FileDigest>;
-  /** Creates a file. @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE */
+  /** Absent if only `env.gpg` is encrypted. */
+  readonly encryption?: SetEncryption;
+  /** The sizes of the content before its encryption, by the names of the set without encryption. */
+  readonly contentSizes: ReadonlyMap<string, number>;
+  /** Returns the name that a file has on the disk: with encryption, `NAME.gpg`. */
+  nameOnDisk(name: string): string;
+  /** Creates a file, encrypted if the set is. @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE */
   createFile(name: string): Promise<SetFileWriter>;
   /** Creates a file with this content. */
   putFile(name: string, content: Uint8Array | string): Promise<FileDigest>;
+  /** Creates a file that stays readable in an encrypted set. */
+  putReadableFile(name: string, content: string): Promise<FileDigest>;
   /** Writes the checksums of the closed files to `checksums.sha256`. After that, only the seal may be written. */
   writeChecksums(): Promise<void>;
   /** Writes `seal.gpg`, which authenticates the checksums. @throws IDKIT_BUG if the checksums are not written yet */

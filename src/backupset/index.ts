@@ -21,6 +21,7 @@ export {
   type LeftOut,
   type ListedSet,
   type Manifest,
+  type ManifestEncryption,
   type ManifestRealm,
   type MessageOpened,
   type PlannedName,
@@ -31,6 +32,7 @@ export {
   SET_FILES,
   type SealedList,
   type SealState,
+  type SetEncryptionState,
   type SetFileWriter,
   type SetHandle,
   type SetPart,
@@ -75,7 +77,16 @@ export { listRootMetrics, type RootLimits, type RootMetric } from './figures/roo
 export { gunzip } from './gzip/gunzip.ts';
 export { createGzipWriter, type GzipWriter } from './gzip/writer.ts';
 export { decryptEnvironment, encryptEnvironment } from './openpgp/environment.ts';
+export {
+  type KeyFile,
+  type PrivateKeys,
+  type PublicKeys,
+  readPrivateKeyFile,
+  readPublicKeys,
+} from './openpgp/public-keys.ts';
 export { checkSeal, makeSeal } from './openpgp/seal.ts';
+export { encryptToKeys, encryptToPassphrase, type SetEncryption } from './openpgp/set-encryption.ts';
+export { SetKeys, type SetSecrets } from './openpgp/set-keys.ts';
 export { deleteSet, judgeSets, planPrune, reapLeftovers } from './retention/prune.ts';
 export { addConfigVersion, addEnvironmentVersion } from './retention/versions.ts';
 export {
@@ -86,10 +97,12 @@ export {
   type SetOverview,
 } from './root-overview.ts';
 export { parseChecksums, renderChecksums } from './set/checksums.ts';
+export { encryptedName, isEncryptedSet, numberedRealmFile } from './set/encrypted-names.ts';
 export { openSet, pinSet } from './set/handle.ts';
 export { isFuture, listSets, planSetName } from './set/list-sets.ts';
 export { parseManifest, renderManifest } from './set/manifest.ts';
 export { formatSetName, parseRealmFileName, parseSetName, realmFileName } from './set/names.ts';
+export { readableSet } from './set/readable-set.ts';
 export { createSetWriter } from './set/writer.ts';
 export { findVerdict, putVerdict, removeVerdict } from './verify/kept-verdicts.ts';
 export { verifySet } from './verify/verify-set.ts';

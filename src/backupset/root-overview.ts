@@ -6,6 +6,7 @@ import type { ListedSet, ManifestRealm, SealState, SetPart } from './contract.ts
 import { SET_FILES } from './contract.ts';
 import { findLastRun, KEPT_BACKUPS, type LastRun } from './figures/last-runs.ts';
 import { judgeSets } from './retention/prune.ts';
+import { isEncryptedSet } from './set/encrypted-names.ts';
 import { openSet } from './set/handle.ts';
 import { listSets } from './set/list-sets.ts';
 import { parseManifest } from './set/manifest.ts';
@@ -43,6 +44,8 @@ export interface SetOverview {
   whole: boolean;
   state: 'verified' | 'unverified' | 'bad';
   sealed: boolean;
+  /** True if the whole set is encrypted. Its manifest then names no realms. */
+  encrypted: boolean;
   realms: readonly Pick<ManifestRealm, 'realm' | 'users'>[];
   /** The duration of the backup. Absent without a manifest. */
   milliseconds?: number;
@@ -129,6 +132,7 @@ async function describe(root: string, set: ListedSet): Promise<SetOverview | und
       whole: judged?.whole ?? false,
       state: judged?.state ?? 'bad',
       sealed: names.includes(SET_FILES.seal),
+      encrypted: isEncryptedSet(names),
       ...(await readManifest(set.dir)),
       ...(verdict === undefined
         ? {}

@@ -21,7 +21,13 @@ export { lockedFile } from './lock/locked-file.ts';
 export { findHolders, type LockHolder } from './lock/record.ts';
 export { checkMasterKey, generateMasterKey } from './master-key.ts';
 export { ownDirectory, ownVersion } from './own-version.ts';
-export { findPassphrase, type PassphraseOptions, readPassphrase, withoutPassphrase } from './passphrase.ts';
+export {
+  findKeyPassphrase,
+  findPassphrase,
+  type PassphraseOptions,
+  readPassphrase,
+  withoutPassphrase,
+} from './passphrase.ts';
 export { platformPaths, resolvePlatformDirectory } from './paths.ts';
 export { findPostgresPassword } from './postgres/password.ts';
 export {

@@ -10,12 +10,19 @@ export const PASSPHRASE_VARIABLES = [
   'IDKIT_BACKUP_PASSPHRASE_FILE',
   'IDKIT_BACKUP_PASSPHRASE_COMMAND',
 ] as const;
+/** The variables for the passphrase of the private key that `--key` names. */
+export const KEY_PASSPHRASE_VARIABLES = [
+  'IDKIT_BACKUP_KEY_PASSPHRASE',
+  'IDKIT_BACKUP_KEY_PASSPHRASE_FILE',
+  'IDKIT_BACKUP_KEY_PASSPHRASE_COMMAND',
+] as const;
+type Sources = readonly [value: string, file: string, command: string];
 const [VALUE, FILE, COMMAND] = PASSPHRASE_VARIABLES;
 const MAX_LINE_BYTES = 65_536;
 
 /** Returns the environment without the passphrase and its sources, for a program that does not need them. */
 export function withoutPassphrase(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const names: readonly string[] = PASSPHRASE_VARIABLES;
+  const names: readonly string[] = [...PASSPHRASE_VARIABLES, ...KEY_PASSPHRASE_VARIABLES];
   return Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 }
 
@@ -35,8 +42,18 @@ export interface PassphraseOptions {
  * @throws IDKIT_SETTING for two sources, and for a source that is empty or cannot be read
  */
 export async function findPassphrase(options: PassphraseOptions = {}): Promise<Secret | undefined> {
+  return findIn(PASSPHRASE_VARIABLES, options);
+}
+
+/** Finds the passphrase of a private key by the same rules, in `IDKIT_BACKUP_KEY_PASSPHRASE` and its sources. */
+export async function findKeyPassphrase(options: PassphraseOptions = {}): Promise<Secret | undefined> {
+  return findIn(KEY_PASSPHRASE_VARIABLES, options);
+}
+
+async function findIn(sources: Sources, options: PassphraseOptions): Promise<Secret | undefined> {
+  const [valueName, fileName, commandName] = sources;
   const env = options.env ?? process.env;
-  const given = PASSPHRASE_VARIABLES.filter((name) => env[name] !== undefined);
+  const given = sources.filter((name) => env[name] !== undefined);
   if (given.length > 1) {
     throw new IdkitError('IDKIT_SETTING', `${given.join(' and ')} are set, but only one source is allowed`);
   }
@@ -46,10 +63,14 @@ export async function findPassphrase(options: PassphraseOptions = {}): Promise<S
     return checkPassphrase(await options.prompt(), 'the terminal');
   }
   const value = env[name] ?? '';
-  if (name === VALUE) return checkPassphrase(value, name);
+  if (name === valueName) return checkPassphrase(value, name);
   if (value === '') throw new IdkitError('IDKIT_SETTING', `${name} is empty`);
-  if (name === FILE) return checkPassphrase(readFirstLine(value), `the file that ${FILE} names`);
-  return checkPassphrase(await runCommand(value, options.signal), `the command in ${COMMAND}`);
+  if (name === fileName)
+    return checkPassphrase(readFirstLine(fileName, value), `the file that ${fileName} names`);
+  return checkPassphrase(
+    await runCommand(commandName, value, options.signal),
+    `the command in ${commandName}`,
+  );
 }
 
 /**
@@ -95,12 +116,12 @@ export function unreadableFile(variable: string, file: string, cause: unknown): 
   );
 }
 
-function readFirstLine(file: string): string {
+function readFirstLine(variable: string, file: string): string {
   let bytes: Buffer;
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    throw unreadableFile(FILE, file, error);
+    throw unreadableFile(variable, file, error);
   }
   return firstLine(bytes.subarray(0, MAX_LINE_BYTES));
 }
@@ -111,7 +132,11 @@ function firstLine(bytes: Buffer): string {
 }
 
 /** Runs the operator's command in a shell. The command inherits stderr, so that it can prompt and report errors. */
-async function runCommand(command: string, signal: AbortSignal | undefined): Promise<string> {
+async function runCommand(
+  variable: string,
+  command: string,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   // Import lazily: a starting service does not run a command, so it need not load this module.
   const { spawn } = await import('node:child_process');
   return new Promise((resolve, reject) => {
@@ -123,13 +148,14 @@ async function runCommand(command: string, signal: AbortSignal | undefined): Pro
     child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
     child.on('error', (error) => {
       if (signal?.aborted) reject(signal.reason);
-      else reject(new IdkitError('IDKIT_SETTING', `the command in ${COMMAND} did not run`, { cause: error }));
+      else
+        reject(new IdkitError('IDKIT_SETTING', `the command in ${variable} did not run`, { cause: error }));
     });
     child.on('close', (code, killedBy) => {
       if (code === 0) resolve(firstLine(Buffer.concat(chunks)));
       else {
         const end = code === null ? `was ended by ${killedBy}` : `failed with exit code ${code}`;
-        reject(new IdkitError('IDKIT_SETTING', `the command in ${COMMAND} ${end}`));
+        reject(new IdkitError('IDKIT_SETTING', `the command in ${variable} ${end}`));
       }
     });
   });

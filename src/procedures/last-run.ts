@@ -1,6 +1,7 @@
 import { type KeptRun, type LastRun, putLastRun } from '../backupset/index.ts';
+import type { Settings } from '../config/index.ts';
 import { type ErrorCode, IdkitError } from '../core/index.ts';
-import type { ProcedureOptions, ProcedureResult } from './run.ts';
+import type { Finding, ProcedureOptions, ProcedureResult } from './run.ts';
 
 /** Errors after which the previous result stays: the run has not begun, or the operator ended it. */
 const NOT_KEPT: ReadonlySet<ErrorCode> = new Set([
@@ -10,7 +11,21 @@ const NOT_KEPT: ReadonlySet<ErrorCode> = new Set([
   'IDKIT_TERMINATED',
 ]);
 
-type Keeping = Pick<ProcedureOptions, 'clock' | 'reporter'>;
+interface Keeping extends Pick<ProcedureOptions, 'clock' | 'reporter'> {
+  /**
+   * Stores codes without messages, because messages can name realms. A root of encrypted sets must not reveal them.
+   * Default: false.
+   */
+  withoutMessages?: boolean;
+}
+
+/** The text that replaces a message. */
+export const NO_MESSAGE = 'the message is not stored, because the sets of this root are encrypted';
+
+/** True if the settings require that whole sets are encrypted. */
+export function encryptsSets({ backup }: Pick<Settings, 'backup'>): boolean {
+  return backup.encrypt === 'all' || backup.encryptTo.length > 0;
+}
 
 /** The facts of a result that are stored in addition to its findings. */
 type ResultFacts = Pick<LastRun, 'set' | 'verdict' | 'mirror' | 'milliseconds'>;
@@ -23,14 +38,15 @@ export async function keepResult(
   root: string,
   runs: readonly KeptRun[],
   { findings, failure, ...facts }: ProcedureResult & ResultFacts,
-  { clock, reporter }: Keeping,
+  { clock, reporter, withoutMessages = false }: Keeping,
 ): Promise<void> {
+  const stored = ({ code, message }: Finding) => ({ code, message: withoutMessages ? NO_MESSAGE : message });
   const last: LastRun = {
     at: new Date(clock.now()).toISOString(),
     outcome: failure !== undefined ? 'failed' : findings.length > 0 ? 'findings' : 'good',
     ...facts,
-    findings,
-    ...(failure === undefined ? {} : { failure: { code: failure.code, message: failure.message } }),
+    findings: findings.map(stored),
+    ...(failure === undefined ? {} : { failure: stored(failure) }),
   };
   try {
     for (const run of runs) await putLastRun(root, run, last);

@@ -274,6 +274,8 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   'backup.keepDays': '~backupset/retention/prune.ts',
   'backup.keepVersions': '~backupset/retention/versions.ts',
   'backup.maxAgeHours': '~procedures/status/judge-backups.ts, ~procedures/schedule/timers.ts',
+  'backup.encrypt': '~procedures/backup/find-encryption.ts',
+  'backup.encryptTo': '~procedures/backup/find-encryption.ts',
   'backup.mirror': '~procedures/mirror/mirror.ts',
   'smoke.realm': '~procedures/smoke/check-token.ts',
   'smoke.clientId': '~procedures/smoke/check-token.ts',

@@ -15,6 +15,7 @@ const SET: SetOverview = {
   whole: true,
   state: 'verified',
   sealed: true,
+  encrypted: false,
   realms: [],
 };
 

@@ -23,7 +23,12 @@ export async function encryptEnvironment(
   passphrase: Secret,
   sealedSet?: string,
 ): Promise<Uint8Array> {
-  return encryptMessage(bytes, passphrase, sealedSet === undefined ? '' : `${sealedSet}${MARK}`);
+  return encryptMessage(bytes, passphrase, sealedSet === undefined ? '' : environmentFilename(sealedSet));
+}
+
+/** Returns the name inside the message of a sealed set’s environment. */
+export function environmentFilename(sealedSet: string): string {
+  return `${sealedSet}${MARK}`;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { ListedSet, Manifest, PrunableSet, PruneStep, SetHandle } from '../
 import { SET_FILES } from '../contract.ts';
 
 import { CHECKSUMS_MAX_BYTES, parseChecksums } from '../set/checksums.ts';
+import { encryptedName } from '../set/encrypted-names.ts';
 import { openSet } from '../set/handle.ts';
 import { listSets, trashName } from '../set/list-sets.ts';
 import { MANIFEST_MAX_BYTES, parseManifest } from '../set/manifest.ts';
@@ -26,7 +27,7 @@ export async function judgeSets(root: string, sets: readonly ListedSet[]): Promi
       const state =
         broken || verdict?.verdict === 'damaged'
           ? 'bad'
-          : verdict?.verdict === 'good'
+          : verdict?.verdict === 'good' && verdict.isRead !== false
             ? 'verified'
             : 'unverified';
       return { ...set, whole, state };
@@ -51,7 +52,8 @@ async function shapeOf(dir: string): Promise<{ whole: boolean; broken: boolean }
     const existing = set.names.filter((name) => name !== SET_FILES.seal).sort();
     const sealLost = manifest?.sealed === true && existing.length === set.names.length;
     const same = !sealLost && listed.join('\0') === existing.join('\0');
-    const holds = listed.includes(SET_FILES.dump) === whole;
+    const holds =
+      (listed.includes(SET_FILES.dump) || listed.includes(encryptedName(SET_FILES.dump))) === whole;
     return {
       whole,
       broken: !same || !holds || (manifest !== undefined && !(await sizesHold(set, manifest))),

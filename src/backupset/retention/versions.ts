@@ -9,9 +9,13 @@ import type { VersionResult } from '../contract.ts';
 import { damaged } from '../faults.ts';
 import { gunzip } from '../gzip/gunzip.ts';
 import { decryptEnvironment, LONGEST_MESSAGE } from '../openpgp/environment.ts';
+import { decryptFile } from '../openpgp/file-decryption.ts';
+import type { SetEncryption } from '../openpgp/set-encryption.ts';
+import { SetKeys } from '../openpgp/set-keys.ts';
 import { renderChecksums } from '../set/checksums.ts';
 import { parseSetName } from '../set/names.ts';
 import { readRegular, streamRegular } from '../set/regular-file.ts';
+import { CODE_FILE, matchesCode, renderCode } from './content-code.ts';
 
 /** Maximum length of a checksum line in bytes. */
 const LONGEST_LINE = 1024;
@@ -21,31 +25,53 @@ const WEEK_MILLISECONDS = 7 * 86_400_000;
 /** A directory next to the sets that holds versions of the configuration or the environment. */
 interface Component {
   dir: string;
-  extension: 'tar.gz' | 'gpg';
+  /** The endings of versions. The first one is that of the new version. */
+  endings: readonly string[];
   /** True if both files have the same content, even if they are packed differently. */
   same(newest: string, file: string): Promise<boolean>;
 }
 
+/** What both kinds of versions need. */
+export interface VersionOptions {
+  /** How many versions stay. */
+  keep: number;
+  /** The hash of the file when the set was sealed. The file may have been replaced since. */
+  sha256: string;
+  /** Required for the environment, and for an encrypted set. */
+  passphrase?: Secret;
+  /** The encryption of the set, if all of it is encrypted. */
+  encryption?: SetEncryption;
+}
+
+type EncryptedVersionOptions = VersionOptions & { passphrase: Secret };
+
 /**
- * Keeps a version of the configuration as `ROOT/config/STAMP.tar.gz` with a `.sha256` file, if its content changed or
+ * Keeps a version of the configuration as `ROOT/config/STAMP.tar.gz` (encrypted: `STAMP.tar.gz.gpg`) with a `.sha256` file, if its content changed or
  * the newest version is a week old. The newest `keep` versions stay.
  *
  * @param stamp the name of the set that the version comes from
  * @param file the set's `config.tar.gz`
- * @param options.sha256 the hash of the file when the set was sealed; the file may have been replaced since
  * @throws IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_NO_SPACE
  */
 export async function addConfigVersion(
   root: string,
   stamp: string,
   file: string,
-  options: { keep: number; sha256: string },
+  options: VersionOptions,
 ): Promise<VersionResult> {
+  const dir = join(resolve(root), 'config');
+  const { encryption, passphrase } = options;
+  const endings = encryption === undefined ? ['tar.gz', 'tar.gz.gpg'] : ['tar.gz.gpg', 'tar.gz'];
+  if (encryption !== undefined && passphrase !== undefined) {
+    const plain = () => decryptFile(streamFile(file), keysOf(encryption), basename(file));
+    const hash = async () => hashAll(gunzip(plain(), basename(file)), 2 * ARCHIVE_MAX_BYTES);
+    return addEncryptedVersion({ dir, endings }, stamp, file, { ...options, encryption, passphrase, hash });
+  }
   const same = async (newest: string, current: string) => {
     const old = await archiveHash(newest);
     return old !== undefined && old === (await archiveHash(current));
   };
-  return addVersion({ dir: join(resolve(root), 'config'), extension: 'tar.gz', same }, stamp, file, options);
+  return addVersion({ dir, endings, same }, stamp, file, options);
 }
 
 /**
@@ -56,22 +82,51 @@ export async function addEnvironmentVersion(
   root: string,
   stamp: string,
   file: string,
-  options: { keep: number; sha256: string; passphrase: Secret },
+  options: EncryptedVersionOptions,
 ): Promise<VersionResult> {
+  const { encryption } = options;
+  const dir = join(resolve(root), 'env');
+  if (encryption !== undefined) {
+    const plain = () => decryptFile(streamFile(file), keysOf(encryption), basename(file));
+    const hash = async () => hashAll(plain(), LONGEST_MESSAGE);
+    return addEncryptedVersion({ dir, endings: ['gpg'] }, stamp, file, { ...options, encryption, hash });
+  }
   const same = async (newest: string, current: string) => {
     const [old, fresh] = await Promise.all(
       [newest, current].map((path) => openVersion(path, options.passphrase)),
     );
     return old !== undefined && fresh !== undefined && Buffer.compare(old, fresh) === 0;
   };
-  return addVersion({ dir: join(resolve(root), 'env'), extension: 'gpg', same }, stamp, file, options);
+  return addVersion({ dir, endings: ['gpg'], same }, stamp, file, options);
+}
+
+/**
+ * Keeps a version of an encrypted set. The machine may be unable to decrypt the newest version, so its content is
+ * compared by a code that only the passphrase can compute.
+ */
+async function addEncryptedVersion(
+  component: Omit<Component, 'same'>,
+  stamp: string,
+  file: string,
+  options: EncryptedVersionOptions & { hash: () => Promise<string> },
+): Promise<VersionResult> {
+  const { passphrase } = options;
+  const codeFile = join(component.dir, CODE_FILE);
+  const hash = await options.hash();
+  const same = async (newest: string) => matchesCode(codeFile, basename(newest), hash, passphrase);
+  const result = await addVersion({ ...component, same }, stamp, file, options);
+  if (result.added !== undefined)
+    await writing(component.dir, async () =>
+      replaceFile(codeFile, renderCode(basename(result.added!), hash, passphrase)),
+    );
+  return result;
 }
 
 async function addVersion(
   component: Component,
   stamp: string,
   file: string,
-  { keep, sha256 }: { keep: number; sha256: string },
+  { keep, sha256 }: Pick<VersionOptions, 'keep' | 'sha256'>,
 ): Promise<VersionResult> {
   const at = parseSetName(stamp);
   if (at === undefined) throw new IdkitError('IDKIT_BUG', `${stamp} is not the name of a set`);
@@ -82,7 +137,7 @@ async function addVersion(
       throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `${component.dir} is not a directory`);
     const newest = (await listVersions(component)).at(-1);
     const added = newest === undefined || (await isDue(component, newest, at, file));
-    const path = join(component.dir, `${stamp}.${component.extension}`);
+    const path = join(component.dir, `${stamp}.${component.endings[0]}`);
     if (added) await copyVersion(file, path, sha256);
     const removed = await removeOld(component, keep);
     return { ...(added ? { added: path } : {}), removed };
@@ -106,8 +161,8 @@ async function listVersions(component: Component): Promise<string[]> {
 }
 
 function timeOf(component: Component, name: string): number | undefined {
-  const suffix = `.${component.extension}`;
-  return name.endsWith(suffix) ? parseSetName(name.slice(0, -suffix.length)) : undefined;
+  const [stamp = '', ...ending] = name.split('.');
+  return component.endings.includes(ending.join('.')) ? parseSetName(stamp) : undefined;
 }
 
 /**
@@ -156,7 +211,15 @@ async function hasChecksum(path: string): Promise<boolean> {
 }
 
 async function hashOf(path: string): Promise<string> {
-  return hashAll(streamRegular(dirname(path), basename(path)), Number.POSITIVE_INFINITY);
+  return hashAll(streamFile(path), Number.POSITIVE_INFINITY);
+}
+
+function streamFile(path: string): AsyncIterable<Buffer> {
+  return streamRegular(dirname(path), basename(path));
+}
+
+function keysOf(encryption: SetEncryption): SetKeys {
+  return new SetKeys({ encryption });
 }
 
 /**

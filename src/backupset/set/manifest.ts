@@ -6,8 +6,8 @@ import { damaged } from '../faults.ts';
 
 const FILE = SET_FILES.manifest;
 
-/** The newest format, which this version writes. It also reads format 1. */
-const FORMAT_VERSION = 2;
+/** The newest format. This version writes it for encrypted sets, and format 2 for others. It also reads format 1. */
+const FORMAT_VERSION = 3;
 
 /** Maximum size in bytes, because a manifest is read as a whole. With a thousand realms it has about 100 KiB. */
 export const MANIFEST_MAX_BYTES = 64 * 1024 * 1024;
@@ -17,11 +17,14 @@ const plainName = z.string().regex(/^(?!\.{1,2}$)[^/\0]+$/, 'not a plain file na
 
 // Unknown members are accepted: a later version may add some under the same format version.
 const schema = z.object({
-  formatVersion: z.literal([1, FORMAT_VERSION]),
+  formatVersion: z.literal([1, 2, FORMAT_VERSION]),
   idkitVersion: z.string(),
   startedAt: z.iso.datetime(),
   parts: z.array(z.enum(['database', 'realms', 'config', 'env'])).min(1),
   sealed: z.boolean().exactOptional(),
+  encryption: z
+    .object({ to: z.enum(['passphrase', 'keys']), fingerprints: z.array(z.string()) })
+    .exactOptional(),
   service: z.object({ kind: z.enum(['idkit', 'keycloak']), version: z.string() }),
   database: z
     .object({
@@ -64,13 +67,24 @@ export function parseManifest(text: Uint8Array): Manifest {
     throw damaged(FILE, `${issue?.path.map(String).join('.') || 'the document'}: ${issue?.message}`);
   }
   checkSealed(parsed.data);
+  checkEncryption(parsed.data);
   checkDuplicates(parsed.data);
   return parsed.data;
 }
 
-/** Checks that a manifest of format 2 has `sealed`, so that its set cannot pass for a set of the older format. */
+/** Checks that a manifest has `sealed` since format 2, so that its set cannot pass for a set of the older format. */
 function checkSealed({ formatVersion, sealed }: Manifest): void {
-  if (formatVersion === 2 && sealed === undefined) throw damaged(FILE, 'sealed: the member is missing');
+  if (formatVersion >= 2 && sealed === undefined) throw damaged(FILE, 'sealed: the member is missing');
+}
+
+/** Checks that a manifest has `encryption` if and only if it has format 3, and that it then names no realms. */
+function checkEncryption({ formatVersion, encryption, realms }: Manifest): void {
+  if (formatVersion === 3 && encryption === undefined)
+    throw damaged(FILE, 'encryption: the member is missing');
+  if (formatVersion !== 3 && encryption !== undefined)
+    throw damaged(FILE, `encryption: a manifest of format ${formatVersion} has no such member`);
+  if (formatVersion === 3 && realms.length > 0)
+    throw damaged(FILE, 'realms: an encrypted set names no realms');
 }
 
 function checkDuplicates(manifest: Manifest): void {

@@ -2,14 +2,19 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { IdkitError, type Secret, systemErrorCode } from '../../core/index.ts';
+import { IdkitError, type Secret, systemErrorCode, systemRandom } from '../../core/index.ts';
 import { syncDirectory, writing } from '../../files/index.ts';
 import type { FileDigest, SetFileWriter, SetWriter, Verdict, VerifySetOptions } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
 
+import { environmentFilename } from '../openpgp/environment.ts';
+import { encryptFile } from '../openpgp/file-encryption.ts';
 import { makeSeal } from '../openpgp/seal.ts';
+import type { SetEncryption } from '../openpgp/set-encryption.ts';
+import { SetKeys } from '../openpgp/set-keys.ts';
 import { verifySet } from '../verify/verify-set.ts';
 import { renderChecksums } from './checksums.ts';
+import { encryptedName } from './encrypted-names.ts';
 import { openDirectory } from './handle.ts';
 import { partialName } from './list-sets.ts';
 import { parseSetName } from './names.ts';
@@ -18,9 +23,14 @@ import { parseSetName } from './names.ts';
  * Creates a set in `ROOT/.partial-NAME-PID`, and the root if it is missing. The final name does not exist before
  * `publish`.
  *
+ * @param encryption encrypts every file except the manifest, the checksums and the seal
  * @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE
  */
-export async function createSetWriter(root: string, name: string): Promise<SetWriter> {
+export async function createSetWriter(
+  root: string,
+  name: string,
+  encryption?: SetEncryption,
+): Promise<SetWriter> {
   if (parseSetName(name) === undefined) throw new IdkitError('IDKIT_BUG', `${name} is not the name of a set`);
   const dir = join(resolve(root), partialName(name));
   await writing(root, async () => {
@@ -29,20 +39,23 @@ export async function createSetWriter(root: string, name: string): Promise<SetWr
     await rm(dir, { recursive: true, force: true });
     await mkdir(dir, { mode: 0o700 });
   });
-  return new PartialSet(resolve(root), name, dir);
+  return new PartialSet(resolve(root), name, dir, encryption);
 }
 
 class PartialSet implements SetWriter {
   readonly name: string;
   readonly dir: string;
+  readonly encryption?: SetEncryption;
+  readonly contentSizes = new Map<string, number>();
   readonly #root: string;
   readonly #files = new Map<string, FileDigest>();
   readonly #open = new Set<string>();
   #checksums: FileDigest | undefined;
   #state: 'writing' | 'listed' | 'published' = 'writing';
 
-  constructor(root: string, name: string, dir: string) {
+  constructor(root: string, name: string, dir: string, encryption: SetEncryption | undefined) {
     this.#root = root;
+    if (encryption !== undefined) this.encryption = encryption;
     this.name = name;
     this.dir = dir;
   }
@@ -51,7 +64,35 @@ class PartialSet implements SetWriter {
     return this.#files;
   }
 
+  nameOnDisk(name: string): string {
+    return this.encryption === undefined ? name : encryptedName(name);
+  }
+
   async createFile(name: string): Promise<SetFileWriter> {
+    if (this.encryption === undefined) return this.#createFile(name);
+    const file = await this.#createFile(this.nameOnDisk(name));
+    const filename = name === SET_FILES.environment ? environmentFilename(this.name) : name;
+    const encrypted = encryptFile(this.encryption, filename, systemRandom);
+    let bytes = 0;
+    return {
+      write: (chunk) => {
+        bytes += chunk.length;
+        return file.write(encrypted.update(chunk));
+      },
+      close: async () => {
+        this.contentSizes.set(name, bytes);
+        let digest: FileDigest;
+        try {
+          await file.write(encrypted.end());
+        } finally {
+          digest = await file.close();
+        }
+        return digest;
+      },
+    };
+  }
+
+  async #createFile(name: string): Promise<SetFileWriter> {
     if (this.#state !== 'writing')
       throw new IdkitError('IDKIT_BUG', `${name} cannot be created after the checksums`);
     if (this.#files.has(name) || this.#open.has(name) || /[/\\\0\n\r]/.test(name))
@@ -90,9 +131,11 @@ class PartialSet implements SetWriter {
   }
 
   async putFile(name: string, content: Uint8Array | string): Promise<FileDigest> {
-    const file = await this.createFile(name);
-    await file.write(typeof content === 'string' ? Buffer.from(content, 'utf8') : content);
-    return file.close();
+    return put(await this.createFile(name), content);
+  }
+
+  async putReadableFile(name: string, content: string): Promise<FileDigest> {
+    return put(await this.#createFile(name), content);
   }
 
   async writeChecksums(): Promise<void> {
@@ -117,7 +160,11 @@ class PartialSet implements SetWriter {
   }
 
   async readBack(options: VerifySetOptions = {}): Promise<Verdict> {
-    return verifySet(await openDirectory(this.dir, this.name), options);
+    const keys = this.encryption === undefined ? undefined : new SetKeys({ encryption: this.encryption });
+    return verifySet(await openDirectory(this.dir, this.name), {
+      ...options,
+      ...(keys === undefined ? {} : { keys }),
+    });
   }
 
   async publish(): Promise<string> {
@@ -138,6 +185,11 @@ class PartialSet implements SetWriter {
     if (this.#state === 'published') return;
     await rm(this.dir, { recursive: true, force: true });
   }
+}
+
+async function put(file: SetFileWriter, content: Uint8Array | string): Promise<FileDigest> {
+  await file.write(typeof content === 'string' ? Buffer.from(content, 'utf8') : content);
+  return file.close();
 }
 
 async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {

@@ -2,6 +2,7 @@ import { renderCount } from '../../core/index.ts';
 import type { DumpReport, Manifest, SetPart, SetProblem } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
 import { printable } from '../faults.ts';
+import { decryptedName, encryptedName, isEncryptedSet } from '../set/encrypted-names.ts';
 import { isRealmFileOf } from '../set/names.ts';
 import type { Findings } from './content.ts';
 
@@ -13,21 +14,56 @@ export function judgeAgreement(
   findings: Findings,
   listed: readonly string[],
   known: readonly SetProblem[],
+  sizesOnDisk: ReadonlyMap<string, number>,
 ): SetProblem[] {
   const problems: SetProblem[] = [];
   const bad = new Set(known.map((problem) => problem.file));
-  const report = (file: string, why: string) => {
+  const reportOnDisk = (file: string, why: string) => {
     if (!bad.has(file)) problems.push({ file, code: 'IDKIT_DAMAGED', message: why, hints: [] });
   };
+  const isEncrypted = isEncryptedSet(listed);
+  const nameOnDisk = (name: string) => (isEncrypted ? encryptedName(name) : name);
+  const report = (file: string, why: string) => reportOnDisk(nameOnDisk(file), why);
   const { manifest } = findings;
-  if (manifest === undefined) judgeWithoutManifest(findings, listed, report);
-  else if (!bad.has(SET_FILES.manifest)) {
-    judgeFiles(manifest, findings, listed, report);
+  if (isEncrypted) judgeEncrypted(findings, listed, sizesOnDisk, reportOnDisk);
+  // The content of files that were not decrypted cannot disagree.
+  if (findings.unread.length > 0) return problems;
+  const names = isEncrypted ? listed.map((name) => decryptedName(name) ?? name) : listed;
+  if (manifest === undefined) {
+    if (!isEncrypted) judgeWithoutManifest(findings, listed, report);
+  } else if (!bad.has(nameOnDisk(SET_FILES.manifest))) {
+    judgeParts(manifest, names, report);
+    judgeSizes(manifest, findings.sizes, names, report);
     judgeRealmFiles(manifest, findings, report);
-    if (findings.dump !== undefined && !bad.has(SET_FILES.dump))
+    if (findings.dump !== undefined && !bad.has(nameOnDisk(SET_FILES.dump)))
       judgeDump(manifest, findings.dump, findings, report);
   }
   return problems;
+}
+
+/** Checks the readable manifest of an encrypted set, and that no file of the set is readable. */
+function judgeEncrypted(
+  { readableManifest, manifest }: Findings,
+  listed: readonly string[],
+  sizes: ReadonlyMap<string, number>,
+  report: Report,
+): void {
+  for (const file of [SET_FILES.manifest, encryptedName(SET_FILES.manifest)])
+    if (!listed.includes(file)) report(file, 'it is missing, although an encrypted set must contain it');
+  for (const file of listed)
+    if (decryptedName(encryptedName(file)) === file && file !== SET_FILES.manifest)
+      report(file, 'it is not encrypted, although the set is');
+  if (readableManifest === undefined) return;
+  if (readableManifest.encryption === undefined)
+    report(SET_FILES.manifest, 'it does not describe the encryption, although the set is encrypted');
+  judgeParts(
+    readableManifest,
+    listed.map((name) => decryptedName(name) ?? name),
+    (file, why) => report(encryptedName(file), why),
+  );
+  judgeSizes(readableManifest, sizes, listed, report);
+  if (manifest !== undefined && manifest.startedAt !== readableManifest.startedAt)
+    report(SET_FILES.manifest, `it belongs to another set than ${encryptedName(SET_FILES.manifest)}`);
 }
 
 /**
@@ -35,7 +71,7 @@ export function judgeAgreement(
  * format that seals every such set. env.gpg cannot be changed without the passphrase.
  */
 export function judgeUnsealed(findings: Findings, listed: readonly string[]): SetProblem[] {
-  const { manifest, sealedSet } = findings;
+  const { manifest = findings.readableManifest, sealedSet } = findings;
   const holdsEnvironment = listed.includes(SET_FILES.environment);
   const problem = (message: string, hints: readonly string[] = []): SetProblem[] => [
     { file: SET_FILES.seal, code: 'IDKIT_DAMAGED', message, hints },
@@ -44,6 +80,7 @@ export function judgeUnsealed(findings: Findings, listed: readonly string[]): Se
     return problem(`it is missing, although ${SET_FILES.manifest} says that the set is sealed`);
   if (manifest?.formatVersion === 2 && holdsEnvironment)
     return problem(`it is missing, although a set of this format with ${SET_FILES.environment} is sealed`);
+  if (isEncryptedSet(listed)) return problem('it is missing, although an encrypted set is sealed');
   if (sealedSet === undefined) return [];
   return problem(
     `it is missing, although ${SET_FILES.environment} was encrypted for the sealed set ${sealedSet}`,
@@ -75,7 +112,7 @@ function judgeWithoutManifest(findings: Findings, listed: readonly string[], rep
   }
 }
 
-function judgeFiles(manifest: Manifest, findings: Findings, listed: readonly string[], report: Report): void {
+function judgeParts(manifest: Manifest, listed: readonly string[], report: Report): void {
   for (const [part, file] of PART_FILES) {
     if (manifest.parts.includes(part) && !listed.includes(file)) report(file, 'it is missing');
     if (!manifest.parts.includes(part) && listed.includes(file))
@@ -83,8 +120,16 @@ function judgeFiles(manifest: Manifest, findings: Findings, listed: readonly str
   }
   if (manifest.parts.includes('database') && manifest.database === undefined)
     report(SET_FILES.manifest, 'it does not describe the database');
+}
+
+function judgeSizes(
+  manifest: Manifest,
+  sizes: ReadonlyMap<string, number>,
+  listed: readonly string[],
+  report: Report,
+): void {
   for (const [file, bytes] of Object.entries(manifest.files)) {
-    const size = findings.sizes.get(file);
+    const size = sizes.get(file);
     if (!listed.includes(file))
       report(file, `${SET_FILES.manifest} lists it, but ${SET_FILES.checksums} does not`);
     else if (size !== undefined && size !== bytes)

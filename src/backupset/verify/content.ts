@@ -12,6 +12,9 @@ import {
   messageFault,
   sealedSetOf,
 } from '../openpgp/environment.ts';
+import { openFile } from '../openpgp/file-decryption.ts';
+import { listKeyIds, type SessionPackets, type SetKeys } from '../openpgp/set-keys.ts';
+import { decryptedName } from '../set/encrypted-names.ts';
 import { MANIFEST_MAX_BYTES, parseJson, parseManifest } from '../set/manifest.ts';
 import { parseRealmFileName } from '../set/names.ts';
 
@@ -21,16 +24,23 @@ const REALM_FILE_MAX_BYTES = 256 * 1024 * 1024;
 export interface Findings {
   notes: string[];
   manifest?: Manifest;
+  /** The readable manifest of an encrypted set. `manifest` is then the encrypted one. */
+  readableManifest?: Manifest;
   dump?: DumpReport;
   /** Realm names by the name of their realm file. */
   realmFiles: Map<string, string>;
   /** Name of the sealed set that env.gpg was encrypted for. Known only if env.gpg was decrypted. */
   sealedSet?: string;
-  /** The size of every file in bytes. */
+  /** The size of every file in bytes. In an encrypted set: of the content of every file that was decrypted. */
   sizes: Map<string, number>;
+  /** Names of the encrypted files that were not decrypted, because the key was missing. */
+  unread: string[];
 }
 
-type EnvironmentOptions = Pick<VerifySetOptions, 'passphrase' | 'judgeEnvironment'>;
+interface ContentOptions extends Pick<VerifySetOptions, 'passphrase' | 'judgeEnvironment'> {
+  /** Present if the set is encrypted. */
+  keys?: SetKeys;
+}
 
 /**
  * Reads one file of a set to its end. Its name determines how the content is checked.
@@ -41,7 +51,61 @@ export async function readContent(
   name: string,
   content: AsyncIterable<Buffer>,
   findings: Findings,
-  options: EnvironmentOptions,
+  options: ContentOptions,
+): Promise<void> {
+  const { keys } = options;
+  if (keys === undefined) return readPlain(name, content, findings, options);
+  if (name === SET_FILES.manifest) {
+    findings.readableManifest = parseManifest(await whole(name, content, MANIFEST_MAX_BYTES));
+    return;
+  }
+  const plain = name === SET_FILES.environment ? name : decryptedName(name);
+  if (plain === undefined) return readPlain(name, content, findings, options);
+  const opened = await openFile(content, keys, name);
+  if (opened.content === undefined) {
+    noteUnread(findings, name, opened.packets);
+    return opened.drain();
+  }
+  let bytes = 0;
+  const counted = countBytes(opened.content, (total) => {
+    bytes = total;
+  });
+  if (plain === SET_FILES.environment)
+    judgeEnvironmentFile(name, await whole(name, counted, LONGEST_MESSAGE), findings, options);
+  else await readPlain(plain, counted, findings, options);
+  // A reader may stop at the end of its own format. The hash of the message is checked only at its end.
+  for await (const _ of counted);
+  findings.sizes.set(plain, bytes);
+}
+
+async function* countBytes(
+  content: AsyncIterable<Buffer>,
+  onBytes: (total: number) => void,
+): AsyncGenerator<Buffer> {
+  let total = 0;
+  for await (const chunk of content) {
+    total += chunk.length;
+    onBytes(total);
+    yield chunk;
+  }
+}
+
+/** Adds one note for all files that cannot be decrypted. */
+function noteUnread(findings: Findings, name: string, packets: SessionPackets): void {
+  if (findings.unread.length === 0)
+    findings.notes.push(
+      packets.publicKey.length === 0
+        ? 'the encrypted files were compared with their checksums, but not decrypted, because no passphrase was given'
+        : `the encrypted files were compared with their checksums, but not decrypted: the private key for ${listKeyIds(packets)} was not given`,
+    );
+  findings.unread.push(name);
+}
+
+async function readPlain(
+  name: string,
+  content: AsyncIterable<Buffer>,
+  findings: Findings,
+  options: ContentOptions,
 ): Promise<void> {
   if (name === SET_FILES.manifest)
     findings.manifest = parseManifest(await whole(name, content, MANIFEST_MAX_BYTES));
@@ -56,8 +120,9 @@ async function readEnvironment(
   name: string,
   content: AsyncIterable<Buffer>,
   findings: Findings,
-  { passphrase, judgeEnvironment }: EnvironmentOptions,
+  options: ContentOptions,
 ): Promise<void> {
+  const { passphrase } = options;
   const message = await whole(name, content, LONGEST_MESSAGE);
   const opened =
     passphrase === undefined
@@ -69,10 +134,19 @@ async function readEnvironment(
   else {
     const sealedSet = sealedSetOf(opened);
     if (sealedSet !== undefined) findings.sealedSet = sealedSet;
-    const { fault, note } = judgeEnvironment?.(opened.bytes) ?? {};
-    if (note !== undefined) findings.notes.push(`${name}: ${note}`);
-    if (fault !== undefined) throw damaged(name, fault);
+    judgeEnvironmentFile(name, opened.bytes, findings, options);
   }
+}
+
+function judgeEnvironmentFile(
+  name: string,
+  plain: Uint8Array,
+  findings: Findings,
+  { judgeEnvironment }: ContentOptions,
+): void {
+  const { fault, note } = judgeEnvironment?.(plain) ?? {};
+  if (note !== undefined) findings.notes.push(`${name}: ${note}`);
+  if (fault !== undefined) throw damaged(name, fault);
 }
 
 async function readRealmFile(

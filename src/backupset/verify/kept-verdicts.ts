@@ -22,6 +22,7 @@ const schema = z.object({
   problems: z.array(z.string()),
   seal: z.enum(['holds', 'not checked', 'unsealed', 'broken']).exactOptional(),
   by: z.enum(['backup', 'verify']).exactOptional(),
+  isRead: z.boolean().exactOptional(),
   sqlBytes: z.number().int().nonnegative().exactOptional(),
 });
 

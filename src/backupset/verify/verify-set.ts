@@ -1,8 +1,17 @@
 import { IdkitError } from '../../core/index.ts';
-import type { ChecksumEntry, SetHandle, SetProblem, Verdict, VerifySetOptions } from '../contract.ts';
+import type {
+  ChecksumEntry,
+  SetEncryptionState,
+  SetHandle,
+  SetProblem,
+  Verdict,
+  VerifySetOptions,
+} from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
 import { damaged, printable, problemOf } from '../faults.ts';
 import { checkSeal } from '../openpgp/seal.ts';
+import { SetKeys } from '../openpgp/set-keys.ts';
+import { decryptedName, isEncryptedSet } from '../set/encrypted-names.ts';
 import { judgeAgreement, judgeUnsealed } from './agreement.ts';
 import { type Findings, readContent } from './content.ts';
 import { readThrough } from './read-through.ts';
@@ -20,7 +29,11 @@ export async function verifySet(set: SetHandle, options: VerifySetOptions = {}):
   const { seal, list } = sealed;
   const problems = [...sealed.problems];
   const notes = [...sealed.notes];
-  const findings: Findings = { notes, realmFiles: new Map(), sizes: new Map() };
+  const findings: Findings = { notes, realmFiles: new Map(), sizes: new Map(), unread: [] };
+  const isEncrypted = isEncryptedSet(list?.entries.map(({ name }) => name) ?? []);
+  const { passphrase } = options;
+  const reading = isEncrypted ? { ...options, keys: options.keys ?? new SetKeys({ passphrase }) } : options;
+  const sizes = new Map<string, number>();
   let bytes = list?.bytes ?? 0;
   if (list !== undefined) {
     checkSameFiles(set, list.entries, problems);
@@ -32,14 +45,15 @@ export async function verifySet(set: SetHandle, options: VerifySetOptions = {}):
       const reader =
         seal === 'broken'
           ? () => Promise.resolve()
-          : (content: AsyncIterable<Buffer>) => readContent(entry.name, content, findings, options);
-      bytes += await judgeFile(set, entry, findings, problems, reader, {
+          : (content: AsyncIterable<Buffer>) => readContent(entry.name, content, findings, reading);
+      bytes += await judgeFile(set, entry, sizes, problems, reader, {
         ...options,
         onProgress: (done) => options.onProgress?.(before + done, total),
       });
     }
     const listed = list.entries.map((entry) => entry.name);
-    if (seal !== 'broken') problems.push(...judgeAgreement(findings, listed, problems));
+    if (!isEncrypted) findings.sizes = sizes;
+    if (seal !== 'broken') problems.push(...judgeAgreement(findings, listed, problems, sizes));
     if (seal === 'unsealed') problems.push(...judgeUnsealed(findings, listed));
   }
   return {
@@ -47,9 +61,10 @@ export async function verifySet(set: SetHandle, options: VerifySetOptions = {}):
     problems,
     notes,
     seal,
-    parts: findings.manifest?.parts ?? partsOf(list?.entries ?? []),
+    parts: findings.manifest?.parts ?? findings.readableManifest?.parts ?? partsOf(list?.entries ?? []),
     ...(findings.dump === undefined ? {} : { dump: findings.dump }),
     ...(findings.manifest === undefined ? {} : { manifest: findings.manifest }),
+    ...(isEncrypted ? { encryption: encryptionOf(findings) } : {}),
     realms: realmsOf(findings),
     files: list === undefined ? 0 : list.entries.length + (seal === 'unsealed' ? 1 : 2),
     bytes,
@@ -92,7 +107,7 @@ async function sumOfSizes(set: SetHandle, entries: readonly ChecksumEntry[]): Pr
 async function judgeFile(
   set: SetHandle,
   entry: ChecksumEntry,
-  findings: Findings,
+  sizes: Map<string, number>,
   problems: SetProblem[],
   reader: (content: AsyncIterable<Buffer>) => Promise<void>,
   options: VerifySetOptions,
@@ -103,12 +118,17 @@ async function judgeFile(
     if (digest.sha256 !== entry.sha256)
       problems.push(problemOf(entry.name, damaged(entry.name, 'its checksum is wrong')));
     else if (read.outcome === 'failed') problems.push(problemOf(entry.name, read.error));
-    findings.sizes.set(entry.name, digest.bytes);
+    sizes.set(entry.name, digest.bytes);
     return digest.bytes;
   } catch (error) {
     problems.push(problemOf(entry.name, error));
     return 0;
   }
+}
+
+function encryptionOf({ readableManifest, unread }: Findings): SetEncryptionState {
+  const { to, fingerprints = [] } = readableManifest?.encryption ?? {};
+  return { ...(to === undefined ? {} : { to }), fingerprints, isRead: unread.length === 0 };
 }
 
 function conclude(problems: readonly SetProblem[]): Pick<Verdict, 'verdict' | 'code'> {
@@ -120,7 +140,7 @@ function conclude(problems: readonly SetProblem[]): Pick<Verdict, 'verdict' | 'c
 }
 
 function partsOf(entries: readonly ChecksumEntry[]): Verdict['parts'] {
-  const names = entries.map((entry) => entry.name);
+  const names = entries.flatMap((entry) => [entry.name, decryptedName(entry.name) ?? []]).flat();
   return [
     ...(names.includes(SET_FILES.dump) ? (['database'] as const) : []),
     ...(names.some((name) => name.startsWith('realm-') && name.endsWith('.json'))

@@ -40,7 +40,9 @@ async function backUp(context: CommandContext, flags: Flags): Promise<Outcome> {
   const { settingsFromFlags } = await import('../../config/index.ts');
   const settings = await context.loadPlatform(settingsFromFlags('backup', flags));
   const baseUrl = baseUrlFlag(flags);
-  const needsPassphrase = only === undefined || only.includes('env');
+  const { encrypt, encryptTo } = settings.backup;
+  const isEncrypted = encrypt === 'all' || encryptTo.length > 0;
+  const needsPassphrase = isEncrypted || only === undefined || only.includes('env');
   const passphrase = await (needsPassphrase ? readPassphrase(context) : findPassphrase(context));
   const result = await backup(settings, {
     ...context.procedure,

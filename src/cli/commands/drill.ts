@@ -2,6 +2,7 @@ import { IdkitError } from '../../core/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { Runner } from '../command.ts';
 import { given } from '../flags.ts';
+import { findPrivateKeys, KEY_FLAG } from '../input/private-keys.ts';
 
 /** `idkit drill [DIR]` */
 export function addDrill(program: CliCommand, run: Runner): void {
@@ -13,6 +14,7 @@ export function addDrill(program: CliCommand, run: Runner): void {
     )
     .description('restore a set in isolation, test it, and report the result, without changing the platform')
     .option('--keep', 'keep the isolated platform directory and print its path')
+    .option(...KEY_FLAG)
     .option('--trust-unsealed', 'accept a set without a seal')
     .examples([
       ['idkit drill', 'tests the newest set'],
@@ -23,6 +25,7 @@ export function addDrill(program: CliCommand, run: Runner): void {
         if (set === '') throw new IdkitError('IDKIT_USAGE', 'the directory of the set is an empty string');
         const settings = await context.loadPlatform();
         const { readPassphrase } = await import('../../config/index.ts');
+        const privateKeys = await findPrivateKeys(context, flags);
         const passphrase = await readPassphrase({
           env: context.env,
           prompt: context.promptPassphrase,
@@ -35,6 +38,7 @@ export function addDrill(program: CliCommand, run: Runner): void {
           ...context.procedure,
           env: context.env,
           passphrase,
+          ...given('privateKeys', privateKeys),
           ...given('set', dir),
           ...given('trustUnsealed', flags['trustUnsealed'] === true ? true : undefined),
           ...given('keep', flags['keep'] === true ? true : undefined),

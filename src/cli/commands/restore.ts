@@ -3,6 +3,7 @@ import type { ChecklistRow, RestorePlan, RestoreResult } from '../../procedures/
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, textFlag } from '../flags.ts';
+import { findPrivateKeys, KEY_FLAG } from '../input/private-keys.ts';
 import type { Column } from '../output/lists.ts';
 import { printable } from '../output/output.ts';
 import { renderPlan } from '../output/render-plan.ts';
@@ -19,6 +20,7 @@ export function addRestore(program: CliCommand, run: Runner): void {
     .option('--dry-run', 'run all checks and print the plan, but change nothing')
     .option('--resume', 'continue an interrupted restore')
     .option('--abort', 'roll back an interrupted restore')
+    .option(...KEY_FLAG)
     .option('--keep-env', 'keep the current .env')
     .option('--keep-config', 'keep the current config/')
     .option(
@@ -50,6 +52,7 @@ async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcom
   const from =
     chosen.from === undefined ? undefined : await resolveSet(settings, chosen.from, { ...procedure, cwd });
   const choice = { ...chosen, from };
+  const privateKeys = choice.kind === 'abort' ? undefined : await findPrivateKeys(context, flags);
   const passphrase = await findPassphrase(context, choice);
   const flag = (name: string): true | undefined => (flags[name] === true ? true : undefined);
   const result = await restore(settings, {
@@ -57,6 +60,7 @@ async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcom
     env: context.env,
     ...given('from', from),
     ...given('passphrase', passphrase),
+    ...given('privateKeys', privateKeys),
     ...given('dryRun', flag('dryRun')),
     ...given('resume', flag('resume')),
     ...given('abort', flag('abort')),

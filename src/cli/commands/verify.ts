@@ -3,6 +3,7 @@ import type { SetVerdict } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, textFlag } from '../flags.ts';
+import { findPrivateKeys, KEY_FLAG } from '../input/private-keys.ts';
 import { renderAge, renderBytes, renderMilliseconds } from '../output/render-units.ts';
 
 /** `idkit verify [DIR]` */
@@ -18,6 +19,7 @@ export function addVerify(program: CliCommand, run: Runner): void {
       '--max-age <duration>',
       'report a finding if the newest set is older than this, for example 26h or 7d',
     )
+    .option(...KEY_FLAG)
     .option('--drill', 'also restore the set in isolation and test it')
     .examples([
       ['idkit verify', 'the newest set of the platform'],
@@ -42,6 +44,7 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
   const settings = await (standalone ? context.loadSettings(rootFlag) : context.loadPlatform(rootFlag));
 
   const sources = { env: context.env, signal: context.signal };
+  const privateKeys = await findPrivateKeys(context, flags);
   const passphrase: Secret | undefined =
     flags['drill'] === true
       ? await readPassphrase({ ...sources, prompt: context.promptPassphrase })
@@ -56,6 +59,7 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
     ...given('all', flags['all'] === true ? true : undefined),
     ...given('maxAgeSeconds', maxAgeSeconds),
     ...given('passphrase', passphrase),
+    ...given('privateKeys', privateKeys),
     ...given('drill', flags['drill'] === true ? true : undefined),
   });
   const { findings, failure, ...data } = result;
@@ -93,5 +97,7 @@ function renderVerdict(set: SetVerdict): string {
   const problems = set.problems.map((problem) => `\n  ${problem}`).join('');
   const seal =
     set.seal === 'unsealed' ? ', unsealed' : set.seal === 'not checked' ? ', not authenticated' : '';
-  return `${set.verdict.padEnd(10)} ${set.name} (${renderCount(set.files, 'file')}, ${renderBytes(set.bytes)}${age}${seal})${problems}`;
+  const encryption =
+    set.encryption === undefined ? '' : set.encryption.isRead ? ', encrypted' : ', encrypted, not decrypted';
+  return `${set.verdict.padEnd(10)} ${set.name} (${renderCount(set.files, 'file')}, ${renderBytes(set.bytes)}${age}${seal}${encryption})${problems}`;
 }

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { errorMessage, IdkitError, nearestName } from '../../core/index.ts';
-import { PASSPHRASE_VARIABLES } from '../passphrase.ts';
+import { KEY_PASSPHRASE_VARIABLES, PASSPHRASE_VARIABLES } from '../passphrase.ts';
 import { type SettingRow, variablesOf } from '../settings/row.ts';
 import { SETTINGS } from '../settings/table.ts';
 
@@ -147,7 +147,7 @@ function readBytes(file: string): Uint8Array {
 
 function checkKey(key: string, file: string, rows: readonly SettingRow[]): void {
   if (!key.startsWith('IDKIT_')) return;
-  if (PASSPHRASE_VARIABLES.some((variable) => variable === key)) {
+  if ([...PASSPHRASE_VARIABLES, ...KEY_PASSPHRASE_VARIABLES].some((variable) => variable === key)) {
     throw new IdkitError(
       'IDKIT_SETTING',
       `${file} contains ${key}, but must not contain a passphrase or its source`,

@@ -159,6 +159,12 @@ const addressBlock = text('an IP address or CIDR block', (value) => {
 export const addressBlocks = list('IP addresses or CIDR blocks', addressBlock);
 export const realmNames = list('realm names', name('a realm name'));
 
+/** Files with OpenPGP public keys, or fingerprints of keys. */
+export const keyNames = list(
+  'files or fingerprints of OpenPGP public keys',
+  line('the file or the fingerprint of an OpenPGP public key'),
+);
+
 /** The findings of `idkit status` that the operator accepts. */
 export const acceptedNames: Kind<readonly StatusName[]> = {
   ...list('names of findings of idkit status', {

@@ -19,6 +19,8 @@ export const STATUS_NAMES = {
   SET_DAMAGED: 'the newest set lacks files, or its last verdict is not good',
   SET_IN_FUTURE: 'a set is dated more than an hour ahead of the clock',
   SET_UNSEALED: 'the newest set has no seal, so a restore accepts it only with `--trust-unsealed`',
+  SET_NOT_ENCRYPTED:
+    'the newest set is not encrypted, although `backup.encrypt` or `backup.encryptTo` requires it',
   MIRROR_FAILED: 'the last backup did not copy every set to the mirror',
   MIRROR_MISSING: 'no mirror is configured, so a fire destroys the service together with its backups',
   VERIFY_MISSING: 'no set was ever verified with `idkit verify`, or the newest set has no verdict',

@@ -7,6 +7,7 @@ import {
   boolean,
   database,
   host,
+  keyNames,
   line,
   name,
   oneOf,
@@ -197,6 +198,20 @@ export const SETTINGS = [
     default: 26,
     reason: 'a daily backup may begin two hours late',
     doc: 'the age in hours from which `idkit status`, the timer of `idkit verify` and the alerts report the newest set as too old',
+  },
+  {
+    name: 'backup.encrypt',
+    kind: oneOf('env', 'all'),
+    default: 'env',
+    reason: 'gunzip and psql then read a set without a passphrase; the environment always needs one',
+    doc: 'what the passphrase encrypts; env: only .env; all: every file of a set and every version, and the readable manifest names no realms',
+  },
+  {
+    name: 'backup.encryptTo',
+    kind: keyNames,
+    default: [],
+    reason: 'a pair of keys must be created first, and its private key belongs on another machine',
+    doc: 'OpenPGP public keys, as files or as fingerprints in the keyring of gpg; whole sets are encrypted to them, so that this machine cannot read its sets, and the passphrase only seals them',
   },
   {
     name: 'backup.mirror',

@@ -16,10 +16,10 @@ export async function encryptEnv(work: BackupWork, passphrase: Secret): Promise<
     );
     return 'absent';
   }
-  await work.writer.putFile(
-    SET_FILES.environment,
-    await encryptEnvironment(plain, passphrase, work.writer.name),
-  );
+  const { writer } = work;
+  const content =
+    writer.encryption === undefined ? await encryptEnvironment(plain, passphrase, writer.name) : plain;
+  await writer.putFile(SET_FILES.environment, content);
   return 'encrypted';
 }
 

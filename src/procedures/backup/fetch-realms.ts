@@ -1,4 +1,4 @@
-import { type ManifestRealm, realmFileName } from '../../backupset/index.ts';
+import { type ManifestRealm, numberedRealmFile, realmFileName } from '../../backupset/index.ts';
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { DumpSummary } from '../../platform/index.ts';
@@ -41,7 +41,9 @@ export async function fetchRealms(
   if (work.settings.service === 'keycloak') noteMissingParts(chosen, work.options.reporter);
   const realms: (ManifestRealm & { file: string })[] = [];
   for (const { realm, representation } of chosen) {
-    const file = realmFileName(realm);
+    // The names of realms are as secret as the content of an encrypted set.
+    const isEncrypted = work.writer.encryption !== undefined;
+    const file = isEncrypted ? numberedRealmFile(realms.length + 1) : realmFileName(realm);
     await work.writer.putFile(file, `${JSON.stringify(representation, null, 2)}\n`);
     const users = dump?.realms.find((counted) => counted.realm === realm)?.users;
     realms.push({ realm, file, ...(users === undefined ? {} : { users }) });

@@ -5,6 +5,7 @@ import {
   renderManifest,
   SET_FILES,
   type SetPart,
+  type SetWriter,
   type Verdict,
 } from '../../backupset/index.ts';
 import { ownVersion } from '../../config/index.ts';
@@ -39,13 +40,31 @@ export async function writeManifest(work: BackupWork, contents: BackupContents):
         }),
     realms: listRealms(contents),
     ...(realms === undefined ? {} : { realmSource: realms.source }),
-    files: Object.fromEntries([...writer.files].map(([name, { bytes }]) => [name, bytes])),
+    files: Object.fromEntries(contentSizes(writer)),
     steps: run.durations.map(({ id, milliseconds }) => ({ id, milliseconds })),
   };
   await writer.putFile(SET_FILES.manifest, renderManifest(manifest));
+  if (writer.encryption !== undefined)
+    await writer.putReadableFile(SET_FILES.manifest, renderManifest(readableManifest(writer, manifest)));
   await writer.writeChecksums();
   if (passphrase !== undefined) await writer.writeSeal(passphrase);
   return manifest;
+}
+
+function contentSizes({ encryption, contentSizes: sizes, files }: SetWriter): readonly [string, number][] {
+  return encryption === undefined ? [...files].map(([name, { bytes }]) => [name, bytes]) : [...sizes];
+}
+
+/** Returns the manifest that stays readable in an encrypted set. It contains versions, sizes and times, but no names. */
+function readableManifest(writer: SetWriter, manifest: Manifest): Manifest {
+  const { to, fingerprints } = writer.encryption!;
+  return {
+    ...manifest,
+    formatVersion: 3,
+    encryption: { to, fingerprints },
+    realms: [],
+    files: Object.fromEntries([...writer.files].map(([name, { bytes }]) => [name, bytes])),
+  };
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   listSets,
   planSetName,
   reapLeftovers,
+  type SetEncryption,
   type SetWriter,
 } from '../../backupset/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
@@ -27,7 +28,11 @@ export interface OpenedSet {
  *
  * @throws IDKIT_LOCKED, IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_NO_SPACE
  */
-export async function openSetInRoot(root: string, options: BackupOptions): Promise<OpenedSet> {
+export async function openSetInRoot(
+  root: string,
+  options: BackupOptions,
+  encryption: SetEncryption | undefined,
+): Promise<OpenedSet> {
   try {
     await mkdir(root, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -53,7 +58,7 @@ export async function openSetInRoot(root: string, options: BackupOptions): Promi
         await wait(plan.waitMilliseconds, undefined, { signal: options.signal });
         continue;
       }
-      const writer = await createSetWriter(root, plan.name);
+      const writer = await createSetWriter(root, plan.name, encryption);
       return { lock, writer, startedAt: plan.startedAt, clockBehind: plan.clockBehind };
     }
   } catch (error) {

@@ -101,16 +101,20 @@ export const BACKUP_STEPS = [
 export function chooseParts(options: BackupOptions): readonly SetPart[] {
   const parts = BACKUP_PARTS.filter((part) => options.only?.includes(part) ?? true);
   if (parts.length === 0) throw new IdkitError('IDKIT_USAGE', '--only must name at least one part of a set');
-  if (parts.includes('env') && options.passphrase === undefined) {
-    throw new IdkitError('IDKIT_SETTING', 'the passphrase of env.gpg is missing', {
-      hints: [
-        'set IDKIT_BACKUP_PASSPHRASE in the process environment',
-        'or set IDKIT_BACKUP_PASSPHRASE_FILE to a file with the passphrase in its first line',
-        'or set IDKIT_BACKUP_PASSPHRASE_COMMAND to a command that prints the passphrase',
-      ],
-    });
-  }
+  if (parts.includes('env') && options.passphrase === undefined)
+    throw missingPassphrase('the passphrase of env.gpg is missing');
   return parts;
+}
+
+/** Returns the error for a backup without the passphrase that it needs. */
+export function missingPassphrase(message: string): IdkitError {
+  return new IdkitError('IDKIT_SETTING', message, {
+    hints: [
+      'set IDKIT_BACKUP_PASSPHRASE in the process environment',
+      'or set IDKIT_BACKUP_PASSPHRASE_FILE to a file with the passphrase in its first line',
+      'or set IDKIT_BACKUP_PASSPHRASE_COMMAND to a command that prints the passphrase',
+    ],
+  });
 }
 
 /** True if a part comes from the database. */

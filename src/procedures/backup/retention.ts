@@ -17,10 +17,16 @@ export async function keepVersions(
   const { root, writer, settings, options } = work;
   const { passphrase } = options;
   const keep = settings.backup.keepVersions;
-  const version = (name: string) => ({ keep, sha256: writer.files.get(name)?.sha256 ?? '' });
+  const { encryption } = writer;
+  const version = (name: string) => ({
+    keep,
+    sha256: writer.files.get(writer.nameOnDisk(name))?.sha256 ?? '',
+    ...(passphrase === undefined ? {} : { passphrase }),
+    ...(encryption === undefined ? {} : { encryption }),
+  });
   let added = 0;
   if (contents.config) {
-    const file = join(dir, SET_FILES.config);
+    const file = join(dir, writer.nameOnDisk(SET_FILES.config));
     const result = await addConfigVersion(root, writer.name, file, version(SET_FILES.config));
     if (result.added !== undefined) added += 1;
   }

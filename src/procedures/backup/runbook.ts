@@ -1,12 +1,13 @@
 import type { LastRun, SetPart } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { openPlatform } from '../../platform/open.ts';
-import { keepFailure, keepResult } from '../last-run.ts';
+import { encryptsSets, keepFailure, keepResult } from '../last-run.ts';
 import { backupRoot, checkDefined, checkPlatform, mirrorTarget } from '../platform.ts';
 import { beginRun } from '../run.ts';
 import { keepVerdict } from '../verify/judge-set.ts';
 import { writeContents } from './contents.ts';
 import { checkServiceResponds } from './fetch-realms.ts';
+import { findEncryption } from './find-encryption.ts';
 import { readBack, writeManifest } from './manifest.ts';
 import { openSetInRoot } from './open-set.ts';
 import {
@@ -30,11 +31,12 @@ export async function backup(settings: Settings, options: BackupOptions): Promis
   const parts = chooseParts(options);
   const root = backupRoot(settings, options.to);
   const runs = parts.map((part) => `backup-${part}` as const);
-  return keepFailure(root, runs, options, async () => {
+  const keeping = { ...options, withoutMessages: encryptsSets(settings) };
+  return keepFailure(root, runs, keeping, async () => {
     const { mirror, ...result } = await createSet(settings, { root, parts }, options);
     const { name: set, findings, milliseconds } = result;
     const facts = { set, milliseconds, ...(mirror === undefined ? {} : { mirror }) };
-    await keepResult(root, runs, { findings, ...facts }, options);
+    await keepResult(root, runs, { findings, ...facts }, keeping);
     return result;
   });
 }
@@ -48,6 +50,7 @@ async function createSet(
   const began = performance.now();
   await checkPlatform(settings);
   await checkDefined(settings);
+  const encryption = await findEncryption(settings, options);
   const mirror = mirrorTarget(settings, options.mirror);
   const run = beginRun(BACKUP_STEPS, options, (id) => {
     const isPart = (BACKUP_PARTS as readonly string[]).includes(id);
@@ -57,7 +60,7 @@ async function createSet(
 
   const opened = await run.step('open', async () => {
     if (readsDatabase(parts)) await checkServiceResponds({ settings, platform, options, parts });
-    return openSetInRoot(root, options);
+    return openSetInRoot(root, options, encryption);
   });
   if (opened.clockBehind) {
     run.finding(

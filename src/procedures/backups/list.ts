@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   findVerdict,
+  isEncryptedSet,
   judgeSets,
   listSets,
   openSet,
@@ -46,6 +47,7 @@ async function toEntry(root: string, set: PrunableSet, now: number): Promise<Bac
     bytes: await sumBytes(set.dir, names),
     parts: await readParts(set.dir),
     sealed: names.includes(SET_FILES.seal),
+    encrypted: isEncryptedSet(names),
     whole: set.whole,
     state: set.state,
     future: set.future,
@@ -57,6 +59,7 @@ async function toEntry(root: string, set: PrunableSet, now: number): Promise<Bac
             verdict: kept.verdict,
             ...(kept.seal === undefined ? {} : { seal: kept.seal }),
             ...(kept.by === undefined ? {} : { by: kept.by }),
+            ...(kept.isRead === undefined ? {} : { isRead: kept.isRead }),
             ...(kept.sqlBytes === undefined ? {} : { sqlBytes: kept.sqlBytes }),
           },
         }),
@@ -93,6 +96,8 @@ export interface BackupEntry {
   parts: readonly string[];
   /** True if the set has a seal. Only `verify` checks that seal. */
   sealed: boolean;
+  /** True if the whole set is encrypted, not only `env.gpg`. */
+  encrypted: boolean;
   /** True if the set contains the database, so that it can be restored. */
   whole: boolean;
   /** True if the set is dated more than an hour ahead of the clock. */
@@ -105,6 +110,8 @@ export interface BackupEntry {
     verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable';
     seal?: SealState;
     by?: 'backup' | 'verify';
+    /** False if the encrypted set was only compared with its checksums. */
+    isRead?: boolean;
     /** The size of the dump's SQL in bytes. */
     sqlBytes?: number;
   };

@@ -1,3 +1,4 @@
+import type { PrivateKeys } from '../../backupset/index.ts';
 import type { Secret } from '../../core/index.ts';
 import type { ChecklistRow } from '../restore/options.ts';
 import type { ProcedureOptions, ProcedureResult, StepDescription } from '../run.ts';
@@ -9,6 +10,8 @@ export interface DrillOptions extends ProcedureOptions {
   /** Default: `settings.backup.root`. */
   root?: string;
   passphrase?: Secret;
+  /** Decrypts sets that are encrypted to public keys. */
+  privateKeys?: PrivateKeys;
   /** Environment variables of the isolated platform. Default: those of this process. */
   env?: NodeJS.ProcessEnv;
   /** Trusts a set without a seal, because the operator vouches for it. */

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { replaceFile, writing } from '../../files/index.ts';
-import { keepResult } from '../last-run.ts';
+import { keepResult, NO_MESSAGE } from '../last-run.ts';
 import { isBackupRoot } from '../locks.ts';
 import type { DrillOptions, DrillResult } from './options.ts';
 
@@ -35,6 +35,22 @@ function toSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(2)} s`;
 }
 
+/** Returns the report as it is stored. Without messages, it has no text that can name a realm. */
+function storedReport({ failure, ...report }: DrillResult, withoutMessages: boolean): object {
+  if (!withoutMessages)
+    return {
+      ...report,
+      ...(failure === undefined ? {} : { failure: { code: failure.code, message: failure.message } }),
+    };
+  return {
+    ...report,
+    checklist: report.checklist.map((row) => ({ ...row, detail: NO_MESSAGE })),
+    checks: [],
+    findings: report.findings.map(({ code }) => ({ code, message: NO_MESSAGE })),
+    ...(failure === undefined ? {} : { failure: { code: failure.code, message: NO_MESSAGE } }),
+  };
+}
+
 /**
  * Writes `ROOT/.state/drill-NAME.json` and the result of the last drill, and returns the result with its path. An
  * unwritable root is a note.
@@ -42,7 +58,7 @@ function toSeconds(milliseconds: number): string {
 export async function keepReport(
   settings: Settings,
   result: DrillResult,
-  options: Pick<DrillOptions, 'clock' | 'reporter'>,
+  options: Pick<DrillOptions, 'clock' | 'reporter'> & { withoutMessages: boolean },
 ): Promise<DrillResult> {
   const { reporter } = options;
   const root = dirname(result.set);
@@ -51,11 +67,7 @@ export async function keepReport(
   const ended = result.failure === undefined ? { findings } : { findings, failure: result.failure };
   await keepResult(root, ['drill'], { ...ended, set: basename(result.set), milliseconds }, options);
   const reportFile = join(root, '.state', `drill-${basename(result.set)}.json`);
-  const { failure, ...report } = result;
-  const content = {
-    ...report,
-    ...(failure === undefined ? {} : { failure: { code: failure.code, message: failure.message } }),
-  };
+  const content = storedReport(result, options.withoutMessages);
   try {
     await writing(reportFile, async () => {
       await mkdir(dirname(reportFile), { recursive: true, mode: 0o700 });

@@ -1,9 +1,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkSeal, findDumpHead, type SetHandle } from '../../backupset/index.ts';
+import {
+  checkSeal,
+  findDumpHead,
+  isEncryptedSet,
+  readableSet,
+  type SetHandle,
+  SetKeys,
+} from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
-import { IdkitError, type Secret } from '../../core/index.ts';
+import { IdkitError } from '../../core/index.ts';
 import { openScratch } from '../../platform/open.ts';
+import { encryptsSets } from '../last-run.ts';
 import { missingPassphrase, type RestoreResult } from '../restore/options.ts';
 import { restoreInto } from '../restore/runbook.ts';
 import { isTrusted, untrustedSet } from '../restore/verified-set.ts';
@@ -20,8 +28,9 @@ import { keepReport } from './report.ts';
  * @throws IDKIT_SETTING without a passphrase, IDKIT_NOT_FOUND without a set, IDKIT_UNSEALED for an untrusted set
  */
 export async function drill(settings: Settings, options: DrillOptions): Promise<DrillResult> {
-  const { passphrase, signal } = options;
-  if (passphrase === undefined) throw missingPassphrase();
+  const { passphrase, privateKeys, signal } = options;
+  if (passphrase === undefined && privateKeys === undefined) throw missingPassphrase();
+  const keys = new SetKeys({ passphrase, privateKeys });
   const began = performance.now();
   const run = beginRun(DRILL_STEPS, options, (id) => id !== 'clean' || options.keep !== true);
   const { root, sets } = await findSets(settings, options);
@@ -33,7 +42,8 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
     run.step('report', () => {
       const result = { set: set.dir, startedAt, ...judge(outcome), ...(dir === undefined ? {} : { dir }) };
       const milliseconds = Math.round(performance.now() - began);
-      return keepReport(settings, { ...result, milliseconds }, options);
+      const withoutMessages = encryptsSets(settings) || isEncryptedSet(set.names);
+      return keepReport(settings, { ...result, milliseconds }, { ...options, withoutMessages });
     });
 
   const brokenSeal = await findBrokenSeal(set, options);
@@ -42,12 +52,13 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
     isolate(options.env ?? process.env, {
       keep: options.keep === true,
       service: settings.service,
-      openScratch: async (dir) => openScratch(settings, (await findDumpHead(set)) ?? { kind: 'sqlite' }, dir),
+      openScratch: async (dir) =>
+        openScratch(settings, (await findDumpHead(readableSet(set, keys))) ?? { kind: 'sqlite' }, dir),
     }),
   );
   try {
     const outcome = await tryRestore(() =>
-      run.step('restore', () => restoreIsolated(set.dir, place, passphrase, { settings, options })),
+      run.step('restore', () => restoreIsolated(set.dir, place, { settings, options })),
     );
     checkInterrupted(signal);
     return await conclude(outcome, options.keep === true ? join(place.dir, 'platform') : undefined);
@@ -81,13 +92,13 @@ async function tryRestore(work: () => Promise<RestoreResult>): Promise<RestoreOu
 function restoreIsolated(
   from: string,
   place: IsolatedPlace,
-  passphrase: Secret,
   { settings, options }: { settings: Settings; options: DrillOptions },
 ): Promise<RestoreResult> {
   const { reporter, clock, random, signal } = options;
   return restoreInto(place.settings, {
     from,
-    passphrase,
+    ...(options.passphrase === undefined ? {} : { passphrase: options.passphrase }),
+    ...(options.privateKeys === undefined ? {} : { privateKeys: options.privateKeys }),
     trustUnsealed: options.trustUnsealed === true,
     reporter: withinStep(reporter, 'restore'),
     clock,

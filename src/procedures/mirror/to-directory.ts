@@ -12,7 +12,7 @@ import type { MirrorOptions, MirrorReport } from './mirror.ts';
 export const VERSION_FOLDERS = ['config', 'env'] as const;
 
 /** Names of versions. The mirror ignores every other file in these folders. */
-const VERSION = /^\d{8}_\d{6}\.(?:tar\.gz|gpg)(?:\.sha256)?$/;
+const VERSION = /^\d{8}_\d{6}\.(?:tar\.gz|tar\.gz\.gpg|gpg)(?:\.sha256)?$/;
 
 /** Copies sets and versions into another directory. The run ends if the target has no space or denies permission. */
 export async function mirrorToDirectory(

@@ -1,3 +1,4 @@
+import type { PrivateKeys } from '../../backupset/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import type { ProcedureOptions, ProcedureResult, StepDescription } from '../run.ts';
 import type { SmokeCheck } from '../smoke/options.ts';
@@ -8,6 +9,8 @@ export interface RestoreOptions extends ProcedureOptions {
   from?: string;
   /** The passphrase of the set. Required unless `keepEnv` is set. Without it, the seal is not checked. */
   passphrase?: Secret;
+  /** Decrypts sets that are encrypted to public keys. */
+  privateKeys?: PrivateKeys;
   /** Runs `verify` and `preflight` and returns the plan. */
   dryRun?: boolean;
   /** Continues the restore that the journal records. */
@@ -81,7 +84,7 @@ export interface RestoreResult extends ProcedureResult {
  * @throws IDKIT_USAGE or IDKIT_SETTING for options that contradict each other
  */
 export function checkOptions(options: RestoreOptions): void {
-  const { from, resume, abort, dryRun, keepEnv, passphrase, inPlace } = options;
+  const { from, resume, abort, dryRun, keepEnv, passphrase, privateKeys, inPlace } = options;
   if (inPlace !== undefined && (resume === true || abort === true)) {
     throw new IdkitError('IDKIT_USAGE', '--in-place cannot be combined with --resume or --abort', {
       hints: ['--resume continues with the choices of the interrupted restore'],
@@ -98,8 +101,8 @@ export function checkOptions(options: RestoreOptions): void {
       hints: ['idkit backups list shows the sets'],
     });
   }
-  if (passphrase === undefined && keepEnv !== true && resume !== true && abort !== true)
-    throw missingPassphrase();
+  const hasSecret = passphrase !== undefined || privateKeys !== undefined;
+  if (!hasSecret && keepEnv !== true && resume !== true && abort !== true) throw missingPassphrase();
 }
 
 /** Returns the error for a missing passphrase, with every way to provide it and the way to restore without it. */

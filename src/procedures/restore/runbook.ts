@@ -84,7 +84,8 @@ async function followSteps(restore: Restore): Promise<Outcome> {
   const progress = progressOf(restore.earlier);
   const steps = RESTORE_STEPS.filter(({ resumesAfter }) => resumesAfter.includes(progress));
   if (progress !== 'nothing replaced') await reopen(restore);
-  else if (options.keepEnv !== true && options.passphrase === undefined) throw missingPassphrase();
+  else if (options.keepEnv !== true && options.passphrase === undefined && options.privateKeys === undefined)
+    throw missingPassphrase();
   await drive(
     restore,
     steps.filter(({ undo }) => undo === 'nothing to undo'),

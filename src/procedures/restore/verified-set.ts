@@ -1,8 +1,15 @@
-import { pinSet, type Verdict, verifySet } from '../../backupset/index.ts';
+import {
+  pinSet,
+  readableSet,
+  type SetEncryptionState,
+  SetKeys,
+  type Verdict,
+  verifySet,
+} from '../../backupset/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { judgeEnvironment } from '../verify/judge-set.ts';
 import { type Effect, listEffects, renderEffect } from './effects.ts';
-import type { RestoreOptions } from './options.ts';
+import { missingPassphrase, type RestoreOptions } from './options.ts';
 import type { Restore } from './work.ts';
 
 /**
@@ -12,16 +19,18 @@ import type { Restore } from './work.ts';
  */
 export async function verifyForRestore(restore: Restore): Promise<undefined> {
   const { settings, options, run, sealed, earlier } = restore;
-  const { passphrase, keepEnv, signal, reporter } = options;
+  const { passphrase, privateKeys, keepEnv, signal, reporter } = options;
+  const keys = new SetKeys({ passphrase, privateKeys });
   let environment: Uint8Array | undefined;
-  const set = pinSet(restore.set, sealed.list?.entries ?? []);
+  const set = readableSet(pinSet(restore.set, sealed.list?.entries ?? []), keys);
   const verdict = await verifySet(restore.set, {
     sealed,
     signal,
     onProgress: run.progress('verify', 'bytes'),
     ...(passphrase === undefined || keepEnv === true ? {} : { passphrase }),
+    keys,
     judgeEnvironment: (plain) => {
-      environment = plain;
+      if (keepEnv !== true) environment = plain;
       return judgeEnvironment(plain);
     },
   });
@@ -36,6 +45,14 @@ export async function verifyForRestore(restore: Restore): Promise<undefined> {
       ],
     });
   }
+  if (
+    keepEnv !== true &&
+    environment === undefined &&
+    passphrase === undefined &&
+    verdict.encryption === undefined
+  )
+    throw missingPassphrase();
+  if (verdict.encryption?.isRead === false) throw missingKey(set.name, verdict.encryption);
   const verified = { verdict, ...(environment === undefined ? {} : { environment }) };
   if (!isTrusted(verdict, options, earlier?.accepted))
     throw untrustedSet(
@@ -46,6 +63,19 @@ export async function verifyForRestore(restore: Restore): Promise<undefined> {
     );
   restore.verified = verified;
   restore.set = set;
+}
+
+/** Explains that a restore reads every file, so it needs the key of an encrypted set. */
+export function missingKey(name: string, { to, fingerprints }: SetEncryptionState): IdkitError {
+  return to === 'keys'
+    ? new IdkitError(
+        'IDKIT_CREDENTIALS',
+        `${name} is encrypted to ${fingerprints.length === 1 ? 'the public key' : 'the public keys'} ${fingerprints.join(', ')}, so it needs the private key`,
+        { hints: ['--key FILE names a file that gpg --export-secret-keys wrote', 'nothing was touched'] },
+      )
+    : new IdkitError('IDKIT_CREDENTIALS', `${name} is encrypted, and its passphrase is missing`, {
+        hints: ['provide the passphrase of the set', 'nothing was touched'],
+      });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { openSet, parseManifest, SET_FILES } from '../../backupset/index.ts';
+import { encryptedName, openSet, parseManifest, SET_FILES } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { errorMessage, IdkitError } from '../../core/index.ts';
 import { findEntry } from '../../files/index.ts';
@@ -55,7 +55,8 @@ interface Needed {
 /** Estimates what a restore writes, by the same rule as the restore, which reads the whole dump for it. */
 async function estimateRestore({ dir, verified }: BackupEntry): Promise<Needed> {
   const set = await openSet(dir);
-  const sizeOf = (name: string) => findEntry(`${dir}/${name}`)?.size ?? 0;
+  const sizeOf = (name: string) =>
+    (findEntry(`${dir}/${name}`) ?? findEntry(`${dir}/${encryptedName(name)}`))?.size ?? 0;
   const manifest = set.names.includes(SET_FILES.manifest)
     ? parseManifest(await set.read(SET_FILES.manifest))
     : undefined;

@@ -1,6 +1,7 @@
 import type { KeptRun, LastRun, SetPart } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import type { BackupEntry } from '../backups/list.ts';
+import { encryptsSets } from '../last-run.ts';
 import { renderAge } from '../units.ts';
 import { finding, type Judgement, warning } from './judge.ts';
 
@@ -30,7 +31,7 @@ export function judgeBackups(facts: BackupFacts, settings: Limits, now: number):
     ...judgeAge(facts, newest, settings),
     ...judgeParts(facts, settings),
     ...judgeRuns(facts),
-    ...(newest === undefined ? [] : judgeNewest(newest)),
+    ...(newest === undefined ? [] : [...judgeNewest(newest), ...judgeEncryption(newest, settings)]),
     ...judgeVerify(facts, newest, now),
     ...judgeDrill(facts, newest, now),
     ...judgeMirror(facts, settings),
@@ -188,6 +189,16 @@ function judgeNewest({ name, state, verified, sealed }: BackupEntry): readonly J
       ),
     );
   return judgements;
+}
+
+function judgeEncryption({ name, encrypted }: BackupEntry, settings: Limits): readonly Judgement[] {
+  if (encrypted || !encryptsSets(settings)) return [];
+  return [
+    finding(
+      'SET_NOT_ENCRYPTED',
+      `the newest set, ${name}, is not encrypted, although the settings require it; run idkit backup`,
+    ),
+  ];
 }
 
 function describe(verdict: string): string {

@@ -1,7 +1,17 @@
-import { parseSetName, putVerdict, type SetHandle, type Verdict, verifySet } from '../../backupset/index.ts';
+import {
+  findVerdict,
+  type KeptVerdict,
+  parseSetName,
+  putVerdict,
+  type SetHandle,
+  SetKeys,
+  type Verdict,
+  verifySet,
+} from '../../backupset/index.ts';
 import { checkEnvKeys, parseEnvContent } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { newestSchemaVersion } from '../../platform/open.ts';
+import { NO_MESSAGE } from '../last-run.ts';
 import type { SetVerdict, VerifyOptions } from './options.ts';
 
 /** Reads every byte of one set and returns its verdict. If `keptIn` is a backup root, the verdict is stored there. */
@@ -10,11 +20,12 @@ export async function judgeSet(
   options: VerifyOptions & { onProgress: (done: number) => void },
   keptIn: string | undefined,
 ): Promise<SetVerdict> {
-  const { passphrase, signal, clock, reporter, onProgress } = options;
+  const { passphrase, privateKeys, signal, clock, reporter, onProgress } = options;
   const verdict = await verifySet(set, {
     signal,
     onProgress,
     ...(passphrase === undefined ? {} : { passphrase }),
+    keys: new SetKeys({ passphrase, privateKeys }),
     judgeEnvironment,
   });
   const notes = [...verdict.notes, ...(await notesOnSchema(verdict))];
@@ -26,6 +37,7 @@ export async function judgeSet(
     verdict: verdict.verdict,
     seal: verdict.seal,
     ...(verdict.code === undefined ? {} : { code: verdict.code }),
+    ...(verdict.encryption === undefined ? {} : { encryption: verdict.encryption }),
     problems: verdict.problems.map(({ file, message }) => `${file}: ${message}`),
     hints: [...new Set(verdict.problems.flatMap(({ hints }) => hints))],
     notes,
@@ -61,15 +73,33 @@ export async function keepVerdict(
       at: new Date(options.clock.now()).toISOString(),
       verdict: verdict.verdict,
       checksumsSha256: verdict.checksumsSha256,
-      problems: verdict.problems.map(({ file, message }) => `${file}: ${message}`),
+      problems: verdict.problems.map(
+        ({ file, message }) => `${file}: ${verdict.encryption === undefined ? message : NO_MESSAGE}`,
+      ),
       seal: verdict.seal,
       by: verdict.by,
       ...(verdict.dump === undefined ? {} : { sqlBytes: verdict.dump.bytes }),
+      ...(verdict.encryption === undefined ? {} : await readState(root, name, verdict)),
     });
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     options.reporter.note(`the verdict of ${name} could not be stored: ${error.message}`);
   }
+}
+
+/**
+ * Without its key, an encrypted set is only compared with its checksums. If an earlier verification of the same
+ * checksums decrypted the set, that result still counts.
+ */
+async function readState(
+  root: string,
+  name: string,
+  { encryption, verdict }: Verdict,
+): Promise<Pick<KeptVerdict, 'isRead' | 'sqlBytes'>> {
+  if (encryption?.isRead === true) return { isRead: true };
+  const earlier = verdict === 'good' ? await findVerdict(root, name) : undefined;
+  if (earlier?.verdict !== 'good' || earlier.isRead !== true) return { isRead: false };
+  return { isRead: true, ...(earlier.sqlBytes === undefined ? {} : { sqlBytes: earlier.sqlBytes }) };
 }
 
 /**

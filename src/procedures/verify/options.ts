@@ -1,4 +1,4 @@
-import type { SealState } from '../../backupset/index.ts';
+import type { PrivateKeys, SealState, SetEncryptionState } from '../../backupset/index.ts';
 import type { ErrorCode, Secret } from '../../core/index.ts';
 import type { DrillResult } from '../drill/options.ts';
 import type { ProcedureOptions, ProcedureResult, StepDescription } from '../run.ts';
@@ -15,6 +15,8 @@ export interface VerifyOptions extends ProcedureOptions {
    * The passphrase of the sets. Without it, env.gpg and the seal are inspected but not decrypted, and a note says so.
    */
   passphrase?: Secret;
+  /** Decrypts sets that are encrypted to public keys. */
+  privateKeys?: PrivateKeys;
   /** Also restores the set in isolation. */
   drill?: boolean;
   /** Environment variables of the drill. Default: those of this process. */
@@ -27,6 +29,8 @@ export interface SetVerdict {
   verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable';
   /** Shows whether the author of the set knew the passphrase. */
   seal: SealState;
+  /** Present for an encrypted set. */
+  encryption?: SetEncryptionState;
   /** The error code of the verdict. Absent for a good set. */
   code?: ErrorCode;
   problems: readonly string[];

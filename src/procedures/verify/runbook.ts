@@ -4,7 +4,7 @@ import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { DrillResult } from '../drill/options.ts';
 import { drill } from '../drill/runbook.ts';
-import { keepResult } from '../last-run.ts';
+import { encryptsSets, keepResult } from '../last-run.ts';
 import { isBackupRoot, lockRootIfWritable } from '../locks.ts';
 import { beginRun, type Run, withinStep } from '../run.ts';
 import { renderAge } from '../units.ts';
@@ -22,8 +22,8 @@ import { renderVerdict, worstFault, worstVerdict } from './verdict.ts';
  *   passphrase
  */
 export async function verify(settings: Settings, options: VerifyOptions): Promise<VerifyResult> {
-  const { passphrase } = options;
-  if (options.drill === true && passphrase === undefined) {
+  const { passphrase, privateKeys } = options;
+  if (options.drill === true && passphrase === undefined && privateKeys === undefined) {
     throw new IdkitError('IDKIT_SETTING', 'a drill decrypts env.gpg, but the passphrase is missing');
   }
   const run = beginRun(VERIFY_STEPS, options, (id) => id !== 'drill' || options.drill === true);
@@ -53,6 +53,7 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
   }
   checkAge(found, options, run);
   await checkSealed(found, sets, run);
+  checkEncrypted(found, sets, settings, run);
   const failure = worstFault(sets);
   if (lock !== undefined) {
     const verdict = worstVerdict(sets);
@@ -62,7 +63,15 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
     };
     const { findings } = run;
     const ended = failure === undefined ? { findings } : { findings, failure };
-    await keepResult(found.root, ['verify'], { ...ended, ...facts }, options);
+    await keepResult(
+      found.root,
+      ['verify'],
+      { ...ended, ...facts },
+      {
+        ...options,
+        withoutMessages: encryptsSets(settings) || sets.some(({ encryption }) => encryption !== undefined),
+      },
+    );
   }
   const result = { sets, verdict: renderVerdict(found, sets) };
   const target = found.explicit ? sets[0] : sets.find(({ name }) => name === found.newest?.name);
@@ -115,6 +124,22 @@ async function checkSealed(
   run.finding(
     'SET_UNSEALED',
     `the newest backup, ${latest.name}, is unsealed although the earlier ${before} is sealed: it was created without a passphrase or by another person`,
+  );
+}
+
+/** Reports a finding if the newest set is not encrypted although the settings require it. */
+function checkEncrypted(
+  found: FoundSets,
+  sets: readonly SetVerdict[],
+  settings: Settings,
+  run: Run<(typeof VERIFY_STEPS)[number]['id']>,
+): void {
+  const latest = found.explicit ? undefined : sets.find(({ name }) => name === found.newest?.name);
+  if (latest === undefined || latest.encryption !== undefined) return;
+  if (!encryptsSets(settings)) return;
+  run.finding(
+    'SET_NOT_ENCRYPTED',
+    `the newest backup, ${latest.name}, is not encrypted, although the settings require it`,
   );
 }
 

@@ -8,7 +8,15 @@ const NOW = Date.parse('2026-11-25T10:00:00Z');
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const LIMITS = {
-  backup: { root: '/b', keepDays: 7, keepVersions: 4, mirror: '/mirror' as string | null, maxAgeHours: 26 },
+  backup: {
+    root: '/b',
+    keepDays: 7,
+    keepVersions: 4,
+    mirror: '/mirror' as string | null,
+    maxAgeHours: 26,
+    encrypt: 'env' as 'env' | 'all',
+    encryptTo: [] as readonly string[],
+  },
 };
 
 const ago = (milliseconds: number) => new Date(NOW - milliseconds).toISOString();
@@ -25,6 +33,7 @@ function entry(ageMilliseconds: number, own: Partial<BackupEntry> = {}): BackupE
     bytes: 1000,
     parts: ['database', 'realms', 'config', 'env'],
     sealed: true,
+    encrypted: false,
     whole: true,
     future: false,
     state: 'verified',
