@@ -25,6 +25,7 @@ export {
   type PostgresDumpFacts,
   type PrunableSet,
   type PruneStep,
+  type RealmContents,
   type RootListing,
   SET_FILES,
   type SealedList,

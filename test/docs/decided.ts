@@ -273,6 +273,8 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   'backup.keepVersions': '~backupset/retention/versions.ts',
   'backup.maxAgeHours': '~procedures/status/judge-backups.ts, ~procedures/schedule/timers.ts',
   'backup.mirror': '~procedures/mirror/mirror.ts',
+  'backup.shrinkPercent': '~procedures/backup/watch.ts',
+  'drill.canary': '~procedures/drill/check-canary.ts',
   'smoke.realm': '~procedures/smoke/check-token.ts',
   'smoke.clientId': '~procedures/smoke/check-token.ts',
   applications: '~procedures/smoke/check-applications.ts',
@@ -291,6 +293,7 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   IDKIT_MASTER_KEY: '~config/master-key.ts',
   IDKIT_MASTER_KEY_OLD: '~procedures/rotate-master-key.ts',
   IDKIT_SMOKE_CLIENT_SECRET: '~procedures/smoke/check-token.ts',
+  IDKIT_CANARY_PASSWORD: '~procedures/drill/check-canary.ts',
   IDKIT_DATABASE_PASSWORD: '~config/postgres/password.ts',
 };
 

@@ -1,4 +1,13 @@
-import { parseSetName, putVerdict, type SetHandle, type Verdict, verifySet } from '../../backupset/index.ts';
+import {
+  type DumpReport,
+  findVerdict,
+  type KeptVerdict,
+  parseSetName,
+  putVerdict,
+  type SetHandle,
+  type Verdict,
+  verifySet,
+} from '../../backupset/index.ts';
 import { checkEnvKeys, parseEnvContent } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { newestSchemaVersion } from '../../platform/open.ts';
@@ -52,11 +61,13 @@ async function notesOnSchema({ dump }: Verdict): Promise<readonly string[]> {
 export async function keepVerdict(
   root: string,
   name: string,
-  verdict: Verdict & { by: 'backup' | 'verify' },
+  verdict: Verdict & Pick<KeptVerdict, 'shrunk'> & { by: 'backup' | 'verify' },
   options: Pick<VerifyOptions, 'clock' | 'reporter'>,
 ): Promise<void> {
   if (parseSetName(name) === undefined || verdict.checksumsSha256 === undefined) return;
   try {
+    // A later verification does not know what the backup compared the set with.
+    const shrunk = verdict.shrunk ?? (await findVerdict(root, name))?.shrunk;
     await putVerdict(root, name, {
       at: new Date(options.clock.now()).toISOString(),
       verdict: verdict.verdict,
@@ -64,12 +75,25 @@ export async function keepVerdict(
       problems: verdict.problems.map(({ file, message }) => `${file}: ${message}`),
       seal: verdict.seal,
       by: verdict.by,
-      ...(verdict.dump === undefined ? {} : { sqlBytes: verdict.dump.bytes }),
+      ...(verdict.dump === undefined ? {} : { sqlBytes: verdict.dump.bytes, ...contentsOf(verdict.dump) }),
+      ...(shrunk === undefined ? {} : { shrunk }),
     });
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     options.reporter.note(`the verdict of ${name} could not be stored: ${error.message}`);
   }
+}
+
+/** Returns the users and keys of each realm of a dump, or nothing if idkit does not know its tables. */
+export function contentsOf({ realms, keys }: DumpReport): Pick<KeptVerdict, 'contents'> {
+  if (realms === undefined) return {};
+  return {
+    contents: realms.map(({ realm, users }) => ({
+      realm,
+      users,
+      ...(keys === undefined ? {} : { keys: keys.get(realm) ?? 0 }),
+    })),
+  };
 }
 
 /**

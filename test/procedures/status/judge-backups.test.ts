@@ -8,7 +8,14 @@ const NOW = Date.parse('2026-11-25T10:00:00Z');
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const LIMITS = {
-  backup: { root: '/b', keepDays: 7, keepVersions: 4, mirror: '/mirror' as string | null, maxAgeHours: 26 },
+  backup: {
+    root: '/b',
+    keepDays: 7,
+    keepVersions: 4,
+    mirror: '/mirror' as string | null,
+    maxAgeHours: 26,
+    shrinkPercent: 30,
+  },
 };
 
 const ago = (milliseconds: number) => new Date(NOW - milliseconds).toISOString();

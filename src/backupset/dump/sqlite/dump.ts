@@ -66,11 +66,13 @@ export class EmbeddedDump {
       throw badDump('it has no PRAGMA user_version, which sets its schema version');
     this.#schema.check(schemaVersion);
     const realms = this.#counter.result(this.#schema.tables.some((name) => this.#counter.isUserTable(name)));
+    const keys = this.#counter.keys();
     return {
       kind: 'sqlite',
       bytes: this.#window.bytes,
       schemaVersion,
       ...(realms === undefined ? {} : { realms }),
+      ...(keys === undefined ? {} : { keys }),
       ...(this.#meta.size === 0 ? {} : { meta: this.#meta }),
     };
   }
@@ -218,6 +220,8 @@ export class EmbeddedDump {
     const value = (column: number) => valueText(text, places[column * 2]!, places[column * 2 + 1]!);
     if (counted.counts === 'realm')
       this.#counter.addRealm(value(counted.id) ?? '', value(counted.name) ?? '');
+    else if (counted.counts === 'key')
+      this.#counter.addComponent(value(counted.realm) ?? '', value(counted.provider) ?? '');
     else if ((value(counted.serviceAccount) ?? '0') === '0')
       this.#counter.addUser(value(counted.realm) ?? '');
   }
