@@ -118,9 +118,18 @@ export interface DumpReport {
   realms?: readonly { realm: string; users: number }[];
   /** The number of key providers by realm. Undefined if idkit does not know the tables of the dump. */
   keys?: ReadonlyMap<string, number>;
+  /** Random stored credentials, which a drill compares with the restored ones. */
+  credentials?: readonly SampledCredential[];
   /** Short values of idkit's table `meta` by name. They show which master key the dump needs. */
   meta?: ReadonlyMap<string, string>;
   postgres?: PostgresDumpFacts;
+}
+
+/** A stored credential of a user. */
+export interface SampledCredential {
+  id: string;
+  /** The SHA-256 of the user's id and the hashed secret, in hex. The secret itself is not kept. */
+  sha256: string;
 }
 
 /** The origin of a Postgres dump, and what loading it requires. */

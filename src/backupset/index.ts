@@ -27,6 +27,7 @@ export {
   type PruneStep,
   type RealmContents,
   type RootListing,
+  type SampledCredential,
   SET_FILES,
   type SealedList,
   type SealState,
@@ -40,6 +41,7 @@ export {
   type VersionResult,
   type WorkOptions,
 } from './contract.ts';
+export { digestCredential } from './dump/credential-sample.ts';
 export {
   createDumpInspector,
   type DumpHead,

@@ -330,6 +330,7 @@ const ERRORS: Readonly<Record<ErrorCode, string>> = {
   IDKIT_CHANGED: '~core/until-applied.ts',
   IDKIT_INTERRUPTED: '~cli/main.ts',
   IDKIT_TERMINATED: '~cli/main.ts',
+  IDKIT_DRILL_LIVE: '~procedures/drill/live.ts',
   IDKIT_UNSEALED: '~procedures/restore/verified-set.ts',
   IDKIT_BUG: '~cli/exit.ts',
 };

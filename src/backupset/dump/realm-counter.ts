@@ -1,4 +1,5 @@
 import { jsonFields } from '../../core/index.ts';
+import { CredentialSample } from './credential-sample.ts';
 import { badDump } from './window.ts';
 
 /**
@@ -12,6 +13,7 @@ const USER_TABLES = ['account', 'user_entity'];
 const SERVICE_ACCOUNT_COLUMNS = ['service_account_client', 'service_account_client_link'];
 /** The table of the components. Each component with this provider type is a key of its realm. */
 const COMPONENT_TABLE = 'component';
+const CREDENTIAL_TABLE = 'credential';
 const KEY_PROVIDER = 'org.keycloak.keys.KeyProvider';
 
 /** The indexes of the columns that the counter needs from a table's rows. */
@@ -19,13 +21,15 @@ export type CountedTable =
   | { counts: 'realm'; id: number; name: number }
   | { counts: 'user'; realm: number; serviceAccount: number }
   /** `provider` is the column with the provider type, or with a JSON document that contains it. */
-  | { counts: 'key'; realm: number; provider: number };
+  | { counts: 'key'; realm: number; provider: number }
+  | { counts: 'credential'; id: number; user: number; secret: number };
 
-/** Counts the realms, users and keys of one dump row by row. */
+/** Counts the realms, users and keys of one dump row by row, and samples its credentials. */
 export class RealmCounter {
   readonly #names = new Map<string, string>();
   readonly #users = new Map<string, number>();
   readonly #keys = new Map<string, number>();
+  readonly credentials = new CredentialSample();
   #sawUsers = false;
   #sawComponents = false;
 
@@ -51,6 +55,11 @@ export class RealmCounter {
         this.#sawComponents = true;
         return { counts: 'key', realm, provider };
       }
+    }
+    if (name === CREDENTIAL_TABLE) {
+      const [id, user] = [columns.indexOf('id'), columns.indexOf('user_id')];
+      const secret = columns.indexOf('secret_data');
+      if (id >= 0 && user >= 0 && secret >= 0) return { counts: 'credential', id, user, secret };
     }
     return undefined;
   }

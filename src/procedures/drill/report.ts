@@ -1,11 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Settings } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, type Secret } from '../../core/index.ts';
 import { replaceFile, writing } from '../../files/index.ts';
 import { keepResult } from '../last-run.ts';
 import { isBackupRoot } from '../locks.ts';
+import { toDocument } from './document.ts';
 import type { DrillOptions, DrillResult } from './options.ts';
+import { storeReport } from './store-report.ts';
+
+/** The checks that a drill adds to those of a restore. */
+const OWN_CHECKS: ReadonlySet<string> = new Set(['credentials', 'canary-login', 'published-keys']);
 
 /** Renders the verdict, the duration of each phase, the checklist and every failure. */
 export function renderDrillReport(result: DrillResult): string {
@@ -24,6 +29,10 @@ export function renderDrillReport(result: DrillResult): string {
       lines.push(`  ${outcome.padEnd(15)}${title}: ${detail}`);
     }
   }
+  lines.push('', `Live database: ${result.live.outcome}, ${result.live.detail}`);
+  for (const { title, subject, outcome, detail } of result.checks.filter(({ id }) => OWN_CHECKS.has(id)))
+    lines.push(`  ${outcome.padEnd(15)}${title}${subject === undefined ? '' : ` (${subject})`}: ${detail}`);
+  if (result.report !== undefined) lines.push('', `Report: ${result.report.html}`);
   if (result.failure !== undefined) lines.push('', `Failed: ${result.failure.message}`);
   for (const { message } of result.findings) lines.push(`Finding: ${message}`);
   if (result.dir !== undefined)
@@ -36,35 +45,50 @@ function toSeconds(milliseconds: number): string {
 }
 
 /**
- * Writes `ROOT/.state/drill-NAME.json` and the result of the last drill, and returns the result with its path. An
- * unwritable root is a note.
+ * Stores the report in `ROOT/.drills` or the directory of the options, sealed, and the result as `ROOT/.state/…`, where
+ * `backups list` and the console find it. A directory that cannot be written is a note.
  */
 export async function keepReport(
   settings: Settings,
   result: DrillResult,
-  options: Pick<DrillOptions, 'clock' | 'reporter'>,
+  passphrase: Secret,
+  options: Pick<DrillOptions, 'clock' | 'reporter' | 'reportDir'>,
 ): Promise<DrillResult> {
-  const { reporter } = options;
+  const { reporter, reportDir } = options;
   const root = dirname(result.set);
-  if (!(await isBackupRoot(root, settings))) return result;
+  const isRoot = await isBackupRoot(root, settings);
+  const parent = reportDir ?? (isRoot ? join(root, '.drills') : undefined);
+  const report =
+    parent === undefined ? undefined : await orNote(reporter, () => storeReport(parent, result, passphrase));
+  const reported = { ...result, ...(report === undefined ? {} : { report }) };
+  if (!isRoot) return reported;
   const { findings, milliseconds } = result;
   const ended = result.failure === undefined ? { findings } : { findings, failure: result.failure };
   await keepResult(root, ['drill'], { ...ended, set: basename(result.set), milliseconds }, options);
-  const reportFile = join(root, '.state', `drill-${basename(result.set)}.json`);
-  const { failure, ...report } = result;
-  const content = {
-    ...report,
-    ...(failure === undefined ? {} : { failure: { code: failure.code, message: failure.message } }),
-  };
+  const reportFile = await orNote(reporter, () => keepState(root, reported));
+  return { ...reported, ...(reportFile === undefined ? {} : { reportFile }) };
+}
+
+/** Writes the report of the set and that of the newest drill of its kind. */
+async function keepState(root: string, result: DrillResult): Promise<string> {
+  const state = join(root, '.state');
+  const reportFile = join(state, `drill-${basename(result.set)}.json`);
+  const text = `${JSON.stringify(toDocument(result), null, 2)}\n`;
+  await writing(reportFile, async () => {
+    await mkdir(state, { recursive: true, mode: 0o700 });
+    replaceFile(reportFile, text);
+    replaceFile(join(state, `newest-drill-${result.kind}.json`), text);
+  });
+  return reportFile;
+}
+
+/** Runs `work`. If a directory cannot be written, reports that in a note and returns undefined. */
+async function orNote<T>(reporter: DrillOptions['reporter'], work: () => Promise<T>): Promise<T | undefined> {
   try {
-    await writing(reportFile, async () => {
-      await mkdir(dirname(reportFile), { recursive: true, mode: 0o700 });
-      replaceFile(reportFile, `${JSON.stringify(content, null, 2)}\n`);
-    });
-    return { ...result, reportFile };
+    return await work();
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     reporter.note(`the report could not be stored: ${error.message}`);
-    return result;
+    return undefined;
   }
 }
