@@ -130,9 +130,20 @@ export interface DumpReport {
    * The number of users by realm, without service accounts. Undefined if idkit does not know the tables of the dump.
    */
   realms?: readonly { realm: string; users: number }[];
+  /** The number of key providers by realm. Undefined if idkit does not know the tables of the dump. */
+  keys?: ReadonlyMap<string, number>;
+  /** Random stored credentials, which a drill compares with the restored ones. */
+  credentials?: readonly SampledCredential[];
   /** Short values of idkit's table `meta` by name. They show which master key the dump needs. */
   meta?: ReadonlyMap<string, string>;
   postgres?: PostgresDumpFacts;
+}
+
+/** A stored credential of a user. */
+export interface SampledCredential {
+  id: string;
+  /** The SHA-256 of the user's id and the hashed secret, in hex. The secret itself is not kept. */
+  sha256: string;
 }
 
 /** The origin of a Postgres dump, and what loading it requires. */
@@ -317,6 +328,18 @@ export interface KeptVerdict {
   isRead?: boolean;
   /** The size of the dump's SQL in bytes, from which the space that a restore needs follows. */
   sqlBytes?: number;
+  /** What the dump contains, with which the next backup is compared. Absent if an older idkit stored the verdict. */
+  contents?: readonly RealmContents[];
+  /** What the set lost compared with the newest good set. `accepted` if the operator accepted the loss. */
+  shrunk?: { losses: readonly string[]; accepted: boolean };
+}
+
+/** The users and keys of one realm in a dump. */
+export interface RealmContents {
+  realm: string;
+  users: number;
+  /** Number of key providers. Absent if idkit does not know the tables of the dump. */
+  keys?: number;
 }
 
 /** A read-only view of a set's directory. Only regular files are opened, and links are not followed. */
@@ -385,6 +408,8 @@ export interface PrunableSet extends ListedSet {
   whole: boolean;
   /** `bad`: its stored verdict is bad and still current, or the checksums do not list exactly its files. */
   state: 'verified' | 'unverified' | 'bad';
+  /** True if the backup found that the set lost data, and the operator did not accept the loss. */
+  shrunk?: boolean;
 }
 
 export interface PruneStep {

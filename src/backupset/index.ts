@@ -28,7 +28,9 @@ export {
   type PostgresDumpFacts,
   type PrunableSet,
   type PruneStep,
+  type RealmContents,
   type RootListing,
+  type SampledCredential,
   SET_FILES,
   type SealedList,
   type SealState,
@@ -43,6 +45,7 @@ export {
   type VersionResult,
   type WorkOptions,
 } from './contract.ts';
+export { digestCredential } from './dump/credential-sample.ts';
 export {
   createDumpInspector,
   type DumpHead,

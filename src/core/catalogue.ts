@@ -184,6 +184,12 @@ export const ERROR_CATALOGUE = {
     advice:
       'provide the passphrase of the set; `--trust-unsealed` accepts an unsealed set, so use it only if you trust the origin of the set',
   },
+  IDKIT_DRILL_LIVE: {
+    exit: 1,
+    meaning: 'the place of a drill is the live database',
+    when: 'the system identifier of the server, or the identity of the file, shows that a drill would load its set into the live database',
+    advice: 'set TMPDIR to a directory outside the platform directory, then run the drill again',
+  },
   IDKIT_BUG: {
     exit: 70,
     meaning: 'a bug in idkit',

@@ -222,12 +222,39 @@ export interface StoreAccess {
   changeMasterKey(from: Secret, to: Secret): Promise<{ records: number }>;
 }
 
+/** What tells one database from another, and what changes when something writes to it. */
+export interface DatabaseIdentity {
+  /**
+   * On Postgres the server's system identifier, on SQLite the device of the file. `unknown` if the role may not read it,
+   * `none` if there is no file.
+   */
+  server: string;
+  /** The time at which the Postgres server started, to the microsecond. */
+  started?: string;
+  /** On Postgres the name of the database, on SQLite the inode of the file; `none` if it does not exist. */
+  database: string;
+  /** Facts that a write changes, by their name. */
+  state: Readonly<Record<string, string>>;
+}
+
 /**
  * The database of a platform. It can be dumped while the service is running. A dump is loaded into a staged database,
  * which then replaces the live database through a rename.
  */
 export interface PlatformDatabase extends StoreAccess {
   info(): DatabaseInfo;
+  /**
+   * Reads what identifies the database, whichever address leads to it. Returns undefined if its container is stopped.
+   *
+   * @throws IDKIT_UNREACHABLE, IDKIT_CREDENTIALS
+   */
+  identify(): Promise<DatabaseIdentity | undefined>;
+  /**
+   * Returns the SHA-256 of each of these credentials that exists, by its id, like `SampledCredential` of a set.
+   *
+   * @throws IDKIT_UNREACHABLE, IDKIT_CREDENTIALS
+   */
+  digestCredentials(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /**
    * Writes one consistent snapshot as uncompressed SQL, in chunks, while the service is running. A chunk is valid only
    * until `write` resolves. `onProgress` receives the number of bytes written so far, and an estimate of their total.

@@ -5,6 +5,8 @@ import type { PostgresPrograms, ScratchAdministrator, ScratchPlace } from '../pg
 
 /** A temporary database for testing a backup. */
 export interface Scratch {
+  /** What the database is, in words. */
+  description: string;
   database: Settings['database'];
   databasePassword: Secret | undefined;
   /** The role that creates databases and roles. Set only if the server is temporary too. */
@@ -30,15 +32,19 @@ export async function openScratch(
   if (dump.kind === 'sqlite') {
     const file = join(dir, 'platform', 'data', 'idkit.db');
     const close = async () => undefined;
-    return { database: { kind: 'sqlite', file }, databasePassword: undefined, close };
+    const description = 'a temporary SQLite file';
+    return { description, database: { kind: 'sqlite', file }, databasePassword: undefined, close };
   }
   const { openScratchCluster } = await import('../pgtools/index.ts');
   const cluster = await openScratchCluster(dir, dump.serverMajor ?? 0, systemRandom);
-  if (cluster !== undefined) return asScratch(cluster);
+  if (cluster !== undefined) return asScratch(cluster, 'a temporary Postgres server');
   if (settings.runtime === 'compose') {
     const { openScratchContainer } = await import('./compose/scratch.ts');
     const container = await openScratchContainer(settings, systemRandom);
-    return { ...asScratch(container), programs: container.programs };
+    return {
+      ...asScratch(container, 'a Postgres server in a temporary container'),
+      programs: container.programs,
+    };
   }
   if (settings.database.kind !== 'postgres')
     throw new IdkitError('IDKIT_VERSION', 'the drill of a Postgres dump needs a Postgres server', {
@@ -47,11 +53,15 @@ export async function openScratch(
       ],
     });
   const { openScratchBeside } = await import('./postgres/scratch-database.ts');
-  return asScratch(await openScratchBeside(settings, systemRandom));
+  return asScratch(
+    await openScratchBeside(settings, systemRandom),
+    'a temporary database on the platform’s Postgres server',
+  );
 }
 
-function asScratch({ url, password, administrator, close }: ScratchPlace): Scratch {
+function asScratch({ url, password, administrator, close }: ScratchPlace, description: string): Scratch {
   return {
+    description,
     database: { kind: 'postgres', url },
     databasePassword: password,
     ...(administrator === undefined ? {} : { administrator }),

@@ -277,6 +277,8 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   'backup.encrypt': '~procedures/backup/find-encryption.ts',
   'backup.encryptTo': '~procedures/backup/find-encryption.ts',
   'backup.mirror': '~procedures/mirror/mirror.ts',
+  'backup.shrinkPercent': '~procedures/backup/watch.ts',
+  'drill.canary': '~procedures/drill/check-canary.ts',
   'smoke.realm': '~procedures/smoke/check-token.ts',
   'smoke.clientId': '~procedures/smoke/check-token.ts',
   applications: '~procedures/smoke/check-applications.ts',
@@ -295,6 +297,7 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   IDKIT_MASTER_KEY: '~config/master-key.ts',
   IDKIT_MASTER_KEY_OLD: '~procedures/rotate-master-key.ts',
   IDKIT_SMOKE_CLIENT_SECRET: '~procedures/smoke/check-token.ts',
+  IDKIT_CANARY_PASSWORD: '~procedures/drill/check-canary.ts',
   IDKIT_DATABASE_PASSWORD: '~config/postgres/password.ts',
 };
 
@@ -331,6 +334,7 @@ const ERRORS: Readonly<Record<ErrorCode, string>> = {
   IDKIT_CHANGED: '~core/until-applied.ts',
   IDKIT_INTERRUPTED: '~cli/main.ts',
   IDKIT_TERMINATED: '~cli/main.ts',
+  IDKIT_DRILL_LIVE: '~procedures/drill/live.ts',
   IDKIT_UNSEALED: '~procedures/restore/verified-set.ts',
   IDKIT_BUG: '~cli/exit.ts',
 };

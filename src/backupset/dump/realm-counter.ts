@@ -1,3 +1,5 @@
+import { jsonFields } from '../../core/index.ts';
+import { CredentialSample } from './credential-sample.ts';
 import { badDump } from './window.ts';
 
 /**
@@ -9,17 +11,27 @@ const MOST_REALMS = 200_000;
 const REALM_TABLES = ['realm'];
 const USER_TABLES = ['account', 'user_entity'];
 const SERVICE_ACCOUNT_COLUMNS = ['service_account_client', 'service_account_client_link'];
+/** The table of the components. Each component with this provider type is a key of its realm. */
+const COMPONENT_TABLE = 'component';
+const CREDENTIAL_TABLE = 'credential';
+const KEY_PROVIDER = 'org.keycloak.keys.KeyProvider';
 
 /** The indexes of the columns that the counter needs from a table's rows. */
 export type CountedTable =
   | { counts: 'realm'; id: number; name: number }
-  | { counts: 'user'; realm: number; serviceAccount: number };
+  | { counts: 'user'; realm: number; serviceAccount: number }
+  /** `provider` is the column with the provider type, or with a JSON document that contains it. */
+  | { counts: 'key'; realm: number; provider: number }
+  | { counts: 'credential'; id: number; user: number; secret: number };
 
-/** Counts the realms and users of one dump row by row. */
+/** Counts the realms, users and keys of one dump row by row, and samples its credentials. */
 export class RealmCounter {
   readonly #names = new Map<string, string>();
   readonly #users = new Map<string, number>();
+  readonly #keys = new Map<string, number>();
+  readonly credentials = new CredentialSample();
   #sawUsers = false;
+  #sawComponents = false;
 
   /** Returns the columns to read, or undefined for a table that is not counted. */
   table(name: string, columns: readonly string[]): CountedTable | undefined {
@@ -35,6 +47,19 @@ export class RealmCounter {
         this.#sawUsers = true;
         return { counts: 'user', realm, serviceAccount };
       }
+    }
+    if (name === COMPONENT_TABLE) {
+      const realm = columns.indexOf('realm_id');
+      const provider = columns.findIndex((column) => column === 'provider_type' || column === 'doc');
+      if (realm >= 0 && provider >= 0) {
+        this.#sawComponents = true;
+        return { counts: 'key', realm, provider };
+      }
+    }
+    if (name === CREDENTIAL_TABLE) {
+      const [id, user] = [columns.indexOf('id'), columns.indexOf('user_id')];
+      const secret = columns.indexOf('secret_data');
+      if (id >= 0 && user >= 0 && secret >= 0) return { counts: 'credential', id, user, secret };
     }
     return undefined;
   }
@@ -54,6 +79,19 @@ export class RealmCounter {
     if (users === undefined) checkBound(this.#users);
   }
 
+  /** @param provider the provider type of a component, or a JSON document that contains it */
+  addComponent(realmId: string, provider: string): void {
+    if (!isKeyProvider(provider)) return;
+    this.#keys.set(realmId, (this.#keys.get(realmId) ?? 0) + 1);
+    checkBound(this.#keys);
+  }
+
+  /** Returns the number of keys by realm, or undefined if the dump has no known table of components. */
+  keys(): ReadonlyMap<string, number> | undefined {
+    if (!this.#sawComponents) return undefined;
+    return new Map([...this.#names].map(([id, realm]) => [realm, this.#keys.get(id) ?? 0]));
+  }
+
   /**
    * Returns the user count of each realm, or undefined if the dump has no known tables.
    *
@@ -64,6 +102,17 @@ export class RealmCounter {
     return [...this.#names]
       .map(([id, realm]) => ({ realm, users: this.#users.get(id) ?? 0 }))
       .sort((a, b) => (a.realm < b.realm ? -1 : 1));
+  }
+}
+
+function isKeyProvider(provider: string): boolean {
+  if (provider === KEY_PROVIDER) return true;
+  if (!provider.includes(KEY_PROVIDER)) return false;
+  try {
+    return jsonFields(JSON.parse(provider))['providerType'] === KEY_PROVIDER;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
   }
 }
 

@@ -30,7 +30,8 @@ export async function judgeSets(root: string, sets: readonly ListedSet[]): Promi
           : verdict?.verdict === 'good' && verdict.isRead !== false
             ? 'verified'
             : 'unverified';
-      return { ...set, whole, state };
+      const shrunk = verdict?.shrunk?.accepted === false;
+      return { ...set, whole, state, ...(shrunk ? { shrunk } : {}) };
     }),
   );
 }
@@ -72,7 +73,8 @@ async function sizesHold(set: SetHandle, manifest: Manifest): Promise<boolean> {
 
 /**
  * Applies the retention rule by the time in the names. The newest good set and sets dated in the future always stay. If
- * the newest good set was never verified, the newest verified set stays too. Returns one step for each set, the oldest
+ * the newest good set was never verified, the newest verified set stays too. While only sets that lost data are newer
+ * than a good set, ages count from that good set, so that no good set expires. Returns one step for each set, the oldest
  * set first.
  */
 export function planPrune(
@@ -80,20 +82,28 @@ export function planPrune(
   options: { now: number; keepDays: number },
 ): readonly PruneStep[] {
   const limit = renderCount(options.keepDays, 'day');
-  const oldest = options.now - options.keepDays * DAY_MILLISECONDS;
   const candidates = sets
     .filter((set) => set.whole && !set.future)
     .toSorted((a, b) => a.startedAt - b.startedAt);
-  const newestGood = candidates.findLast((set) => set.state !== 'bad');
-  const newestVerified = candidates.findLast((set) => set.state === 'verified');
+  const good = candidates.filter((set) => set.state !== 'bad');
+  const newestGood = good.at(-1);
+  const newestWhole = good.findLast((set) => set.shrunk !== true);
+  const waits = newestGood?.shrunk === true && newestWhole !== undefined;
+  const from = waits ? Math.min(options.now, newestWhole.startedAt) : options.now;
+  const oldest = from - options.keepDays * DAY_MILLISECONDS;
+  const newestVerified = good.findLast((set) => set.state === 'verified');
   return sets
     .toSorted((a, b) => a.startedAt - b.startedAt)
     .map((set): PruneStep => {
       const keep = (reason: string): PruneStep => ({ name: set.name, action: 'keep', reason });
       if (set.future) return keep('it is dated in the future');
       if (set === newestGood) return keep('it is the newest good set');
+      if (set === newestWhole) return keep('every newer set lost data, which was not accepted');
       if (set === newestVerified) return keep('it is the newest verified set');
-      if (set.startedAt >= oldest) return keep(`it is not older than ${limit}`);
+      if (set.startedAt >= oldest)
+        return keep(
+          `it is not older than ${limit}${waits ? ' before the newest set that lost no data' : ''}`,
+        );
       return { name: set.name, action: 'delete', reason: `it is older than ${limit}` };
     });
 }

@@ -15,6 +15,8 @@ const STATE_DIRECTORY = '.state';
 /** Maximum size in bytes of a stored verdict, which lists every problem of its set. */
 const VERDICT_MAX_BYTES = 16 * 1024 * 1024;
 
+const count = z.number().int().nonnegative();
+
 const schema = z.object({
   at: z.iso.datetime(),
   verdict: z.enum(['good', 'damaged', 'passphrase', 'unreadable']),
@@ -23,7 +25,11 @@ const schema = z.object({
   seal: z.enum(['holds', 'not checked', 'unsealed', 'broken']).exactOptional(),
   by: z.enum(['backup', 'verify']).exactOptional(),
   isRead: z.boolean().exactOptional(),
-  sqlBytes: z.number().int().nonnegative().exactOptional(),
+  sqlBytes: count.exactOptional(),
+  contents: z
+    .array(z.object({ realm: z.string(), users: count, keys: count.exactOptional() }))
+    .exactOptional(),
+  shrunk: z.object({ losses: z.array(z.string()), accepted: z.boolean() }).exactOptional(),
 });
 
 /**

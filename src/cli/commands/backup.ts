@@ -22,6 +22,7 @@ export function addBackup(program: CliCommand, run: Runner): void {
       ),
     )
     .option('--base-url <url>', 'the address of the service')
+    .option('--accept-shrink', 'accept that the set lost realms, users, keys or much of its size')
     .examples([
       ['idkit backup', 'a complete set below backups/; prompts for the passphrase'],
       ['IDKIT_BACKUP_PASSPHRASE_FILE=/etc/idkit/pass idkit backup --quiet', 'in cron'],
@@ -49,6 +50,7 @@ async function backUp(context: CommandContext, flags: Flags): Promise<Outcome> {
     ...given('passphrase', passphrase),
     ...given('only', only),
     ...given('baseUrl', baseUrl),
+    ...given('acceptShrink', flags['acceptShrink'] === true ? true : undefined),
   });
   const { findings, failure, ...data } = result;
   if (result.realmSource === 'snapshot') {

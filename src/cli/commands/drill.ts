@@ -1,7 +1,8 @@
+import { resolve } from 'node:path';
 import { IdkitError } from '../../core/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { Runner } from '../command.ts';
-import { given } from '../flags.ts';
+import { given, textFlag } from '../flags.ts';
 import { findPrivateKeys, KEY_FLAG } from '../input/private-keys.ts';
 
 /** `idkit drill [DIR]` */
@@ -16,6 +17,7 @@ export function addDrill(program: CliCommand, run: Runner): void {
     .option('--keep', 'keep the isolated platform directory and print its path')
     .option(...KEY_FLAG)
     .option('--trust-unsealed', 'accept a set without a seal')
+    .option('--report-dir <dir>', 'the directory of the reports (default: .drills in the backup root)')
     .examples([
       ['idkit drill', 'tests the newest set'],
       ['idkit drill backups/20261101_020000 --keep', 'tests one set and keeps the restored platform'],
@@ -33,6 +35,7 @@ export function addDrill(program: CliCommand, run: Runner): void {
         });
         const { drill, renderDrillReport, resolveSet } = await import('../../procedures/index.ts');
         const { cwd, procedure } = context;
+        const reportDir = textFlag(flags, 'reportDir');
         const dir = set === undefined ? undefined : await resolveSet(settings, set, { ...procedure, cwd });
         const result = await drill(settings, {
           ...context.procedure,
@@ -40,6 +43,7 @@ export function addDrill(program: CliCommand, run: Runner): void {
           passphrase,
           ...given('privateKeys', privateKeys),
           ...given('set', dir),
+          ...given('reportDir', reportDir === undefined ? undefined : resolve(cwd, reportDir)),
           ...given('trustUnsealed', flags['trustUnsealed'] === true ? true : undefined),
           ...given('keep', flags['keep'] === true ? true : undefined),
         });

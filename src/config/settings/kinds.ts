@@ -214,6 +214,26 @@ export const applications: Kind<readonly Application[]> = {
   hidden: true,
 };
 
+/** A user with whom a drill logs in to the restored service (`drill.canary` in idkit.yaml). */
+export interface Canary {
+  realm: string;
+  username: string;
+}
+
+const canaryName = name('a name');
+const canary: Kind<Canary> = {
+  expected: '{ realm, username }',
+  read(value, bases) {
+    if (!isJsonObject(value)) return WRONG;
+    const { realm, username, ...others } = value;
+    const names = [canaryName.read(realm, bases), canaryName.read(username, bases)] as const;
+    if (names[0] === WRONG || names[1] === WRONG || Object.keys(others).length > 0) return WRONG;
+    return { realm: names[0], username: names[1] };
+  },
+};
+
+export const canaries: Kind<readonly Canary[]> = list(canary.expected, canary);
+
 /** The database of the service. */
 export type DatabasePlace = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string };
 

@@ -6,6 +6,7 @@ import { IdkitError, type Secret } from '../../core/index.ts';
 import { makeDataDirectory, whileStopped } from '../../service/index.ts';
 import { checkSqlite, checkSqliteDump, dumpSqlite, loadSqlite } from '../../store/open.ts';
 import type {
+  DatabaseIdentity,
   DatabaseInfo,
   DatabaseInspection,
   DatabaseSpace,
@@ -16,6 +17,7 @@ import type {
   StagedDatabase,
 } from '../contract.ts';
 import { IdkitStore } from '../idkit-store.ts';
+import { digestSqliteCredentials, identifySqlite } from './identify.ts';
 import { inspectSqlite } from './inspect.ts';
 import { discardFiles, stagedBytes, swapFile, swapFileBack, swapFiles } from './swap.ts';
 
@@ -40,6 +42,14 @@ export class SqliteDatabase implements PlatformDatabase {
 
   info(): DatabaseInfo {
     return { database: 'sqlite', databaseLocation: this.#file };
+  }
+
+  async identify(): Promise<DatabaseIdentity> {
+    return identifySqlite(this.#file);
+  }
+
+  async digestCredentials(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return digestSqliteCredentials(this.#file, ids);
   }
 
   async dump(

@@ -28,6 +28,7 @@ import {
   swapNames,
 } from '../../pgtools/index.ts';
 import type {
+  DatabaseIdentity,
   DatabaseInfo,
   DatabaseInspection,
   DatabaseSpace,
@@ -42,6 +43,7 @@ import type {
 import { checkVersionFit } from '../keycloak/version-fit.ts';
 import { checkDumpFits, checkSeals } from './check-dump.ts';
 import { checkUnused, type Gate } from './gate.ts';
+import { digestPostgresCredentials, identifyPostgres } from './identify.ts';
 import { inspectPostgres } from './inspect.ts';
 import { checkLoadedSchema, discardLoadedDerived } from './loaded-schema.ts';
 
@@ -87,6 +89,17 @@ export class PostgresDatabase implements PlatformDatabase {
   info(): DatabaseInfo {
     const databaseName = this.#context.database;
     return { database: 'postgres', databaseLocation: this.#options.location, databaseName };
+  }
+
+  identify(): Promise<DatabaseIdentity | undefined> {
+    return this.#unlessStopped<DatabaseIdentity | undefined>(
+      () => identifyPostgres(this.#context),
+      undefined,
+    );
+  }
+
+  digestCredentials(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return digestPostgresCredentials(this.#context, ids);
   }
 
   dump(

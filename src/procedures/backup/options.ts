@@ -20,6 +20,8 @@ export interface BackupOptions extends ProcedureOptions {
   only?: readonly BackupPart[];
   /** Base URL of the service. Default: the URL that the running service recorded. */
   baseUrl?: string;
+  /** Accepts what the set lost compared with the newest good set, so that later backups are compared with this one. */
+  acceptShrink?: boolean;
 }
 
 export interface BackupResult extends ProcedureResult {
@@ -36,6 +38,8 @@ export interface BackupResult extends ProcedureResult {
   steps: readonly { id: string; milliseconds: number }[];
   /** Names of the sets that the retention rule deleted. */
   pruned: readonly string[];
+  /** What the set lost compared with the newest good set. Absent if it lost nothing. */
+  shrunk?: { losses: readonly string[]; accepted: boolean };
 }
 
 /** The steps of a backup, in order. */
@@ -74,6 +78,11 @@ export const BACKUP_STEPS = [
     id: 'read-back',
     title: 'Read the complete set back from the disk',
     why: 'a set that was never read may be unreadable',
+  },
+  {
+    id: 'watch',
+    title: 'Compare the set with the newest good set',
+    why: 'a whole set of an emptied database looks healthy, and retention would soon delete the last useful one',
   },
   {
     id: 'publish',

@@ -1,5 +1,6 @@
 import type { LastRun, SetPart } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
+import { renderCount } from '../../core/index.ts';
 import { openPlatform } from '../../platform/open.ts';
 import { encryptsSets, keepFailure, keepResult } from '../last-run.ts';
 import { backupRoot, checkDefined, checkPlatform, mirrorTarget } from '../platform.ts';
@@ -19,6 +20,7 @@ import {
   readsDatabase,
 } from './options.ts';
 import { copyToMirror, keepVersions, pruneRoot } from './retention.ts';
+import { findShrinkage } from './watch.ts';
 import type { BackupContents, BackupWork } from './work.ts';
 
 /**
@@ -72,10 +74,14 @@ async function createSet(
   const work: BackupWork = { settings, options, run, platform, root, parts, writer, startedAt };
   try {
     const contents = await writeContents(work);
-    await run.step('checksums', () => writeManifest(work, contents));
+    const manifest = await run.step('checksums', () => writeManifest(work, contents));
     const verdict = await run.step('read-back', () => readBack(work));
+    const shrunk = await run.step('watch', () => findShrinkage(work, manifest, verdict), countLosses);
+    const kept = { ...verdict, by: 'backup', ...(shrunk === undefined ? {} : { shrunk }) } as const;
+    // Stored before the set is published, so that a set with losses never counts as the newest good one.
+    if (shrunk !== undefined) await keepVerdict(root, writer.name, kept, options);
     const dir = await run.step('publish', () => writer.publish());
-    await keepVerdict(root, writer.name, { ...verdict, by: 'backup' }, options);
+    if (shrunk === undefined) await keepVerdict(root, writer.name, kept, options);
     await run.step('versions', () => keepVersions(work, dir, contents));
     const pruned = await run.step('prune', () => pruneRoot(work, contents), countDeleted);
     if (mirror !== undefined) await run.step('mirror', () => copyToMirror(work, mirror));
@@ -90,12 +96,17 @@ async function createSet(
       milliseconds: Math.round(performance.now() - began),
       steps: run.durations,
       pruned,
+      ...(shrunk === undefined ? {} : { shrunk }),
       findings: run.findings,
     };
   } finally {
     await writer.abandon();
     await lock.release();
   }
+}
+
+function countLosses(shrunk: BackupResult['shrunk']): string | undefined {
+  return shrunk === undefined ? undefined : renderCount(shrunk.losses.length, 'loss', 'losses');
 }
 
 function isWritten(contents: BackupContents, part: SetPart): boolean {

@@ -19,6 +19,7 @@ const SECRETS = [
   'IDKIT_SMOKE_CLIENT_ID',
   'IDKIT_SMOKE_CLIENT_SECRET',
   'IDKIT_SMOKE_REALM',
+  'IDKIT_CANARY_PASSWORD',
 ] as const;
 
 /** A temporary platform directory that no other program uses. */

@@ -1,4 +1,4 @@
-import type { PrivateKeys } from '../../backupset/index.ts';
+import type { PrivateKeys, SealState } from '../../backupset/index.ts';
 import type { Secret } from '../../core/index.ts';
 import type { ChecklistRow } from '../restore/options.ts';
 import type { ProcedureOptions, ProcedureResult, StepDescription } from '../run.ts';
@@ -18,11 +18,62 @@ export interface DrillOptions extends ProcedureOptions {
   trustUnsealed?: boolean;
   /** Keeps the isolated platform directory and reports its path. */
   keep?: boolean;
+  /** The directory of the reports. Default: `.drills` in the backup root. */
+  reportDir?: string;
+  /** Duration in milliseconds above which the drill has a finding. Default: 30 minutes. */
+  limitMilliseconds?: number;
+}
+
+/** What a drill proves: the kind of platform whose sets it restored. */
+export type DrillKind = 'embedded' | 'postgres' | 'containers';
+
+/** What was restored. Members that the drill did not learn, because it failed before, are absent. */
+export interface DrillSource {
+  /** The directory of the set. */
+  set: string;
+  root: string;
+  /** ISO 8601, UTC. */
+  madeAt?: string;
+  seal?: SealState;
+  bytes?: number;
+  /** Size of the dump's SQL in bytes. */
+  sqlBytes?: number;
+  /** The version that made the set. */
+  idkitVersion?: string;
+  service?: string;
+  database?: string;
+  realms?: readonly { realm: string; users?: number }[];
+}
+
+/** The live database before and after a drill. */
+export interface LiveEvidence {
+  outcome: 'passed' | 'failed' | 'not checked';
+  detail: string;
+  before?: Readonly<Record<string, string>>;
+  after?: Readonly<Record<string, string>>;
+}
+
+/** The files of a stored report. */
+export interface StoredReport {
+  dir: string;
+  html: string;
+  json: string;
+  /** True if `seal.gpg` is beside them, which the passphrase of the set decrypts. */
+  sealed: boolean;
 }
 
 /** The report of a drill. It is also written to `ROOT/.state/drill-NAME.json`. */
 export interface DrillResult extends ProcedureResult {
   set: string;
+  kind: DrillKind;
+  source: DrillSource;
+  /** The isolated place, in words. */
+  place: string;
+  /** The machine and the version that ran the drill. */
+  by: { host: string; idkitVersion: string };
+  live: LiveEvidence;
+  /** What differs between the set and the platform, or needs attention, without being a fault. */
+  differences: readonly string[];
   /** ISO 8601, UTC. */
   startedAt: string;
   outcome: 'passed' | 'failed';
@@ -32,9 +83,20 @@ export interface DrillResult extends ProcedureResult {
   checks: readonly SmokeCheck[];
   /** The path of the stored report. Absent if the backup root is not writable. */
   reportFile?: string;
+  /** The stored report for people and auditors. Absent if its directory is not writable. */
+  report?: StoredReport;
   /** The isolated platform directory. Set only with `keep`. */
   dir?: string;
 }
+
+/** The limits of the specification for the phases of a restore and for all of it, in milliseconds. */
+export const DRILL_LIMITS = {
+  verify: 2 * 60_000,
+  load: 10 * 60_000,
+  start: 2 * 60_000,
+  smoke: 5 * 60_000,
+  total: 30 * 60_000,
+} as const;
 
 /** The steps of a drill, in order. A drill is a test restore in an isolated platform. */
 export const DRILL_STEPS = [

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
 import {
   checkSeal,
   findDumpHead,
@@ -8,17 +9,27 @@ import {
   type SetHandle,
   SetKeys,
 } from '../../backupset/index.ts';
-import type { Settings } from '../../config/index.ts';
+import { ownVersion, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { openScratch } from '../../platform/open.ts';
+import { openPlatform, openScratch } from '../../platform/open.ts';
 import { encryptsSets } from '../last-run.ts';
 import { missingPassphrase, type RestoreResult } from '../restore/options.ts';
 import { restoreInto } from '../restore/runbook.ts';
 import { isTrusted, untrustedSet } from '../restore/verified-set.ts';
 import { beginRun, checkInterrupted, withinStep } from '../run.ts';
 import { findSets } from '../verify/find-sets.ts';
+import { describeSource, examine } from './examine.ts';
 import { type IsolatedPlace, isolate } from './isolate.ts';
-import { DRILL_STEPS, type DrillOptions, type DrillResult } from './options.ts';
+import { checkPlaceApart, compareLive, type LiveView, viewLive } from './live.ts';
+import {
+  DRILL_LIMITS,
+  DRILL_STEPS,
+  type DrillKind,
+  type DrillOptions,
+  type DrillResult,
+  type DrillSource,
+  type LiveEvidence,
+} from './options.ts';
 import { keepReport } from './report.ts';
 
 /**
@@ -38,12 +49,31 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
   if (set === undefined)
     throw new IdkitError('IDKIT_NOT_FOUND', `${root} does not contain a backup set that can be restored`);
   const startedAt = new Date(options.clock.now()).toISOString();
+  const before = await viewLive(settings);
+  const seen: Seen = {
+    place: 'nothing was restored',
+    source: { set: set.dir, root: dirname(set.dir) },
+    notes: [],
+  };
   const conclude = (outcome: RestoreOutcome, dir?: string): Promise<DrillResult> =>
-    run.step('report', () => {
-      const result = { set: set.dir, startedAt, ...judge(outcome), ...(dir === undefined ? {} : { dir }) };
+    run.step('report', async () => {
+      const live = compareLive(before, await viewLive(settings));
       const milliseconds = Math.round(performance.now() - began);
+      const result: DrillResult = {
+        set: set.dir,
+        kind: kindOf(settings),
+        source: seen.source,
+        place: seen.place,
+        by: { host: hostname(), idkitVersion: ownVersion() },
+        live,
+        differences: seen.notes,
+        startedAt,
+        ...judge(outcome, live, milliseconds, options),
+        ...(dir === undefined ? {} : { dir }),
+        milliseconds,
+      };
       const withoutMessages = encryptsSets(settings) || isEncryptedSet(set.names);
-      return keepReport(settings, { ...result, milliseconds }, { ...options, withoutMessages });
+      return keepReport(settings, result, { ...options, withoutMessages });
     });
 
   const brokenSeal = await findBrokenSeal(set, options);
@@ -56,9 +86,17 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
         openScratch(settings, (await findDumpHead(readableSet(set, keys))) ?? { kind: 'sqlite' }, dir),
     }),
   );
+  seen.place = place.scratch.description;
   try {
     const outcome = await tryRestore(() =>
-      run.step('restore', () => restoreIsolated(set.dir, place, { settings, options })),
+      run.step('restore', async () => {
+        await checkPlaceApart(
+          before,
+          await openPlatform(place.settings, { scratch: place.scratch }),
+          place.scratch,
+        );
+        return restoreIsolated(set.dir, place, { settings, options, before, seen });
+      }),
     );
     checkInterrupted(signal);
     return await conclude(outcome, options.keep === true ? join(place.dir, 'platform') : undefined);
@@ -72,6 +110,18 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
     else if (options.keep !== true) await run.step('clean', clean);
     else await place.scratch.close();
   }
+}
+
+/** What the restore found out about the set, for the report. */
+interface Seen {
+  place: string;
+  source: DrillSource;
+  notes: string[];
+}
+
+function kindOf({ runtime, database }: Settings): DrillKind {
+  if (runtime === 'compose') return 'containers';
+  return database.kind === 'postgres' ? 'postgres' : 'embedded';
 }
 
 interface RestoreOutcome {
@@ -92,9 +142,21 @@ async function tryRestore(work: () => Promise<RestoreResult>): Promise<RestoreOu
 function restoreIsolated(
   from: string,
   place: IsolatedPlace,
-  { settings, options }: { settings: Settings; options: DrillOptions },
+  {
+    settings,
+    options,
+    before,
+    seen,
+  }: { settings: Settings; options: DrillOptions; before: LiveView; seen: Seen },
 ): Promise<RestoreResult> {
-  const { reporter, clock, random, signal } = options;
+  const { clock, random, signal } = options;
+  const reporter: DrillOptions['reporter'] = {
+    ...options.reporter,
+    note(message) {
+      seen.notes.push(message);
+      options.reporter.note(message);
+    },
+  };
   return restoreInto(place.settings, {
     from,
     ...(options.passphrase === undefined ? {} : { passphrase: options.passphrase }),
@@ -110,11 +172,26 @@ function restoreIsolated(
     // The drill does not start a second Keycloak: only the operator knows its ports, memory and settings.
     withoutService: settings.service === 'keycloak',
     rootLock: 'shared',
+    async examine(restore) {
+      seen.source = { ...seen.source, ...describeSource(restore) };
+      return examine(restore, settings, before);
+    },
   });
 }
 
-function judge({ restored, failure }: RestoreOutcome) {
-  const findings = restored?.findings ?? [];
+function judge(
+  { restored, failure }: RestoreOutcome,
+  live: LiveEvidence,
+  milliseconds: number,
+  { limitMilliseconds: limit = DRILL_LIMITS.total }: DrillOptions,
+) {
+  const findings = [...(restored?.findings ?? [])];
+  if (live.outcome === 'failed') findings.push({ code: 'DRILL_LIVE_CHANGED', message: live.detail });
+  if (milliseconds > limit)
+    findings.push({
+      code: 'DRILL_TOO_SLOW',
+      message: `the drill took ${Math.round(milliseconds / 1000)} s, but the limit is ${Math.round(limit / 1000)} s`,
+    });
   const outcome: DrillResult['outcome'] =
     failure === undefined && findings.length === 0 ? 'passed' : 'failed';
   return {

@@ -96,7 +96,20 @@ export async function runSmoke(restore: Restore): Promise<undefined> {
     run.finding('SMOKE_FAILED', error.message);
   }
   const parts = await listParts(restore);
+  checks = [...checks, ...(await examineFurther(restore))];
   restore.proof = { checks, checklist: makeChecklist(next.platform.info(), checks, parts) };
+}
+
+/** Runs the checks that only a drill makes. */
+async function examineFurther(restore: Restore): Promise<readonly SmokeCheck[]> {
+  const checks = (await restore.options.examine?.(restore)) ?? [];
+  for (const { outcome, title, subject, detail } of checks)
+    if (outcome === 'failed')
+      restore.run.finding(
+        'DRILL_CHECK_FAILED',
+        `${title}${subject === undefined ? '' : ` (${subject})`}: ${detail}`,
+      );
+  return checks;
 }
 
 /** Returns the parts after all checks. If the engine does not list them, adds a finding and returns none. */
@@ -111,7 +124,8 @@ async function listParts({ next, run }: Restore): Promise<readonly Component[]> 
 }
 
 /** Returns the checklist of a restore without a service: the counts of the loaded database are its only evidence. */
-export function proveWithoutService({ next, journal }: Restore): Proof {
+export async function proveWithoutService(restore: Restore): Promise<Proof> {
+  const { next, journal } = restore;
   const counted = journal.expectation.map(
     ({ realm, users }): SmokeCheck => ({
       id: 'user-count',
@@ -123,5 +137,6 @@ export function proveWithoutService({ next, journal }: Restore): Proof {
     }),
   );
   const why = 'the service was not started here';
-  return { checks: [], checklist: makeChecklist(next.platform.info(), counted, [], why) };
+  const checks = await examineFurther(restore);
+  return { checks, checklist: makeChecklist(next.platform.info(), counted, [], why) };
 }

@@ -104,7 +104,7 @@ async function followSteps(restore: Restore): Promise<Outcome> {
     await restore.next.platform.service.stop();
   }
   const { journal, set, kept } = restore;
-  const proof = options.withoutService === true ? proveWithoutService(restore) : restore.proof;
+  const proof = options.withoutService === true ? await proveWithoutService(restore) : restore.proof;
   return { outcome: 'restored', id: journal.id, set: set.dir, ...proof, kept };
 }
 

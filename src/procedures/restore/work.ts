@@ -31,6 +31,11 @@ export interface RestoreInternals {
   scratch?: Scratch;
   /** True if no service is running on the restored database. The steps that need one are skipped with a note. */
   withoutService?: boolean;
+  /**
+   * Checks the restored platform further, while its service is running if it runs one. A failed check is a finding of
+   * the restore.
+   */
+  examine?: (restore: Restore) => Promise<readonly SmokeCheck[]>;
   /** Lock mode of the backup root. Default: exclusive. */
   rootLock?: 'shared' | 'exclusive';
 }

@@ -1,4 +1,5 @@
 import {
+  type DumpReport,
   findVerdict,
   type KeptVerdict,
   parseSetName,
@@ -64,11 +65,13 @@ async function notesOnSchema({ dump }: Verdict): Promise<readonly string[]> {
 export async function keepVerdict(
   root: string,
   name: string,
-  verdict: Verdict & { by: 'backup' | 'verify' },
+  verdict: Verdict & Pick<KeptVerdict, 'shrunk'> & { by: 'backup' | 'verify' },
   options: Pick<VerifyOptions, 'clock' | 'reporter'>,
 ): Promise<void> {
   if (parseSetName(name) === undefined || verdict.checksumsSha256 === undefined) return;
   try {
+    // A later verification does not know what the backup compared the set with.
+    const shrunk = verdict.shrunk ?? (await findVerdict(root, name))?.shrunk;
     await putVerdict(root, name, {
       at: new Date(options.clock.now()).toISOString(),
       verdict: verdict.verdict,
@@ -79,12 +82,27 @@ export async function keepVerdict(
       seal: verdict.seal,
       by: verdict.by,
       ...(verdict.dump === undefined ? {} : { sqlBytes: verdict.dump.bytes }),
+      // Results of encrypted sets name no realms.
+      ...(verdict.dump === undefined || verdict.encryption !== undefined ? {} : contentsOf(verdict.dump)),
       ...(verdict.encryption === undefined ? {} : await readState(root, name, verdict)),
+      ...(shrunk === undefined ? {} : { shrunk }),
     });
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     options.reporter.note(`the verdict of ${name} could not be stored: ${error.message}`);
   }
+}
+
+/** Returns the users and keys of each realm of a dump, or nothing if idkit does not know its tables. */
+export function contentsOf({ realms, keys }: DumpReport): Pick<KeptVerdict, 'contents'> {
+  if (realms === undefined) return {};
+  return {
+    contents: realms.map(({ realm, users }) => ({
+      realm,
+      users,
+      ...(keys === undefined ? {} : { keys: keys.get(realm) ?? 0 }),
+    })),
+  };
 }
 
 /**

@@ -18,7 +18,7 @@ process.env['TMPDIR'] = mkdtempSync(join(tmpdir(), 'idkit-test-drills-'));
 after(() => rmSync(tmpdir(), { recursive: true, force: true }));
 
 /** Returns whether a path is one that a drill may write in the live directory: a lock file or a report. */
-const isState = (path: string) => /\.lock(\.json)?$/.test(path) || path.startsWith('backups/.state');
+const isState = (path: string) => /\.lock(\.json)?$/.test(path) || /^backups\/\.(state|drills)/.test(path);
 const listDrills = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('idkit-drill-'));
 const options = () => ({ ...procedureOptions(), passphrase: PASSPHRASE, env: {} });
 

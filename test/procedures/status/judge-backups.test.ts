@@ -16,6 +16,7 @@ const LIMITS = {
     maxAgeHours: 26,
     encrypt: 'env' as 'env' | 'all',
     encryptTo: [] as readonly string[],
+    shrinkPercent: 30,
   },
 };
 

@@ -60,11 +60,15 @@ export class PostgresDump {
     if (rest.length > 0 || !this.#ended)
       throw badDump(`it is truncated: it does not end with the line ${printable(POSTGRES_END)}`);
     const realms = this.#counter.result(false);
+    const keys = this.#counter.keys();
+    const credentials = this.#counter.credentials.result();
     return {
       kind: 'postgres',
       bytes: this.#window.bytes,
       ...this.#facts.result(),
       ...(realms === undefined ? {} : { realms }),
+      ...(keys === undefined ? {} : { keys }),
+      ...(credentials.length === 0 ? {} : { credentials }),
     };
   }
 
@@ -179,6 +183,20 @@ export class PostgresDump {
     if (counted.counts === 'realm') {
       const row = rowOf(text, Math.max(counted.id, counted.name), start, end);
       this.#counter.addRealm(unescaped(row[counted.id] ?? ''), unescaped(row[counted.name] ?? ''));
+      return;
+    }
+    if (counted.counts === 'credential') {
+      const place = this.#counter.credentials.place();
+      if (place === undefined) return;
+      const { id, user, secret } = counted;
+      const row = rowOf(text, Math.max(id, user, secret), start, end).map(valueIn);
+      const held = row[secret] ?? null;
+      if (held !== null) this.#counter.credentials.put(place, row[id] ?? '', row[user] ?? '', held);
+      return;
+    }
+    if (counted.counts === 'key') {
+      const row = rowOf(text, Math.max(counted.realm, counted.provider), start, end);
+      this.#counter.addComponent(unescaped(row[counted.realm] ?? ''), unescaped(row[counted.provider] ?? ''));
       return;
     }
     // A dump can contain a million users, so the row is not copied.
