@@ -63,6 +63,7 @@ export {
   type SqliteDefinition,
 } from './dump/sqlite/known.ts';
 export { isInsideTrigger } from './dump/statement.ts';
+export { findJobRecord, type JobRecord, type JobRun, putJobRecord } from './figures/job-records.ts';
 export {
   findLastRun,
   KEPT_BACKUPS,

@@ -1,6 +1,6 @@
 // Config: settings from flags, environment, .env and idkit.yaml. Decides which source of a setting takes precedence.
 // Owns: the table of settings (settings/), idkit.yaml (yaml/), .env (environment/), Postgres addresses (postgres/), locks
-// (lock/), profiles of services (profile/), the files of a new container platform (compose/), paths, the passphrase,
+// (lock/), the jobs of the schedule and their times (schedule/), profiles of services (profile/), the files of a new container platform (compose/), paths, the passphrase,
 // the format of the master key.
 // Must not know: what the settings are used for.
 // Start at settings/table.ts, then settings/load.ts.
@@ -50,6 +50,8 @@ export {
   selectProfile,
   sessionFile,
 } from './profile/profiles.ts';
+export { type CronTimes, nextCronTime, parseCron, previousCronTime } from './schedule/cron.ts';
+export { JOBS, type Job, type JobId, type PlannedJob, plannedJobs } from './schedule/jobs.ts';
 export { flagsOfCommand, type SettingFlag, type SettingFlags, settingsFromFlags } from './settings/flags.ts';
 export type { Application, Canary } from './settings/kinds.ts';
 export { type GivenContent, type LoadOptions, loadSettings } from './settings/load.ts';

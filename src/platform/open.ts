@@ -78,6 +78,7 @@ export {
 export { hasEnded } from './drill-mark.ts';
 export { findServiceUrl, serviceRuns } from './find-service.ts';
 export type { Platform } from './platform.ts';
+export { lockPlatformSchedule, type ScheduleLock } from './schedule-lock.ts';
 export { openScratch, type Scratch } from './scratch.ts';
 
 /** The name of a theme and its errors, each with its file. */

@@ -10,7 +10,7 @@ export {
   mapFault,
   oneRow,
 } from './faults.ts';
-export { lockPostgres, openWire, type PostgresLocation } from './location.ts';
+export { lockPostgres, lockSchedule, openWire, type PostgresLocation } from './location.ts';
 export { ADVISORY, CLOSED_COMMENT, type PostgresLock, SERVICE_LOCK } from './locks.ts';
 export { endInTime } from './primary.ts';
 export type { Wire, WireOptions } from './wire.ts';

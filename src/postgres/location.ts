@@ -31,6 +31,18 @@ export async function lockPostgres(
 }
 
 /**
+ * Takes the lock of the schedule on a separate connection, so that only one of several schedulers of a platform runs a
+ * job.
+ *
+ * @throws the errors of `lockPostgres`
+ */
+export async function lockSchedule(location: PostgresLocation): Promise<PostgresLock> {
+  const { connectionsTo } = await import('./driver.ts');
+  const { ADVISORY, holdLock } = await import('./locks.ts');
+  return holdLock(connectionsTo(location, { holdsLock: false }), 'exclusive', ADVISORY.schedule);
+}
+
+/**
  * Opens an authenticated connection and returns its raw stream, over which another program, such as psql, can speak the
  * Postgres protocol. The first call loads the driver.
  *

@@ -16,6 +16,7 @@ export const ADVISORY = {
   indexes: [0x69646b74, 4],
   countFold: [0x69646b74, 5],
   countCheck: [0x69646b74, 6],
+  schedule: [0x69646b74, 7],
 } as const;
 
 /**
@@ -46,22 +47,29 @@ export interface PostgresLock {
   release(): Promise<void>;
 }
 
+/** The two arguments of an advisory lock. */
+export type AdvisoryLock = readonly [number, number];
+
 /** Returns an SQL expression that takes the lock if it is free. Its value is whether it took the lock. */
-export function takeSql(mode: 'shared' | 'exclusive'): string {
+export function takeSql(mode: 'shared' | 'exclusive', lock: AdvisoryLock = SERVICE_LOCK): string {
   const name = mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock';
-  return `${name}(${SERVICE_LOCK.join(', ')})`;
+  return `${name}(${lock.join(', ')})`;
 }
 
 /**
- * Rejects a caller because other processes hold the service lock.
+ * Rejects a caller because other processes hold the lock.
  *
  * @throws IDKIT_LOCKED with the names of the holders
  */
-export async function refuse(client: { query: Client['query'] }, place: string): Promise<never> {
+export async function refuse(
+  client: { query: Client['query'] },
+  place: string,
+  [lockClass, lockObject]: AdvisoryLock = SERVICE_LOCK,
+): Promise<never> {
   const { rows } = await client.query<{ name: string; pids: number }>(`
     SELECT coalesce(nullif(application_name, ''), 'process ' || pid) AS name, count(*) AS pids
     FROM pg_locks JOIN pg_stat_activity USING (pid)
-    WHERE locktype = 'advisory' AND granted AND classid = ${SERVICE_LOCK[0]} AND objid = ${SERVICE_LOCK[1]} AND objsubid = 2
+    WHERE locktype = 'advisory' AND granted AND classid = ${lockClass} AND objid = ${lockObject} AND objsubid = 2
       AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid()
     GROUP BY 1 ORDER BY 1`);
   const holders = rows.map(({ name }) => name);
@@ -75,6 +83,7 @@ export async function refuse(client: { query: Client['query'] }, place: string):
 export async function holdLock(
   connections: Connections,
   mode: 'shared' | 'exclusive',
+  lock: AdvisoryLock = SERVICE_LOCK,
 ): Promise<PostgresLock> {
   const client = await connections.open();
   let held = true;
@@ -83,8 +92,8 @@ export async function holdLock(
   });
   try {
     const until = performance.now() + SETTLING_MS;
-    while (!(await isTaken(client, mode))) {
-      if (performance.now() > until) await refuse(client, connections.place);
+    while (!(await isTaken(client, mode, lock))) {
+      if (performance.now() > until) await refuse(client, connections.place, lock);
       await sleep(BETWEEN_TRIES_MS);
     }
   } catch (error) {
@@ -123,7 +132,7 @@ function keepAsking(client: Client): NodeJS.Timeout {
   }, BETWEEN_BEATS_MS).unref();
 }
 
-async function isTaken(client: Client, mode: 'shared' | 'exclusive'): Promise<boolean> {
-  const sql = `SELECT ${takeSql(mode)} AS admitted`;
+async function isTaken(client: Client, mode: 'shared' | 'exclusive', lock: AdvisoryLock): Promise<boolean> {
+  const sql = `SELECT ${takeSql(mode, lock)} AS admitted`;
   return oneRow(await client.query<{ admitted: boolean }>(sql)).admitted;
 }

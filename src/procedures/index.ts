@@ -52,6 +52,13 @@ export {
   showFiles,
 } from './schedule/install.ts';
 export type { FileChange, InstallResult, ScheduleOptions, Scheduler } from './schedule/options.ts';
+export type { JobResult } from './schedule/run/run-job.ts';
+export {
+  runSchedule,
+  runScheduleOnce,
+  type ScheduleRunOptions,
+  type ScheduleRunResult,
+} from './schedule/run/scheduler.ts';
 export { renderJunit } from './smoke/junit.ts';
 export type { SmokeCheck, SmokeOptions, SmokeResult } from './smoke/options.ts';
 export { smoke } from './smoke/runbook.ts';

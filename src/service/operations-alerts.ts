@@ -55,7 +55,7 @@ function* backupAlerts({ backups, schedule }: Omit<Operations, 'alerts'>): Gener
   for (const row of schedule) {
     if (row.last?.outcome === 'failed')
       yield {
-        name: row.id === 'drill' ? 'DrillFailed' : row.id === 'verify' ? 'VerifyFailed' : 'BackupFailed',
+        name: failureName(row.id),
         severity: 'critical',
         summary: `${row.title} failed: ${row.last.messages[0] ?? 'no reason was recorded'}`,
         advice: 'run it in a terminal, and read its findings',
@@ -70,7 +70,19 @@ function* backupAlerts({ backups, schedule }: Omit<Operations, 'alerts'>): Gener
             : `${row.title} ran last on ${row.last.at.slice(0, 10)}`,
         advice: row.id === 'verify' ? 'run idkit verify' : 'run idkit drill',
       };
+    else if (row.late && row.next !== undefined && row.id !== 'backup-database')
+      yield {
+        name: 'JobOverdue',
+        severity: 'warning',
+        summary: `${row.title} had no good run in time`,
+        advice: `run idkit schedule run --job ${row.id}, and check what runs the schedule`,
+      };
   }
+}
+
+function failureName(id: string): string {
+  if (id.startsWith('backup-')) return 'BackupFailed';
+  return id === 'drill' ? 'DrillFailed' : id === 'verify' ? 'VerifyFailed' : 'JobFailed';
 }
 
 function* databaseAlerts({ database }: Omit<Operations, 'alerts'>): Generator<OperationsAlert> {

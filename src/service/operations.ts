@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { RootOverview, SetOverview } from '../backupset/index.ts';
-import { ownVersion, type Settings } from '../config/index.ts';
+import type { JobRecord, RootOverview, SetOverview } from '../backupset/index.ts';
+import { type JobId, nextCronTime, ownVersion, plannedJobs, type Settings } from '../config/index.ts';
 import { IdkitError, seconds, systemErrorCode } from '../core/index.ts';
 import type { Metrics, Operations } from '../http/index.ts';
 import type { Store } from '../store/index.ts';
@@ -11,17 +11,8 @@ import { findAlerts } from './operations-alerts.ts';
 /** Time in milliseconds for which the overview of the backup root and the figures are reused. */
 const REUSED_MS = 10_000;
 
-const DAY = 86_400;
-
-/** How often each procedure runs in the schedule that `idkit schedule` prints, and after how long it is late. */
-const SCHEDULE = [
-  { id: 'backup-database', title: 'Backup of the database', everySeconds: DAY, lateSeconds: 26 * 3600 },
-  { id: 'backup-realms', title: 'Export of the realms', everySeconds: DAY, lateSeconds: 26 * 3600 },
-  { id: 'backup-config', title: 'Backup of the configuration', everySeconds: 7 * DAY, lateSeconds: 8 * DAY },
-  { id: 'backup-env', title: 'Backup of the environment', everySeconds: 7 * DAY, lateSeconds: 8 * DAY },
-  { id: 'verify', title: 'Verification of the newest set', everySeconds: DAY, lateSeconds: 26 * 3600 },
-  { id: 'drill', title: 'Test restore', everySeconds: 31 * DAY, lateSeconds: 35 * DAY },
-] as const;
+/** Time in seconds by which a job that runs at least daily may be late. Others may be late by a seventh of their interval. */
+const LATE_SECONDS = 2 * 3600;
 
 /** The parts of a service from which its state is read. */
 export interface OperationsParts {
@@ -73,7 +64,8 @@ async function readParts(parts: OperationsParts): Promise<Slow> {
     readDatabase(parts),
     readBackups(parts.settings),
   ]);
-  return { replicas, database, backups, schedule: planSchedule(backups.overview, Date.now()) };
+  const schedule = await readSchedule(parts.settings, backups.overview, Date.now());
+  return { replicas, database, backups, schedule };
 }
 
 /** Runs a read, and returns the fallback if the database or the file system does not respond. */
@@ -155,23 +147,61 @@ function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function planSchedule(overview: RootOverview | undefined, now: number): Operations['schedule'] {
-  return SCHEDULE.map(({ id, title, everySeconds, lateSeconds }) => {
-    const last = overview === undefined ? undefined : findLast(overview, id);
-    const late = last === undefined || now - Date.parse(last.at) > lateSeconds * 1000;
-    return { id, title, everySeconds, ...(last === undefined ? {} : { last }), late };
-  });
+async function readSchedule(
+  settings: Settings,
+  overview: RootOverview | undefined,
+  now: number,
+): Promise<Operations['schedule']> {
+  const { findJobRecord } = await import('../backupset/index.ts');
+  const rows: Operations['schedule'][number][] = [];
+  for (const { id, title, cron } of plannedJobs(settings)) {
+    const record = await orElse(() => findJobRecord(settings.backup.root, id), undefined);
+    const last = findLast(overview, id, record);
+    const next = nextCronTime(cron, now, 'UTC') ?? now;
+    const everySeconds = ((nextCronTime(cron, next, 'UTC') ?? next) - next) / 1000;
+    const isOverdue = record !== undefined && now > Date.parse(record.expectedBy);
+    rows.push({
+      id,
+      title,
+      everySeconds,
+      ...(last === undefined ? {} : { last }),
+      ...(record === undefined ? {} : { next: new Date(next).toISOString() }),
+      late: isOverdue || (leavesResults(id) && isOlderThan(last, lateAfter(everySeconds), now)),
+    });
+  }
+  return rows;
+}
+
+/** Whether the result of a job can be seen even if no scheduler has run it. */
+function leavesResults(id: JobId): boolean {
+  return id !== 'mirror' && id !== 'retention';
+}
+
+function lateAfter(everySeconds: number): number {
+  return everySeconds + (everySeconds > 86_400 ? everySeconds / 7 : LATE_SECONDS);
+}
+
+function isOlderThan(last: LastRun | undefined, ageSeconds: number, now: number): boolean {
+  return last === undefined || now - Date.parse(last.at) > ageSeconds * 1000;
 }
 
 type LastRun = NonNullable<Operations['schedule'][number]['last']>;
 
-/** Finds the last result of a procedure: the recorded one, or what the sets themselves show. The newer one counts. */
-function findLast(overview: RootOverview, id: string): LastRun | undefined {
-  const { sets, last } = overview;
+/** Finds the last result of a job: the recorded ones, or what the sets themselves show. The newest one counts. */
+function findLast(
+  overview: RootOverview | undefined,
+  id: string,
+  record: JobRecord | undefined,
+): LastRun | undefined {
+  const { sets, last } = overview ?? { sets: [], last: {} as RootOverview['last'] };
   const found: LastRun[] = [];
   const recorded = last[id];
   if (recorded !== undefined)
     found.push({ at: recorded.at, outcome: recorded.outcome, messages: recorded.messages });
+  if (record?.last !== undefined) {
+    const { at, outcome, message, milliseconds } = record.last;
+    found.push({ at, outcome, messages: message === undefined ? [] : [message], milliseconds });
+  }
   for (const set of sets.filter(({ future }) => !future)) {
     if (id === 'verify' && set.verified !== undefined)
       found.push({

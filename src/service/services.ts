@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { AdminContext } from '../admin/index.ts';
-import { platformPaths, type Settings } from '../config/index.ts';
+import { platformPaths, type Settings, plannedJobs } from '../config/index.ts';
 import { IdkitError, type Secret, systemClock, systemRandom } from '../core/index.ts';
 import type { AppOptions, BackupSource, ServiceLog, Services } from '../http/index.ts';
 import { isPasswordTooLong, MOST_PASSWORD_BYTES, type SessionEndings } from '../model/index.ts';
@@ -85,12 +85,13 @@ export async function openServices(
  * Returns the backup root for the metrics. The container of a container platform cannot see the root, which is on the
  * machine; `idkit status --prometheus` there writes the same metrics.
  */
-function findBackupSource({ runtime, backup }: Settings): BackupSource | undefined {
+function findBackupSource(settings: Settings): BackupSource | undefined {
+  const { runtime, backup } = settings;
   if (runtime === 'compose') return undefined;
   return {
     root: backup.root,
     clock: systemClock,
-    limits: { maxAgeSeconds: backup.maxAgeHours * 3600 },
+    limits: { maxAgeSeconds: backup.maxAgeHours * 3600, jobs: plannedJobs(settings).map(({ id }) => id) },
   };
 }
 

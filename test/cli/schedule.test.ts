@@ -21,7 +21,7 @@ test('schedule install writes units and prints the next commands; --dry-run and 
   assert.match(printed.stdout, new RegExp(`^# ${into}/idkit-verify\\.timer$`, 'm'));
   const ran = await run(install, { cwd });
   assert.equal(ran.code, 0, ran.stderr);
-  assert.equal(readdirSync(into).length, 14);
+  assert.equal(readdirSync(into).length, 16);
   assert.match(ran.stdout, /^wrote {3,}\/.*idkit\.service$/m);
   assert.match(
     ran.stdout,
@@ -46,7 +46,11 @@ test('schedule rejects flags that do not belong together', async (t) => {
     [['--systemd'], /--systemd belongs to idkit schedule install/],
     [['print', '--dry-run'], /--dry-run belongs to idkit schedule install/],
     [['install', '--systemd', '--into', '/nonexistent/x', '--user', USER], /\/nonexistent\/x does not exist/],
-    [['remove'], /Allowed choices are print, install/],
+    [['run', '--user', 'x'], /--user does not belong to idkit schedule run/],
+    [['install', '--job', 'verify'], /--job belongs to idkit schedule run/],
+    [['run', '--job', 'backup'], /Allowed choices are backup-database, /],
+    [['run', '--job', 'mirror'], /the job mirror cannot run: backup.mirror is not set/],
+    [['remove'], /Allowed choices are print, run, install/],
   ];
   for (const [argv, message] of cases) {
     const { code, stderr } = await run(['schedule', ...argv], { cwd });

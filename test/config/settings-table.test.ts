@@ -41,6 +41,33 @@ const CASES: Record<string, { right: string; wrong: readonly string[] }> = {
     wrong: ['REDIRECT_WILDCARD', '[redirect]', '[1]', 'null'],
   },
   'backup.mirror': { right: 'backup@host:/srv', wrong: ['""', '[a]'] },
+  'schedule.enabled': { right: 'false', wrong: ['yes', '1', 'null'] },
+  ...Object.fromEntries(
+    ['database', 'realms', 'config', 'env', 'mirror', 'retention', 'verify', 'drill'].map((job) => [
+      `schedule.${job}`,
+      {
+        right: '"15 1 * * mon"',
+        wrong: ['daily', '"0 2 * *"', '"0 0 2 * * *"', '"60 * * * *"', '"0 0 31 2 *"', '"@never"', 'null', '2'],
+      },
+    ]),
+  ),
+  'schedule.jitterSeconds': { right: '0', wrong: ['-1', '3601', '1.5', 'null'] },
+  ...Object.fromEntries(
+    ['start', 'success', 'failure'].map((moment) => [
+      `schedule.pings.${moment}`,
+      {
+        right: 'https://ping.example.org/secret/{job}',
+        wrong: ['http://ping.example.org/x', 'ftp://x', '"https://u:p@x"', 'x', '8', '"http://127.0.0.1.example.org/"'],
+      },
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['before', 'after', 'failure'].map((moment) => [
+      `schedule.hooks.${moment}`,
+      { right: '[logger, "a b"]', wrong: ['logger', '[]', '[""]', '[1]', '["a\\0"]'] },
+    ]),
+  ),
+  'schedule.hooks.seconds': { right: '5', wrong: ['0', '3601', 'null'] },
   'smoke.realm': { right: 'acme', wrong: ['../acme', '""', '1'] },
   'smoke.clientId': { right: 'probe', wrong: ['""', '[x]'] },
   applications: {
@@ -68,8 +95,8 @@ const CASES: Record<string, { right: string; wrong: readonly string[] }> = {
 const yamlRows = settingDocs().filter((row) => row.environmentOnly === undefined);
 
 function asYaml(name: string, value: string): string {
-  const [group, key] = name.split('.');
-  return key === undefined ? `${name}: ${value}\n` : `${group}:\n  ${key}: ${value}\n`;
+  const keys = name.split('.');
+  return keys.map((key, at) => `${'  '.repeat(at)}${key}:${at === keys.length - 1 ? ` ${value}` : ''}\n`).join('');
 }
 
 async function refusal(work: Promise<unknown>): Promise<IdkitError> {
@@ -102,7 +129,7 @@ for (const row of yamlRows) {
       const dir = makePlatform(t, { yaml: `# a comment\n${asYaml(row.name, wrong)}` });
       const error = await refusal(loadSettings({ dir, env: {} }));
       assert.equal(error.code, 'IDKIT_SETTING', wrong);
-      const line = row.name.includes('.') ? 3 : 2;
+      const line = row.name.split('.').length + 1;
       assert.ok(
         error.message.startsWith(`${join(dir, 'idkit.yaml')} line ${line}: ${row.name} must be`),
         error.message,
@@ -113,14 +140,12 @@ for (const row of yamlRows) {
 
   test(`rejects a duplicate ${row.name}, and reports its line`, async (t) => {
     const { right } = CASES[row.name]!;
-    const [group, key] = row.name.split('.');
-    const yaml =
-      key === undefined
-        ? `${row.name}: ${right}\n${row.name}: ${right}\n`
-        : `${group}:\n  ${key}: ${right}\n  ${key}: ${right}\n`;
+    const once = asYaml(row.name, right);
+    const last = once.slice(once.lastIndexOf('\n', once.length - 2) + 1);
+    const yaml = `${once}${last}`;
     const error = await refusal(loadSettings({ dir: makePlatform(t, { yaml }), env: {} }));
     assert.equal(error.code, 'IDKIT_SETTING');
-    assert.match(error.message, key === undefined ? /line 2: .*unique/ : /line 3: .*unique/);
+    assert.match(error.message, new RegExp(`line ${row.name.split('.').length + 1}: .*unique`));
   });
 
   test(`rejects a misspelt ${row.name}, reports its line, and suggests the nearest known key`, async (t) => {

@@ -258,6 +258,13 @@ export const CASES: Record<string, RuleCase> = {
     summary: 'the last restore drill took 40m 0s',
     quiet: { idkit_drill_duration_seconds: '1800x5' },
   },
+  JobOverdue: {
+    fires: { 'idkit_job_overdue{exported_job="mirror"}': '1x30' },
+    at: '10m',
+    labels: { exported_job: 'mirror' },
+    summary: 'the job mirror is overdue',
+    quiet: { 'idkit_job_overdue{exported_job="mirror"}': '0x30' },
+  },
   StatusFinding: {
     fires: { 'idkit_status_findings{name="DISK_LOW"}': '1x30' },
     at: '20m',

@@ -7,6 +7,7 @@ import { openSet } from '../set/handle.ts';
 import { listSets } from '../set/list-sets.ts';
 import { parseManifest } from '../set/manifest.ts';
 import { findVerdict } from '../verify/kept-verdicts.ts';
+import { findJobRecord, type JobRecord } from './job-records.ts';
 import { findLastRun, KEPT_BACKUPS, type KeptRun, type LastRun } from './last-runs.ts';
 
 /** The part of a backup root that metrics show. Times are Unix times in milliseconds. */
@@ -25,6 +26,10 @@ export interface RootFigures {
   /** The time of the newest set that has the part. */
   parts: ReadonlyMap<SetPart, number>;
   runs: ReadonlyMap<KeptRun, LastRun>;
+  /** The records of the schedule's jobs by name. */
+  jobs: ReadonlyMap<string, JobRecord>;
+  /** When the figures were read. */
+  at: number;
   /** Free space on the file system of the root, in bytes. */
   freeBytes?: number;
 }
@@ -37,6 +42,8 @@ export const UNREADABLE_ROOT: RootFigures = {
   restorable: 0,
   parts: new Map(),
   runs: new Map(),
+  jobs: new Map(),
+  at: 0,
 };
 
 const RUNS: readonly KeptRun[] = [...KEPT_BACKUPS, 'verify', 'drill'];
@@ -83,7 +90,7 @@ export function openRootReader(root: string): RootReader {
           if (found !== undefined) facts.set(set.name, found);
         }
         known = facts;
-        return await collect(root, [...facts.values()]);
+        return await collect(root, [...facts.values()], now);
       } catch (error) {
         if (error instanceof IdkitError || systemErrorCode(error) !== undefined) return UNREADABLE_ROOT;
         throw error;
@@ -154,7 +161,7 @@ async function readParts({ dir }: ListedSet): Promise<readonly SetPart[]> {
   }
 }
 
-async function collect(root: string, facts: readonly SetFacts[]): Promise<RootFigures> {
+async function collect(root: string, facts: readonly SetFacts[], now: number): Promise<RootFigures> {
   const parts = new Map<SetPart, number>();
   for (const { set, parts: own } of facts)
     if (!set.future) for (const part of own) parts.set(part, set.startedAt);
@@ -186,6 +193,28 @@ async function collect(root: string, facts: readonly SetFacts[]): Promise<RootFi
     ...(restorableAt === undefined ? {} : { restorableAt }),
     parts,
     runs,
+    jobs: await readJobs(root),
+    at: now,
     freeBytes: bavail * bsize,
   };
+}
+
+async function readJobs(root: string): Promise<ReadonlyMap<string, JobRecord>> {
+  const jobs = new Map<string, JobRecord>();
+  for (const name of await namesIn(join(root, '.state'))) {
+    const [, job] = /^job-([a-z-]{1,40})\.json$/.exec(name) ?? [];
+    const record = job === undefined ? undefined : await findJobRecord(root, job);
+    if (job !== undefined && record !== undefined) jobs.set(job, record);
+  }
+  return jobs;
+}
+
+/** A root without results has no directory for them. */
+async function namesIn(dir: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(dir)).sort();
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
 }

@@ -1,3 +1,4 @@
+import type { JobRecord } from './job-records.ts';
 import { KEPT_BACKUPS, type KeptRun } from './last-runs.ts';
 import type { RootFigures } from './root-figures.ts';
 
@@ -8,10 +9,12 @@ export interface RootMetric {
   values(figures: RootFigures): readonly { labels: Record<string, string>; value: number }[];
 }
 
-/** The limit that alerts compare with the age of the newest backup. */
+/** What the metrics need to know about the platform. */
 export interface RootLimits {
   /** Age in seconds from which the newest backup is too old. */
   maxAgeSeconds: number;
+  /** The jobs that the settings switch on. Those of others have no metrics. */
+  jobs: readonly string[];
 }
 
 type Values = ReturnType<RootMetric['values']>;
@@ -49,7 +52,13 @@ function mirrorOf({ runs }: RootFigures): boolean | undefined {
 }
 
 /** Lists the metrics of a backup root. Metrics whose value is unknown have no values. */
-export function listRootMetrics({ maxAgeSeconds }: RootLimits): readonly RootMetric[] {
+export function listRootMetrics({ maxAgeSeconds, jobs }: RootLimits): readonly RootMetric[] {
+  const ofJobs = (figures: RootFigures, value: (record: JobRecord) => number | undefined): Values =>
+    jobs.flatMap((job) => {
+      const record = figures.jobs.get(job);
+      const found = record === undefined ? undefined : value(record);
+      return found === undefined ? [] : [{ labels: { job }, value: found }];
+    });
   return [
     {
       name: 'idkit_backup_root_readable',
@@ -159,6 +168,34 @@ export function listRootMetrics({ maxAgeSeconds }: RootLimits): readonly RootMet
       name: 'idkit_drill_good',
       help: 'Whether the last restore drill passed: 1 or 0',
       values: (figures) => one(flag(isGood(figures, 'drill'))),
+    },
+    {
+      name: 'idkit_job_last_success_timestamp_seconds',
+      help: 'Unix time of the end of the last run of a job of the schedule without an error or a finding',
+      values: (figures) =>
+        ofJobs(figures, ({ goodAt }) => seconds(goodAt === undefined ? undefined : Date.parse(goodAt))),
+    },
+    {
+      name: 'idkit_job_overdue',
+      help: 'Whether such a run is overdue: 1 or 0',
+      values: (figures) => ofJobs(figures, ({ expectedBy }) => (figures.at > Date.parse(expectedBy) ? 1 : 0)),
+    },
+    {
+      name: 'idkit_job_last_run_timestamp_seconds',
+      help: 'Unix time of the end of the last run of a job of the schedule, good or not',
+      values: (figures) =>
+        ofJobs(figures, ({ last }) => seconds(last === undefined ? undefined : Date.parse(last.at))),
+    },
+    {
+      name: 'idkit_job_last_run_good',
+      help: 'Whether the last run of a job of the schedule ended without an error or a finding: 1 or 0',
+      values: (figures) =>
+        ofJobs(figures, ({ last }) => flag(last === undefined ? undefined : last.outcome === 'good')),
+    },
+    {
+      name: 'idkit_job_duration_seconds',
+      help: 'Duration of the last run of a job of the schedule, with its hooks',
+      values: (figures) => ofJobs(figures, ({ last }) => seconds(last?.milliseconds)),
     },
   ];
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Argument, Option } from 'commander';
+import type { JobId } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { InstallResult, ScheduleChoices, Scheduler } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
@@ -12,12 +13,38 @@ import { terminalWidth } from '../terminal.ts';
 /** The flags that only `idkit schedule install` accepts. */
 const INSTALL_FLAGS = ['systemd', 'cron', 'into', 'dryRun', 'print', 'remove'];
 
-/** `idkit schedule [install]` */
+/** The names of `JOBS`, which help must not load. */
+const JOB_NAMES: readonly JobId[] = [
+  'backup-database',
+  'backup-realms',
+  'backup-config',
+  'backup-env',
+  'verify',
+  'mirror',
+  'retention',
+  'drill',
+];
+
+/** The flags that printing and installing share. */
+const TIMER_FLAGS = ['format', 'user', 'name', 'mailTo', 'timersOnly'];
+
+/** The flags that only `idkit schedule run` accepts. */
+const RUN_FLAGS = ['once', 'job'];
+
+/** `idkit schedule [run|install]` */
 export function addSchedule(program: CliCommand, run: Runner): void {
   program
     .command('schedule')
-    .description('print or install the service and its timers for backup, verify and drill')
-    .addArgument(new Argument('[action]', 'print, the default, or install').choices(['print', 'install']))
+    .description('run the jobs of the platform, or print or install the service and the timers that run them')
+    .addArgument(
+      new Argument('[action]', 'print, the default, run or install').choices(['print', 'run', 'install']),
+    )
+    .option('--once', 'run the jobs that are due, then exit')
+    .addOption(
+      new Option('--job <name>', 'run this job now, then exit; with --once, only if it is due').choices(
+        JOB_NAMES,
+      ),
+    )
     .addOption(new Option('--format <kind>', 'what to print (default: cron)').choices(['cron', 'systemd']))
     .option('--systemd', 'install units for serve and the timers in /etc/systemd/system')
     .option('--cron', 'install the timers in /etc/cron.d')
@@ -31,22 +58,57 @@ export function addSchedule(program: CliCommand, run: Runner): void {
     .option('--remove', 'remove the files that install wrote')
     .examples([
       ['(crontab -l; idkit schedule) | crontab -', 'adds the lines to your crontab'],
+      ['idkit schedule run', 'runs each job when it is due, in the foreground'],
+      ['idkit schedule run --job backup-database', 'runs one job now'],
       ['idkit schedule --format systemd', 'prints unit and timer files'],
       ['idkit schedule install --systemd', 'writes them, and prints the commands that start them'],
       ['idkit schedule install --cron --mail-to ops@example.org', 'writes /etc/cron.d/idkit'],
       ['idkit schedule install --systemd --remove', 'removes the units again'],
     ])
     .action(
-      run((context, flags, [action]) =>
-        action === 'install' ? install(context, flags) : print(context, flags),
-      ),
+      run((context, flags, [action = 'print']) => {
+        checkFlags(action, flags);
+        if (action === 'run') return runJobs(context, flags);
+        return action === 'install' ? install(context, flags) : print(context, flags);
+      }),
     );
 }
 
+/** @throws IDKIT_USAGE for a flag of another action */
+function checkFlags(action: string, flags: Flags): void {
+  const groups = { install: INSTALL_FLAGS, run: RUN_FLAGS, print: [] };
+  for (const [owner, names] of Object.entries(groups)) {
+    const wrong = owner === action ? undefined : names.find((name) => flags[name] !== undefined);
+    if (wrong !== undefined)
+      throw new IdkitError('IDKIT_USAGE', `--${flagName(wrong)} belongs to idkit schedule ${owner}`);
+  }
+  const other = action === 'run' ? TIMER_FLAGS.find((name) => flags[name] !== undefined) : undefined;
+  if (other !== undefined)
+    throw new IdkitError('IDKIT_USAGE', `--${flagName(other)} does not belong to idkit schedule run`);
+}
+
+/** Runs the jobs in the foreground until a signal ends it, or only those that are wanted now. */
+async function runJobs(context: CommandContext, flags: Flags): Promise<Outcome> {
+  const settings = await context.loadPlatform();
+  const { runSchedule, runScheduleOnce } = await import('../../procedures/index.ts');
+  const job = textFlag(flags, 'job') as JobId | undefined;
+  const options = { ...context.procedure, env: context.env, ...given('job', job) };
+  if (job === undefined && flags['once'] !== true) {
+    await runSchedule(settings, options);
+    return {};
+  }
+  const result = await runScheduleOnce(settings, options, flags['once'] === true ? 'due' : 'now');
+  const jobs = result.jobs.map(({ job: name, run }) => ({ job: name, ...run }));
+  const lines = jobs.map(({ job: name, outcome }) => `${name}: ${outcome}`);
+  return {
+    data: { jobs },
+    text: lines.length === 0 ? 'no job is due' : lines.join('\n'),
+    findings: result.findings,
+    ...given('failure', result.failure),
+  };
+}
+
 async function print(context: CommandContext, flags: Flags): Promise<Outcome> {
-  const wrong = INSTALL_FLAGS.find((name) => flags[name] !== undefined);
-  if (wrong !== undefined)
-    throw new IdkitError('IDKIT_USAGE', `--${flagName(wrong)} belongs to idkit schedule install`);
   const settings = await context.loadPlatform();
   const format = (textFlag(flags, 'format') ?? 'cron') as Scheduler;
   const { renderSchedule, scheduleOptions } = await import('../../procedures/index.ts');

@@ -1,6 +1,6 @@
 import { renderCount } from '../../core/index.ts';
 import type { StatusReport } from '../../procedures/index.ts';
-import { renderAge, renderBytes, renderNumber } from './render-units.ts';
+import { renderAge, renderBytes, renderMilliseconds, renderNumber } from './render-units.ts';
 
 type Pair = [name: string, value: unknown];
 
@@ -61,7 +61,7 @@ function renderService(report: StatusReport): readonly Pair[] {
 }
 
 function renderBackups(report: StatusReport, now: number): readonly Pair[] {
-  const { lastBackup, lastVerify, lastDrill, schedule, disks } = report;
+  const { lastBackup, lastVerify, lastDrill, schedule, jobs, disks } = report;
   const ago = (at: string) => {
     const seconds = (now - Date.parse(at)) / 1000;
     return seconds < 0 ? `${renderAge(-seconds)} ahead of the clock` : `${renderAge(seconds)} ago`;
@@ -87,6 +87,7 @@ function renderBackups(report: StatusReport, now: number): readonly Pair[] {
         : `${lastDrill.outcome === 'good' ? 'passed' : 'failed'}, ${lastDrill.name}, ${ago(lastDrill.at)}`,
     ],
     ['next run', renderNext(schedule)],
+    ...renderJobs(jobs, ago),
     [
       'restore needs',
       restore === undefined
@@ -94,6 +95,21 @@ function renderBackups(report: StatusReport, now: number): readonly Pair[] {
         : `about ${renderBytes(restore.neededBytes)} of ${renderBytes(restore.freeBytes)} free at ${restore.place}`,
     ],
   ];
+}
+
+/** Renders the jobs that have run or are overdue, such as `backup-database: good, 7 h ago, took 12 s`. */
+function renderJobs(jobs: StatusReport['jobs'], ago: (at: string) => string): readonly Pair[] {
+  const known = jobs.filter(({ last, overdue }) => last !== undefined || overdue);
+  return known.map(({ job, last, next, overdue }, index): Pair => {
+    const parts = [
+      last === undefined
+        ? 'never ran'
+        : `${last.outcome}, ${ago(last.at)}, took ${renderMilliseconds(last.milliseconds)}`,
+      ...(next === undefined ? [] : [`next ${next.slice(0, 10)} ${next.slice(11, 16)} UTC`]),
+      ...(overdue ? ['overdue'] : []),
+    ];
+    return [index === 0 ? 'jobs' : '', `${job}: ${parts.join(', ')}`];
+  });
 }
 
 /** Renders the first run of each procedure, such as `backup 2026-11-25 02:00 UTC (crontab)`. */
@@ -106,10 +122,9 @@ function renderNext({ source, runs }: StatusReport['schedule']): string {
       .toSorted((one, other) => (one.next < other.next ? -1 : 1));
     if (next === undefined) return [];
     const time = `${next.next.slice(0, 10)} ${next.next.slice(11, 16)} UTC`;
-    return [`${procedure} ${time}${source === 'installed' ? ` (${next.place})` : ''}`];
+    return [`${procedure} ${time}${source === 'none' ? '' : ` (${next.place})`}`];
   });
-  if (source === 'installed')
-    return first.length === 0 ? 'none: the timers are not active' : first.join(', ');
+  if (source !== 'none') return first.length === 0 ? 'none: the timers are not active' : first.join(', ');
   return `none installed; with the timers of idkit schedule: ${first.join(', ')}`;
 }
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import { isJsonObject, nearestName, Secret } from '../../core/index.ts';
+import { nextCronTime } from '../schedule/cron.ts';
 import { isStatusName, STATUS_NAMES, type StatusName } from './status-names.ts';
 
 /** The result of `read` for an invalid value. */
@@ -262,5 +263,39 @@ export const secret: Kind<Secret | undefined> = {
   read(value) {
     if (value === undefined) return undefined;
     return typeof value === 'string' && !/[\0\r\n]/.test(value) ? new Secret(value) : WRONG;
+  },
+};
+
+/** A cron expression that matches at least one time. */
+export const cronTimes: Kind<string> = {
+  ...text('five fields of cron, such as "0 2 * * *"', (value) => nextCronTime(value, 0, 'UTC') !== undefined),
+  hint: (value) =>
+    typeof value === 'string' && value.trim().split(/\s+/).length === 6
+      ? 'the fields are minute, hour, day of month, month and day of week; seconds are not supported'
+      : undefined,
+};
+
+/** The URL of a monitoring service. It often contains a secret, so it is never shown. */
+export const pingUrl: Kind<Secret> = {
+  expected: 'an https URL, or an http URL of this machine, without a user name',
+  hidden: true,
+  show: (value) => value?.toString() ?? null,
+  read: (value) => (typeof value === 'string' && isPingUrl(value) ? new Secret(value) : WRONG),
+};
+
+function isPingUrl(value: string): boolean {
+  const url = /[\s\0]/.test(value) ? null : URL.parse(value.replaceAll('{job}', 'job'));
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  const isLoopback = /^(127(\.\d+){3}|localhost|\[::1\])$/.test(url.hostname);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback);
+}
+
+/** A program and its arguments. */
+export const commandWords: Kind<readonly string[]> = {
+  expected: 'a list with a program and its arguments',
+  read(value) {
+    if (!Array.isArray(value) || value.length === 0 || value[0] === '') return WRONG;
+    const isWord = (word: unknown): word is string => typeof word === 'string' && !word.includes('\0');
+    return value.every(isWord) ? value : WRONG;
   },
 };

@@ -195,8 +195,14 @@ function quote(value: unknown): string {
 
 /** Sets the value at a dotted name. */
 function put(values: Record<string, unknown>, key: string, value: unknown): void {
-  const [group = key, rest] = key.split('.');
-  values[group] = rest === undefined ? value : { ...Object(values[group]), [rest]: value };
+  const [group = key, ...rest] = key.split('.');
+  if (rest.length === 0) {
+    values[group] = value;
+    return;
+  }
+  const below = { ...Object(values[group]) };
+  put(below, rest.join('.'), value);
+  values[group] = below;
 }
 
 /** Rejects settings that contradict each other. */

@@ -11,7 +11,7 @@ type KeyOf<Row> = Row extends { key: infer Key extends string }
     : never;
 type ValueOf<Row> = Row extends { kind: Kind<infer Value> } ? Value : never;
 type Place<Key extends string, Value> = Key extends `${infer Group}.${infer Rest}`
-  ? Record<Group, Record<Rest, Value>>
+  ? Record<Group, Place<Rest, Value>>
   : Record<Key, Value>;
 type PlaceOf<Row> = Row extends unknown ? Place<KeyOf<Row>, ValueOf<Row>> : never;
 type AllOf<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void

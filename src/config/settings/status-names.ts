@@ -30,8 +30,11 @@ export const STATUS_NAMES = {
   DRILL_MISSING: 'no set was ever restored in a drill; a finding once the oldest backup is 32 days old',
   DRILL_TOO_OLD: 'the last drill was more than 32 days ago, or is dated in the future',
   DRILL_FAILED: 'the last drill failed',
-  SCHEDULE_MISSING: 'no timer and no cron line for a backup of this platform was found',
+  SCHEDULE_MISSING:
+    'no timer, no cron line and no `idkit schedule run` for a backup of this platform was found',
   SCHEDULE_FAILED: 'the last run of a timer failed',
+  JOB_OVERDUE: 'a job of the schedule had no good run in time',
+  JOB_FAILED: 'the last run of the job `mirror` or `retention` failed or had findings',
   RESTORE_UNFINISHED: 'a restore was interrupted and neither resumed nor aborted',
   DISK_LOW: 'the disk has less free space than a restore of the newest set needs',
   BACKUP_DISK_LOW: 'the disk of the backup root has no room for another set',

@@ -24,6 +24,7 @@ import {
 } from './kinds.ts';
 
 import type { SettingRow } from './row.ts';
+import { SCHEDULE_SETTINGS } from './schedule-rows.ts';
 
 const port = wholeNumber(0, 65_535);
 const byteCount = wholeNumber(1024, 1_073_741_824);
@@ -222,6 +223,7 @@ export const SETTINGS = [
     reason: 'only the operator knows a second location',
     doc: 'a directory, or [user@]host:path for rsync, to which every backup copies the backup root',
   },
+  ...SCHEDULE_SETTINGS,
   {
     name: 'backup.shrinkPercent',
     kind: wholeNumber(1, 100),

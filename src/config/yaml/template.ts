@@ -22,17 +22,21 @@ export function renderDefaultYaml(
   const groups = new Set<string>();
   for (const row of rows) {
     if (isEnvironmentOnly(row)) continue;
-    const [group = row.name, key] = row.name.split('.');
+    const [group = row.name, ...keys] = row.name.split('.');
     const value = chosen[row.name];
     const isDefault = value === undefined || value === row.default;
     const shown = isDefault ? JSON.stringify(row.default).replaceAll('"', '') : value;
-    if (key === undefined) {
+    if (keys.length === 0) {
       lines.push(`${isDefault ? '# ' : ''}${row.name}: ${shown}  # ${row.doc}`);
       continue;
     }
     if (!groups.has(group)) lines.push(`${groupsSet.has(group) ? '' : '# '}${group}:`);
     groups.add(group);
-    lines.push(`${isDefault ? '# ' : ''}  ${key}: ${shown}  # ${row.doc}`);
+    const [key, inner] = keys;
+    if (inner !== undefined && !groups.has(`${group}.${key}`)) lines.push(`#   ${key}:`);
+    groups.add(`${group}.${key}`);
+    const indented = inner === undefined ? `  ${key}` : `    ${inner}`;
+    lines.push(`${isDefault ? '# ' : ''}${indented}: ${shown}  # ${row.doc}`);
   }
   return `${lines.join('\n')}\n`;
 }

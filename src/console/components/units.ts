@@ -33,3 +33,8 @@ export function formatMilliseconds(milliseconds: number): string {
   if (seconds < 60) return `${seconds.toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
+
+/** Renders a moment in UTC, for example `2026-11-26 02:00 UTC`. */
+export function formatMoment(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+}

@@ -52,7 +52,15 @@ export interface Operations {
     title: string;
     /** How often it should run, in seconds. */
     everySeconds: number;
-    last?: { at: string; outcome: 'good' | 'findings' | 'failed'; messages: readonly string[] };
+    /** The next planned time. Absent if no scheduler has taken up the job. */
+    next?: string;
+    /** The duration is only known if a scheduler ran the job. */
+    last?: {
+      at: string;
+      outcome: 'good' | 'findings' | 'failed';
+      messages: readonly string[];
+      milliseconds?: number;
+    };
     /** Whether the last good result is older than it should be. */
     late: boolean;
   }[];

@@ -1,7 +1,7 @@
 import type { ScheduleOptions } from './options.ts';
 import { markFile } from './owned-files.ts';
 import { escapeForCron, quoteForShell } from './quote.ts';
-import { argumentsOf, TIMERS } from './timers.ts';
+import { timerArguments } from './timers.ts';
 
 /** The search path of the commands. cron's own is `/usr/bin:/bin`, without the usual places of psql, rsync or docker. */
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -13,9 +13,9 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
  * @param system whether each line has the name of the user, as the files in /etc/cron.d have
  */
 export function renderCrontab(options: ScheduleOptions, system: boolean): string {
-  const { dir, program, user, passphraseFile, mailTo = 'root' } = options;
-  const lines = TIMERS.flatMap((timer) => {
-    const words = [...program, '--dir', dir, ...argumentsOf(timer, options)].map(quoteForShell);
+  const { dir, program, user, passphraseFile, mailTo = 'root', timers } = options;
+  const lines = timers.flatMap((timer) => {
+    const words = [...program, '--dir', dir, ...timerArguments(timer)].map(quoteForShell);
     const fields = system ? `${timer.cron} ${user}` : timer.cron;
     return [`# ${timer.why}`, `${fields} ${escapeForCron(words.join(' '))} >/dev/null`];
   });

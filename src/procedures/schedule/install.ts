@@ -10,6 +10,7 @@ import { applyChanges, type FilePlan, planFiles, type ScheduledFile } from './ow
 import { quoteForShell } from './quote.ts';
 import { listWritable } from './sandbox.ts';
 import { isUnitOf, listEnabled, renderUnits } from './systemd.ts';
+import { plannedTimers } from './timers.ts';
 
 /** The directory in which each scheduler reads the files of the machine. */
 export const SCHEDULER_DIRECTORIES: Readonly<Record<Scheduler, string>> = {
@@ -41,7 +42,8 @@ export function scheduleOptions(settings: Settings, choices: ScheduleChoices): S
   const owner = choices.user ?? findOwner(settings.dir);
   const options: ScheduleOptions = {
     dir: settings.dir,
-    maxAgeHours: settings.backup.maxAgeHours,
+    timers: plannedTimers(settings),
+    jitterSeconds: settings.schedule.jitterSeconds,
     name,
     program: [process.execPath, fileURLToPath(new URL('bin/idkit.js', ownDirectory()))],
     user: owner,
@@ -73,6 +75,7 @@ function check(flag: string, value: string, pattern: RegExp, expected: string): 
 
 /** Renders the text that `idkit schedule` prints: a crontab for `crontab -e`, or every unit with its path. */
 export function renderSchedule(settings: Settings, scheduler: Scheduler, options: ScheduleOptions): string {
+  checkTimers(options);
   if (scheduler === 'cron') {
     return `# idkit: timers for ${settings.dir}. Install them with crontab -e as the user ${options.user}.\n${renderCrontab(options, false)}`;
   }
@@ -104,7 +107,10 @@ export function installSchedule(
   work: { into?: string; remove?: boolean; plan?: boolean },
 ): InstallResult {
   const { into = SCHEDULER_DIRECTORIES[scheduler], remove = false } = work;
-  if (!remove) checkUser(scheduler, options);
+  if (!remove) {
+    checkTimers(options);
+    checkUser(scheduler, options);
+  }
   const files = remove ? [] : renderFiles(settings, scheduler, options);
   const matches = scheduler === 'cron' ? (name: string) => name === options.name : isUnitOf(options.name);
   const plan: FilePlan = { into, dir: settings.dir, files, matches };
@@ -121,6 +127,14 @@ export function installSchedule(
     files,
     next: remove ? afterRemoval(scheduler) : afterInstallation(scheduler, options),
   };
+}
+
+/** @throws IDKIT_SETTING without a job */
+function checkTimers({ timers }: ScheduleOptions): void {
+  if (timers.length > 0) return;
+  throw new IdkitError('IDKIT_SETTING', 'the schedule has no job', {
+    hints: ['set schedule.enabled to true, and the times of at least one job, in idkit.yaml'],
+  });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ScheduledFile } from './owned-files.ts';
+import type { PlannedTimer } from './timers.ts';
 
 /** Who runs the schedule: systemd, or cron. */
 export type Scheduler = 'systemd' | 'cron';
@@ -21,8 +22,10 @@ export interface ScheduleOptions {
   passphraseFile: string;
   /** The address that gets a mail about each failure. Undefined: systemd only writes to its journal. */
   mailTo: string | undefined;
-  /** The age in hours at which `verify` reports a backup as too old. */
-  maxAgeHours: number;
+  /** The jobs that timers start. */
+  timers: readonly PlannedTimer[];
+  /** The time in seconds by which a timer may be late, so that not all platforms begin in the same second. */
+  jitterSeconds: number;
   /** Whether systemd also gets a unit for `serve`. */
   withService: boolean;
 }

@@ -1,9 +1,10 @@
 import type { Settings } from '../../config/index.ts';
+import { renderCalendars } from './calendar.ts';
 import type { ScheduleOptions } from './options.ts';
 import { markFile, type ScheduledFile } from './owned-files.ts';
 import { escapeForUnit, quoteForExec } from './quote.ts';
 import { renderSandbox } from './sandbox.ts';
-import { argumentsOf, TIMERS, type Timer } from './timers.ts';
+import { type PlannedTimer, timerArguments } from './timers.ts';
 
 /** Seconds that `serve` gets to finish its last requests, in addition to `listen.drainSeconds`. */
 const STOP_SECONDS = 60;
@@ -13,15 +14,15 @@ const FINAL_EXITS = '2 12 13 14';
 
 /** Renders every unit: the service, a service and a timer for each procedure, and the unit that reports failures. */
 export function renderUnits(settings: Settings, options: ScheduleOptions): readonly ScheduledFile[] {
-  const { name, dir } = options;
+  const { name, dir, timers } = options;
   const units = [
     ...(options.withService ? [[`${name}.service`, renderService(settings, options)] as const] : []),
-    ...TIMERS.flatMap((timer, index) => [
+    ...timers.flatMap((timer, index) => [
       [
         `${name}-${timer.id}.service`,
-        renderProcedure(settings, options, timer, TIMERS.slice(0, index)),
+        renderProcedure(settings, options, timer, timers.slice(0, index)),
       ] as const,
-      [`${name}-${timer.id}.timer`, renderTimer(timer)] as const,
+      [`${name}-${timer.id}.timer`, renderTimer(timer, options)] as const,
     ]),
     [`${name}-failure@.service`, renderFailure(options)] as const,
   ];
@@ -30,13 +31,15 @@ export function renderUnits(settings: Settings, options: ScheduleOptions): reado
 
 /** Returns whether a file can be a unit of a schedule with this name, in this or in an earlier version of idkit. */
 export function isUnitOf(name: string): (file: string) => boolean {
-  const pattern = new RegExp(`^${name}(-(backup-[a-z]+|verify|drill|failure@))?\\.(service|timer)$`);
+  const pattern = new RegExp(
+    `^${name}(-(backup-[a-z]+|verify|mirror|retention|drill|failure@))?\\.(service|timer)$`,
+  );
   return (file) => pattern.test(file);
 }
 
 /** Returns the units that an operator enables. The timers start the other ones. */
-export function listEnabled({ name, withService }: ScheduleOptions): readonly string[] {
-  return [...(withService ? [`${name}.service`] : []), ...TIMERS.map(({ id }) => `${name}-${id}.timer`)];
+export function listEnabled({ name, withService, timers }: ScheduleOptions): readonly string[] {
+  return [...(withService ? [`${name}.service`] : []), ...timers.map(({ id }) => `${name}-${id}.timer`)];
 }
 
 function renderService(settings: Settings, options: ScheduleOptions): readonly string[] {
@@ -70,8 +73,8 @@ function renderService(settings: Settings, options: ScheduleOptions): readonly s
 function renderProcedure(
   settings: Settings,
   options: ScheduleOptions,
-  timer: Timer,
-  earlier: readonly Timer[],
+  timer: PlannedTimer,
+  earlier: readonly PlannedTimer[],
 ): readonly string[] {
   const { name, user, passphraseFile, withService } = options;
   // After downtime, systemd starts all missed services together, and they need the lock of the backup root.
@@ -90,19 +93,22 @@ function renderProcedure(
     '# Only this unit can read the passphrase, from a copy that systemd makes of the file.',
     `LoadCredential=passphrase:${escapeForUnit(passphraseFile)}`,
     'Environment=IDKIT_BACKUP_PASSPHRASE_FILE=%d/passphrase',
-    `ExecStart=${commandLine(options, argumentsOf(timer, options))}`,
+    `ExecStart=${commandLine(options, timerArguments(timer))}`,
+    '# Only the scheduler gets SIGTERM, and ends its command.',
+    'KillMode=mixed',
     'Nice=10',
     ...cacheLines(options),
     ...renderSandbox(settings, options),
   ];
 }
 
-function renderTimer({ why, calendar }: Timer): readonly string[] {
+function renderTimer({ why, cron }: PlannedTimer, { jitterSeconds }: ScheduleOptions): readonly string[] {
   return [
     '[Unit]',
     `Description=idkit: ${escapeForUnit(why)}`,
     '[Timer]',
-    `OnCalendar=${calendar}`,
+    ...renderCalendars(cron).map((calendar) => `OnCalendar=${calendar}`),
+    ...(jitterSeconds === 0 ? [] : [`RandomizedDelaySec=${jitterSeconds}`]),
     'Persistent=true',
     '[Install]',
     'WantedBy=timers.target',

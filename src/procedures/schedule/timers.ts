@@ -1,66 +1,58 @@
-/** One timer. Times are UTC. */
+import { type JobId, type PlannedJob, plannedJobs, type Settings } from '../../config/index.ts';
+
+/** What a job of the schedule runs. */
 export interface Timer {
-  id: string;
+  id: JobId;
   /** The arguments after the name of the program and `--dir`. `argumentsOf` replaces `MAX_AGE`. */
   arguments: readonly string[];
-  /** The fields minute, hour, day of month, month and day of week. */
-  cron: string;
-  /** systemd's OnCalendar expression. */
-  calendar: string;
   why: string;
 }
 
 /** Stands for the setting `backup.maxAgeHours`. */
 const MAX_AGE = '{maxAge}';
 
-/** Database and realms are backed up daily, configuration and environment weekly. A drill runs monthly. */
-export const TIMERS: readonly Timer[] = [
-  {
-    id: 'backup-database',
+const TIMERS: Readonly<Record<JobId, Omit<Timer, 'id'>>> = {
+  'backup-database': {
     arguments: ['backup', '--only', 'database,env'],
-    cron: '0 2 * * *',
-    calendar: '*-*-* 02:00:00 UTC',
-    why: 'database backup, daily at 02:00 UTC, with the environment so that the set can be restored',
+    why: 'database backup, with the environment so that the set can be restored',
   },
-  {
-    id: 'backup-realms',
-    arguments: ['backup', '--only', 'realms'],
-    cron: '30 2 * * *',
-    calendar: '*-*-* 02:30:00 UTC',
-    why: 'realm export, daily at 02:30 UTC',
-  },
-  {
-    id: 'backup-config',
+  'backup-realms': { arguments: ['backup', '--only', 'realms'], why: 'realm export' },
+  'backup-config': {
     arguments: ['backup', '--only', 'config'],
-    cron: '0 3 * * 0',
-    calendar: 'Sun *-*-* 03:00:00 UTC',
-    why: 'configuration archive, weekly, 4 versions kept',
+    why: 'configuration archive, of which backup.keepVersions versions are kept',
   },
-  {
-    id: 'backup-env',
+  'backup-env': {
     arguments: ['backup', '--only', 'env'],
-    cron: '15 3 * * 0',
-    calendar: 'Sun *-*-* 03:15:00 UTC',
-    why: 'encrypted environment file, weekly, off-site through the mirror, 4 versions kept',
+    why: 'encrypted environment file, off-site through the mirror, of which backup.keepVersions versions are kept',
   },
-  {
-    id: 'verify',
+  verify: {
     arguments: ['verify', '--latest', '--max-age', MAX_AGE],
-    cron: '0 4 * * *',
-    calendar: '*-*-* 04:00:00 UTC',
-    why: 'check that the newest backup is intact and not too old, daily',
+    why: 'check that the newest backup is intact and not too old',
   },
-  {
-    id: 'drill',
-    arguments: ['verify', '--latest', '--drill'],
-    cron: '0 5 1 * *',
-    calendar: '*-*-01 05:00:00 UTC',
-    why: 'backup verification and test restore, monthly',
-  },
-];
+  mirror: { arguments: ['backups', 'mirror'], why: 'copy of the backup root to the mirror' },
+  retention: { arguments: ['backups', 'prune', '--yes'], why: 'deletion of expired sets' },
+  drill: { arguments: ['verify', '--latest', '--drill'], why: 'backup verification and test restore' },
+};
 
-/** Returns the arguments of a timer's command line after the name of the program and `--dir`. */
+/** Returns what a job runs. */
+export function timerOf(id: JobId): Timer {
+  return { id, ...TIMERS[id] };
+}
+
+/** A timer with its times. */
+export type PlannedTimer = Timer & PlannedJob;
+
+/** Returns the timers of the jobs that the settings switch on. */
+export function plannedTimers(settings: Settings): readonly PlannedTimer[] {
+  return plannedJobs(settings).map((job) => ({ ...job, ...timerOf(job.id) }));
+}
+
+/** Returns the arguments with which a timer starts its job. */
+export function timerArguments({ id }: Pick<Timer, 'id'>): readonly string[] {
+  return ['schedule', 'run', '--once', '--job', id, '--quiet'];
+}
+
+/** Returns the arguments of a job's command after the name of the program and `--dir`. */
 export function argumentsOf(timer: Timer, { maxAgeHours }: { maxAgeHours: number }): readonly string[] {
-  const words = timer.arguments.map((word) => (word === MAX_AGE ? `${maxAgeHours}h` : word));
-  return [...words, '--quiet'];
+  return timer.arguments.map((word) => (word === MAX_AGE ? `${maxAgeHours}h` : word));
 }

@@ -2,14 +2,16 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Settings } from '../../config/index.ts';
-import { TIMERS } from '../schedule/timers.ts';
-import { nextCronTime } from './cron-time.ts';
+import { findHolders, nextCronTime, type Settings } from '../../config/index.ts';
+import type { JobOverview } from '../schedule/run/overview.ts';
+import { schedulerLock } from '../schedule/run/scheduler.ts';
+import { plannedTimers } from '../schedule/timers.ts';
+
 import { finding, type Judgement, warning } from './judge.ts';
 
 /** A procedure that a timer or cron line runs. */
 export interface ScheduledRun {
-  procedure: 'backup' | 'verify' | 'drill';
+  procedure: 'backup' | 'verify' | 'drill' | 'mirror' | 'retention';
   /** The next run: ISO 8601, UTC. Absent if the timer is not active. */
   next?: string;
   /** The unit, or the file of the cron line. */
@@ -18,9 +20,12 @@ export interface ScheduledRun {
   failed?: string;
 }
 
-/** The next runs, and where they were read. `none`: no timer was found, so they are those that `idkit schedule` prints. */
+/**
+ * The next runs, and where they were read. `running`: `idkit schedule run` runs them. `none`: no timer was found, so they
+ * are those that `idkit schedule` prints.
+ */
 export interface FoundSchedule {
-  source: 'installed' | 'none';
+  source: 'installed' | 'running' | 'none';
   runs: readonly ScheduledRun[];
 }
 
@@ -44,30 +49,43 @@ export const SYSTEM_SOURCES: ScheduleSources = {
   },
 };
 
-/** Finds the timers and cron lines that run procedures for this platform. @param now Unix time in milliseconds */
+/**
+ * Finds what runs procedures for this platform: timers, cron lines, or `idkit schedule run`.
+ *
+ * @param now Unix time in milliseconds
+ */
 export async function findSchedule(
-  { dir }: Pick<Settings, 'dir'>,
+  settings: Settings,
   now: number,
   sources: ScheduleSources = SYSTEM_SOURCES,
 ): Promise<FoundSchedule> {
+  const { dir } = settings;
   const installed = [...(await findTimers(dir, sources)), ...(await findCronLines(dir, now, sources))];
   if (installed.length > 0) return { source: 'installed', runs: installed };
-  const planned = TIMERS.map(({ id, arguments: words, cron }): ScheduledRun => {
+  const [scheduler] = await findHolders(schedulerLock(dir));
+  const planned = plannedTimers(settings).map(({ id, cron }): ScheduledRun => {
     const next = nextCronTime(cron, now, 'UTC');
     return {
-      procedure: procedureOf(words.join(' ')) ?? 'backup',
-      place: id,
+      procedure: procedureOfJob(id) ?? 'backup',
+      place:
+        scheduler === undefined ? id : `${scheduler.command}, process ${scheduler.pid} on ${scheduler.host}`,
       ...(next === undefined ? {} : { next: new Date(next).toISOString() }),
     };
   });
-  return { source: 'none', runs: planned };
+  return { source: scheduler === undefined ? 'none' : 'running', runs: planned };
 }
 
 /** Returns the procedure that a command line of idkit runs. */
 function procedureOf(command: string): ScheduledRun['procedure'] | undefined {
+  const [, job] = /\sschedule run\s(?:.*\s)?--job[ =]([a-z-]+)/.exec(command) ?? [];
+  if (job !== undefined) return procedureOfJob(job);
   const [, word] = /(?:^|\s)(backup|verify|drill)(?:\s|$)/.exec(command) ?? [];
   if (word === 'verify' && /\s--drill(?:\s|$)/.test(command)) return 'drill';
   return word as ScheduledRun['procedure'] | undefined;
+}
+
+function procedureOfJob(job: string): ScheduledRun['procedure'] | undefined {
+  return (['backup', 'verify', 'drill', 'mirror', 'retention'] as const).find((name) => job.startsWith(name));
 }
 
 /** True if a command line runs idkit for this platform. Without `--dir`, it is assumed to. */
@@ -186,6 +204,21 @@ function parseCrontab(
   return runs;
 }
 
+/** Judges the results of the jobs. Those of backups, verifications and drills have their own names. */
+export function judgeJobs(jobs: readonly JobOverview[]): readonly Judgement[] {
+  return jobs.flatMap(({ job, last, goodAt, overdue }) => {
+    const since = goodAt === undefined ? 'it never ended well' : `it ended well last at ${goodAt}`;
+    const why = last?.message === undefined ? '' : `; its last run: ${last.message}`;
+    const isPlain = job === 'mirror' || job === 'retention';
+    return [
+      ...(overdue ? [finding('JOB_OVERDUE', `the job ${job} is overdue: ${since}${why}`)] : []),
+      ...(isPlain && last !== undefined && last.outcome !== 'good'
+        ? [finding('JOB_FAILED', `the last run of the job ${job} at ${last.at} was not good${why}`)]
+        : []),
+    ];
+  });
+}
+
 /** Judges the installed timers. Another machine or an orchestrator may run the backups, so none is a warning. */
 export function judgeSchedule({ source, runs }: FoundSchedule): readonly Judgement[] {
   const failed = runs.flatMap(({ place, failed: why }) =>
@@ -199,12 +232,12 @@ export function judgeSchedule({ source, runs }: FoundSchedule): readonly Judgeme
         ],
   );
   const active = runs.some(({ procedure, next }) => procedure === 'backup' && next !== undefined);
-  if (source === 'installed' && active) return failed;
+  if (source !== 'none' && active) return failed;
   return [
     ...failed,
     warning(
       'SCHEDULE_MISSING',
-      'no active timer and no cron line for a backup of this platform was found; idkit schedule prints them',
+      'nothing runs the backups of this platform: no active timer, no cron line and no idkit schedule run was found; idkit schedule install --systemd or --cron installs timers',
     ),
   ];
 }

@@ -1,5 +1,5 @@
 import { listRootMetrics, openRootReader, type RootMetric, UNREADABLE_ROOT } from '../../backupset/index.ts';
-import type { Settings } from '../../config/index.ts';
+import { plannedJobs, type Settings } from '../../config/index.ts';
 import { isResponsive } from '../responsive.ts';
 import type { StatusReport } from './report.ts';
 
@@ -98,8 +98,9 @@ export async function renderStatusMetrics(
 ): Promise<string> {
   const { root, maxAgeHours } = settings.backup;
   const figures = (await isResponsive(root)) ? await openRootReader(root).read(now) : UNREADABLE_ROOT;
+  const jobs = plannedJobs(settings).map(({ id }) => id);
   const metrics = [
-    ...listRootMetrics({ maxAgeSeconds: maxAgeHours * 3600 }).map(({ name, help, values }) => ({
+    ...listRootMetrics({ maxAgeSeconds: maxAgeHours * 3600, jobs }).map(({ name, help, values }) => ({
       name,
       help,
       values: values(figures),

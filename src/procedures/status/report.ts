@@ -1,5 +1,6 @@
 import type { Component } from '../../platform/index.ts';
 import type { ProcedureResult } from '../run.ts';
+import type { JobOverview } from '../schedule/run/overview.ts';
 import type { FoundCertificate } from './find-certificates.ts';
 import type { DiskRow } from './find-disk.ts';
 import type { FoundSchedule } from './find-schedule.ts';
@@ -53,6 +54,8 @@ export interface StatusReport extends ProcedureResult {
   lastVerify?: { name: string; at: string; verdict: string; by: 'backup' | 'verify' };
   lastDrill?: { name: string; at: string; outcome: 'good' | 'findings' | 'failed' };
   schedule: FoundSchedule;
+  /** The jobs of the schedule with their last results. */
+  jobs: readonly JobOverview[];
   /** The themes in `config/themes`. A theme with an error is not usable. */
   themes: readonly { name: string; usable: boolean }[];
   disks: readonly DiskRow[];

@@ -3,10 +3,11 @@ import type { StoreStatus } from '../../platform/index.ts';
 import { openPlatform } from '../../platform/open.ts';
 import { checkDefined, checkPlatform } from '../platform.ts';
 import type { ProcedureOptions } from '../run.ts';
+import { listJobs } from '../schedule/run/overview.ts';
 import { findCertificates, judgeCertificates } from './find-certificates.ts';
 import { findDisks, judgeDisks } from './find-disk.ts';
 import { findMetrics } from './find-metrics.ts';
-import { findSchedule, judgeSchedule } from './find-schedule.ts';
+import { findSchedule, judgeJobs, judgeSchedule } from './find-schedule.ts';
 import { type Judgement, settle, warning } from './judge.ts';
 import { type BackupFacts, findLastVerify, findNewest, judgeBackups } from './judge-backups.ts';
 import { judgeRealms, judgeRenewals, judgeSweeps } from './judge-realms.ts';
@@ -49,6 +50,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     note: (message) => options.reporter.note(message),
   });
   const schedule = await findSchedule(settings, now);
+  const jobs = await listJobs(settings, now);
   const themes = await findThemes(settings);
   const judgements = [
     ...health.judgements,
@@ -58,6 +60,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     ...backups.judgements,
     ...(backups.judgements.length === 0 ? judgeBackups(backups.value, settings, now) : []),
     ...judgeSchedule(schedule),
+    ...judgeJobs(jobs),
     ...(await judgeRestores(settings)),
     ...judgeDisks(disks),
     ...judgeCertificates(certificates, now),
@@ -88,6 +91,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     realms,
     ...describeBackups(backups.value),
     schedule,
+    jobs,
     themes: themes.value.map(({ name, usable }) => ({ name, usable })),
     disks: disks.disks,
     certificates: certificates.map(({ place, expiresAt }) => ({ place, expiresAt })),

@@ -12,7 +12,7 @@ import {
   restoreOptions,
 } from '../../procedures/platform.ts';
 
-const LIMITS = { maxAgeSeconds: 26 * 3600 };
+const LIMITS = { maxAgeSeconds: 26 * 3600, jobs: ['verify', 'mirror'] };
 
 async function backedUp(t: Parameters<typeof makePlatform>[0]) {
   const platform = await makePlatform(t);

@@ -56,7 +56,10 @@ test('reports the service, its database, its traffic, and what is missing, witho
   assert.ok(state.traffic.at(-1).logins + (state.traffic.at(-2)?.logins ?? 0) >= 1);
   assert.deepEqual(state.backups.overview, { sets: [], more: 0, unfinished: 0, last: {} });
   assert.equal(state.backups.restore, undefined);
-  assert.ok(state.schedule.every(({ late }: { late: boolean }) => late));
+  // Nobody has taken up the deletion of expired sets, whose results no set shows.
+  assert.ok(
+    state.schedule.every(({ id, late }: { id: string; late: boolean }) => late === (id !== 'retention')),
+  );
   assert.deepEqual(
     state.alerts.map(({ name }: { name: string }) => name),
     ['BackupMissing'],

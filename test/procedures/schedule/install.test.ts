@@ -60,7 +60,7 @@ describe('schedule install', () => {
     assert.deepEqual(changesOf(install('systemd', { plan: true })), ['create']);
     assert.deepEqual(readdirSync(into), []);
     const first = install('systemd');
-    assert.deepEqual(readdirSync(into).length, 14);
+    assert.deepEqual(readdirSync(into).length, 16);
     assert.deepEqual(changesOf(first), ['create']);
     assert.deepEqual(changesOf(install('systemd')), ['keep']);
     const mailed = install('systemd', {}, { user: USER, mailTo: 'ops@example.org' });
@@ -130,7 +130,7 @@ describe('schedule install', () => {
       { into, remove: true },
     );
     assert.deepEqual(foreign.changes, []);
-    assert.equal(readdirSync(into).length, 14);
+    assert.equal(readdirSync(into).length, 16);
   });
 
   it('installs a second platform of the same machine under another name', async (t) => {
@@ -141,7 +141,7 @@ describe('schedule install', () => {
     const options = scheduleOptions(two.settings, choices);
     assert.equal(options.passphraseFile, '/etc/idkit-test/passphrase');
     installSchedule(two.settings, 'systemd', options, { into: one.into });
-    assert.equal(readdirSync(one.into).length, 28);
+    assert.equal(readdirSync(one.into).length, 32);
     one.install('systemd', { remove: true });
     assert.ok(readdirSync(one.into).every((name) => name.startsWith('idkit-test')));
   });
@@ -165,7 +165,7 @@ describe('schedule install', () => {
     };
     systemctl('enable');
     assert.throws(() => work(true), { code: 'IDKIT_USAGE', message: /idkit\.service are enabled/ });
-    assert.equal(readdirSync(system).filter((name) => name.startsWith('idkit')).length, 14);
+    assert.equal(readdirSync(system).filter((name) => name.startsWith('idkit')).length, 16);
     systemctl('disable');
     assert.deepEqual(changesOf(work(true)), ['remove']);
     assert.deepEqual(
@@ -179,7 +179,7 @@ describe('schedule install', () => {
     assert.deepEqual(changesOf(install('cron')), ['create']);
     const text = readFileSync(join(into, 'idkit'), 'utf8');
     const jobs = text.split('\n').filter((line) => /^[\d*]/.test(line));
-    assert.equal(jobs.length, 6);
+    assert.equal(jobs.length, 7);
     for (const line of jobs)
       assert.match(line, new RegExp(`^(\\S+ ){5}${USER} /\\S+ /\\S+idkit\\.js --dir `));
     assert.deepEqual(changesOf(install('cron', { remove: true })), ['remove']);

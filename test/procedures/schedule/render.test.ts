@@ -5,13 +5,14 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { initPlatform, loadSettings, type Settings } from '../../../src/config/index.ts';
+import { initPlatform, loadSettings, nextCronTime, type Settings } from '../../../src/config/index.ts';
 import {
   installSchedule,
   renderSchedule,
   type ScheduleChoices,
   scheduleOptions,
 } from '../../../src/procedures/index.ts';
+import { renderCalendars } from '../../../src/procedures/schedule/calendar.ts';
 import { PROGRAM, spawnService } from '../../program.ts';
 import { makeDirectory, PASSPHRASE } from '../platform.ts';
 
@@ -34,19 +35,20 @@ function print(settings: Settings, format: 'cron' | 'systemd', choices: Schedule
 }
 
 describe('schedule', () => {
-  it('prints cron lines for the database, realms, configuration, environment, verify and drill', async (t) => {
+  it('prints cron lines for the database, realms, configuration, environment, verify, retention and drill', async (t) => {
     const settings = await loadSettings({ dir: await makeDirectory(t, 'schedule'), env: {} });
     const text = print(settings, 'cron');
     const jobs = text.split('\n').filter((line) => /^[\d*]/.test(line));
     assert.deepEqual(
       jobs.map((line) => line.replace(/^((?:\S+ ){5}).*?--dir \S+ /, '$1')),
       [
-        '0 2 * * * backup --only database,env --quiet >/dev/null',
-        '30 2 * * * backup --only realms --quiet >/dev/null',
-        '0 3 * * 0 backup --only config --quiet >/dev/null',
-        '15 3 * * 0 backup --only env --quiet >/dev/null',
-        '0 4 * * * verify --latest --max-age 26h --quiet >/dev/null',
-        '0 5 1 * * verify --latest --drill --quiet >/dev/null',
+        '0 2 * * * schedule run --once --job backup-database --quiet >/dev/null',
+        '30 2 * * * schedule run --once --job backup-realms --quiet >/dev/null',
+        '0 3 * * 0 schedule run --once --job backup-config --quiet >/dev/null',
+        '15 3 * * 0 schedule run --once --job backup-env --quiet >/dev/null',
+        '0 4 * * * schedule run --once --job verify --quiet >/dev/null',
+        '45 3 * * * schedule run --once --job retention --quiet >/dev/null',
+        '0 5 1 * * schedule run --once --job drill --quiet >/dev/null',
       ],
     );
     for (const line of ['CRON_TZ=UTC', 'SHELL=/bin/sh', 'MAILTO=root'])
@@ -63,7 +65,7 @@ describe('schedule', () => {
     await writeFile(passphraseFile, `${PASSPHRASE.reveal()}\n`, { mode: 0o600 });
     const settings = await loadSettings({ dir, env: {} });
     const { variables, commands } = readCrontab(print(settings, 'cron', { passphraseFile }));
-    assert.equal(commands.length, 6);
+    assert.equal(commands.length, 7);
     // cron itself sets these variables, and those of the crontab.
     const env = { HOME: base, LOGNAME: 'nobody', PATH: '/usr/bin:/bin', ...variables };
     for (const command of commands) {
@@ -106,7 +108,7 @@ describe('schedule', () => {
         { ...options, program: [node, PROGRAM] },
         { into },
       );
-      assert.equal(changes.length, 14);
+      assert.equal(changes.length, 16);
       const files = changes.map(({ file }) => file);
       const verified = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], {
         encoding: 'utf8',
@@ -120,7 +122,7 @@ describe('schedule', () => {
     const dir = await makeDirectory(t, 'units');
     const text = print(await loadSettings({ dir, env: {} }), 'systemd', { user: 'idkit' });
     const services = unitsOf(text).filter(([name]) => /^idkit(-(?!failure).*)?\.service$/.test(name));
-    assert.equal(services.length, 7);
+    assert.equal(services.length, 8);
     for (const [name, unit] of services) {
       assert.match(unit, /^User=idkit$/m, name);
       assert.match(unit, /^ExecStart=\/\S+ \/\S+\/bin\/idkit\.js --dir \/\S+ [a-z]+/m, name);
@@ -157,10 +159,52 @@ describe('schedule', () => {
     const settings = await loadSettings({ dir: await makeDirectory(t, 'schedule'), env: {} });
     const text = print(settings, 'systemd');
     const calendars = [...text.matchAll(/^OnCalendar=(.*)$/gm)].map(([, calendar]) => calendar);
-    assert.equal(calendars.length, 6);
+    assert.equal(calendars.length, 7);
     assert.ok(calendars.every((calendar) => calendar?.endsWith(' UTC')));
     assert.equal(calendars[0], '*-*-* 02:00:00 UTC');
-    assert.equal([...text.matchAll(/^Persistent=true$/gm)].length, 6);
+    assert.equal([...text.matchAll(/^Persistent=true$/gm)].length, 7);
+  });
+
+  it('renders the times of idkit.yaml for systemd, which agrees with cron on them', async (t) => {
+    const skip = missing('systemd-analyze');
+    if (skip !== undefined) return t.skip(skip);
+    const now = Date.parse('2026-11-25T10:00:30Z');
+    const expressions = [
+      '5,35 */6 1-7,31 jan-mar *',
+      '0 0 29 2 *',
+      '@weekly',
+      '0 2 13 * fri',
+      '* * * * 0-2,7',
+    ];
+    for (const expression of expressions) {
+      const times = renderCalendars(expression).map((calendar) => {
+        const argv = ['calendar', `--base-time=@${now / 1000}`, calendar];
+        const ended = spawnSync('systemd-analyze', argv, {
+          encoding: 'utf8',
+          env: { ...process.env, TZ: 'UTC' },
+        });
+        const [, next] = /Next elapse: \w+ (\S+ \S+) UTC/.exec(ended.stdout) ?? [];
+        return Date.parse(`${next?.replace(' ', 'T')}Z`);
+      });
+      assert.equal(Math.min(...times), nextCronTime(expression, now, 'UTC'), expression);
+    }
+  });
+
+  it('leaves out the jobs that idkit.yaml switches off, and refuses a schedule without one', async (t) => {
+    const dir = await makeDirectory(t, 'schedule');
+    initPlatform(dir, { env: {} });
+    const timers = async (yaml: string) => {
+      await writeFile(join(dir, 'idkit.yaml'), yaml);
+      const text = print(await loadSettings({ dir, env: {} }), 'systemd', { user: 'idkit' });
+      return unitsOf(text).flatMap(([name]) => (name.endsWith('.timer') ? [name] : []));
+    };
+    const some = 'schedule: { realms: "off", config: "off", env: "off", retention: "off", drill: "off" }\n';
+    assert.deepEqual(await timers(some), ['idkit-backup-database.timer', 'idkit-verify.timer']);
+    assert.ok((await timers('backup: { mirror: /mnt/m }\n')).includes('idkit-mirror.timer'));
+    await assert.rejects(timers('schedule: { enabled: false }\n'), {
+      code: 'IDKIT_SETTING',
+      message: 'the schedule has no job',
+    });
   });
 
   it('orders the services, so that services that systemd starts together run one after the other', async (t) => {
@@ -169,7 +213,7 @@ describe('schedule', () => {
     const units = unitsOf(text).filter(([name]) => name.endsWith('.service') && !name.includes('failure'));
     const names = units.map(([name]) => name);
     const orders = units.slice(1).map(([, unit]) => /^After=(.*)$/m.exec(unit)?.[1]);
-    assert.equal(names.length, 6);
+    assert.equal(names.length, 7);
     assert.deepEqual(
       orders,
       names.slice(1).map((_, index) => names.slice(0, index + 1).join(' ')),

@@ -36,6 +36,7 @@ test('finds the lines that idkit schedule prints in the files of cron, and ignor
       'backup 2026-11-29T03:00:00.000Z',
       'backup 2026-11-29T03:15:00.000Z',
       'verify 2026-11-26T04:00:00.000Z',
+      'retention 2026-11-26T03:45:00.000Z',
       'drill 2026-12-01T05:00:00.000Z',
     ],
   );
@@ -68,7 +69,7 @@ ExecMainStatus=0
   };
   const run: ScheduleSources['run'] = async (program, args) =>
     program === 'systemctl' && args[0] === '--system' ? units[args.at(-1)!] : undefined;
-  const found = await findSchedule({ dir }, NOW, { cronFiles: [], run });
+  const found = await findSchedule(await loadSettings({ dir, env: {} }), NOW, { cronFiles: [], run });
   assert.deepEqual(found, {
     source: 'installed',
     runs: [
@@ -87,7 +88,8 @@ ExecMainStatus=0
 });
 
 test('shows the times of the table and warns if no timer is installed', async (t) => {
-  const found = await findSchedule({ dir: await makeDirectory(t, 'timers') }, NOW, NOTHING);
+  const settings = await loadSettings({ dir: await makeDirectory(t, 'timers'), env: {} });
+  const found = await findSchedule(settings, NOW, NOTHING);
   assert.equal(found.source, 'none');
   assert.equal(found.runs[0]?.next, '2026-11-26T02:00:00.000Z');
   assert.deepEqual(

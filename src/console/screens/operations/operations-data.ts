@@ -62,7 +62,13 @@ export interface Operations {
     id: string;
     title: string;
     everySeconds: number;
-    last?: { at: string; outcome: 'good' | 'findings' | 'failed'; messages: readonly string[] };
+    next?: string;
+    last?: {
+      at: string;
+      outcome: 'good' | 'findings' | 'failed';
+      messages: readonly string[];
+      milliseconds?: number;
+    };
     late: boolean;
   }[];
   traffic: readonly Minute[];

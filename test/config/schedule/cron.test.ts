@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { nextCronTime } from '../../../src/procedures/status/cron-time.ts';
+import { nextCronTime } from '../../../src/config/schedule/cron.ts';
 
 // A Wednesday.
 const NOW = Date.parse('2026-11-25T10:00:30Z');

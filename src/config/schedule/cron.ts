@@ -24,35 +24,89 @@ const FIELDS: readonly { from: number; to: number; names?: readonly string[]; fi
   { from: 0, to: 7, names: WEEKDAYS, first: 0 },
 ];
 
+/** The times that a cron expression matches. */
+export interface CronTimes {
+  /** In ascending order. */
+  minutes: readonly number[];
+  /** In ascending order. */
+  hours: readonly number[];
+  days: ReadonlySet<number>;
+  months: ReadonlySet<number>;
+  /** 0 is Sunday. */
+  weekdays: ReadonlySet<number>;
+  /** Whether the expression restricts the day of the month. */
+  restrictsDay: boolean;
+  /** Whether the expression restricts the day of the week. If it restricts both days, one of them is enough. */
+  restrictsWeekday: boolean;
+}
+
 /**
- * Returns the first time after `now` that a cron expression matches (crontab(5)), or undefined for an expression that
- * is not valid or never matches. Times are Unix times in milliseconds.
+ * Parses a cron expression (crontab(5)): five fields, or a shortcut such as `@daily`. Returns undefined if it is not
+ * valid.
+ */
+export function parseCron(expression: string): CronTimes | undefined {
+  const fields = (SHORTCUTS[expression] ?? expression).trim().split(/\s+/);
+  const [minutes, hours, days, months, weekdays] = fields.map((field, index) =>
+    readField(field, FIELDS[index]),
+  );
+  if (fields.length !== 5 || !minutes || !hours || !days || !months || !weekdays) return undefined;
+  if (weekdays.delete(7)) weekdays.add(0);
+  return {
+    minutes: [...minutes].sort((a, b) => a - b),
+    hours: [...hours].sort((a, b) => a - b),
+    days,
+    months,
+    weekdays,
+    restrictsDay: !fields[2]!.startsWith('*'),
+    restrictsWeekday: !fields[4]!.startsWith('*'),
+  };
+}
+
+/**
+ * Returns the first time after `now` that a cron expression matches, or undefined for an expression that is not valid or
+ * never matches. Times are Unix times in milliseconds.
  *
- * @param expression five fields, or a shortcut such as `@daily`
  * @param zone the time zone of the fields: UTC, or the one of this machine
  */
 export function nextCronTime(expression: string, now: number, zone: 'UTC' | 'local'): number | undefined {
-  const fields = (SHORTCUTS[expression] ?? expression).trim().split(/\s+/);
-  const sets = fields.map((field, index) => readField(field, FIELDS[index]));
-  const [minutes, hours, days, months, weekdays] = sets;
-  if (fields.length !== 5 || !minutes || !hours || !days || !months || !weekdays) return undefined;
-  if (weekdays.has(7)) weekdays.add(0);
-  const everyDay = fields[2]!.startsWith('*');
-  const everyWeekday = fields[4]!.startsWith('*');
+  const times = parseCron(expression);
+  if (times === undefined) return undefined;
   for (let ahead = 0; ahead < SEARCHED_DAYS; ahead++) {
     const day = dateOf(now + ahead * DAY_MILLISECONDS, zone);
-    if (!months.has(day.month)) continue;
-    // If both fields are restricted, one of them is enough.
-    const isDay = days.has(day.day);
-    const isWeekday = weekdays.has(day.weekday);
-    if (everyDay || everyWeekday ? !(isDay && isWeekday) : !(isDay || isWeekday)) continue;
-    for (const hour of [...hours].sort((a, b) => a - b))
-      for (const minute of [...minutes].sort((a, b) => a - b)) {
+    if (!isCronDay(times, day)) continue;
+    for (const hour of times.hours)
+      for (const minute of times.minutes) {
         const time = timeOf(day, hour, minute, zone);
         if (time > now) return time;
       }
   }
   return undefined;
+}
+
+/**
+ * Returns the last time up to and including `now` that a cron expression matches in UTC, or undefined for an expression
+ * that is not valid or never matches. Times are Unix times in milliseconds.
+ */
+export function previousCronTime(expression: string, now: number): number | undefined {
+  const times = parseCron(expression);
+  if (times === undefined) return undefined;
+  for (let back = 0; back < SEARCHED_DAYS; back++) {
+    const day = dateOf(now - back * DAY_MILLISECONDS, 'UTC');
+    if (!isCronDay(times, day)) continue;
+    for (const hour of times.hours.toReversed())
+      for (const minute of times.minutes.toReversed()) {
+        const time = timeOf(day, hour, minute, 'UTC');
+        if (time <= now) return time;
+      }
+  }
+  return undefined;
+}
+
+function isCronDay(times: CronTimes, { month, day, weekday }: CalendarDay): boolean {
+  if (!times.months.has(month)) return false;
+  const isDay = times.days.has(day);
+  const isWeekday = times.weekdays.has(weekday);
+  return times.restrictsDay && times.restrictsWeekday ? isDay || isWeekday : isDay && isWeekday;
 }
 
 /** Returns the numbers that a field matches, or undefined if the field is not valid. */
