@@ -1,0 +1,30 @@
+import { IdkitError } from '../core/index.ts';
+import type { Target } from './contract.ts';
+import { parseLocation } from './location.ts';
+
+/** How a target is opened. */
+export interface OpenTargetOptions {
+  /** The environment: keys and endpoint of S3, and what ssh and rclone need. Default: `process.env`. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Time in milliseconds without a byte after which a transfer fails. Default: 60,000. */
+  stallMilliseconds?: number;
+  signal?: AbortSignal;
+}
+
+/**
+ * Opens a target. Nothing is connected or created before the first call. The caller closes it.
+ *
+ * @param location see `parseLocation`; a directory must be absolute
+ * @throws IDKIT_SETTING for a wrong location or missing keys
+ */
+export async function openTarget(location: string, options: OpenTargetOptions = {}): Promise<Target> {
+  const place = parseLocation(location);
+  switch (place.kind) {
+    case 'directory': {
+      const { openDirectoryTarget } = await import('./directory/directory.ts');
+      return openDirectoryTarget(place.path);
+    }
+    default:
+      throw new IdkitError('IDKIT_SETTING', `${place.kind} targets are not built yet`);
+  }
+}
