@@ -1,4 +1,3 @@
-import { IdkitError } from '../core/index.ts';
 import type { Target } from './contract.ts';
 import { parseLocation } from './location.ts';
 
@@ -24,7 +23,17 @@ export async function openTarget(location: string, options: OpenTargetOptions = 
       const { openDirectoryTarget } = await import('./directory/directory.ts');
       return openDirectoryTarget(place.path);
     }
-    default:
-      throw new IdkitError('IDKIT_SETTING', `${place.kind} targets are not built yet`);
+    case 's3': {
+      const { openS3Target } = await import('./s3/s3.ts');
+      return openS3Target(place, options);
+    }
+    case 'ssh': {
+      const { openSshTarget } = await import('./ssh/ssh.ts');
+      return openSshTarget(place, options);
+    }
+    case 'rclone': {
+      const { openRcloneTarget } = await import('./rclone/rclone.ts');
+      return openRcloneTarget(place, options);
+    }
   }
 }

@@ -16,6 +16,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { errorMessage, IdkitError, systemErrorCode } from '../../core/index.ts';
 import { syncDirectory, writeFault } from '../../files/index.ts';
+import { checkSize } from '../check-size.ts';
 import type { PutOptions, Target, TargetFile } from '../contract.ts';
 import { hostile, TargetFileFault } from '../faults.ts';
 import { checkName, compareNames, draftName, isDraft, isPlainName } from '../names.ts';
@@ -241,12 +242,6 @@ async function removeFile(root: string, name: string): Promise<void> {
       return;
     }
   }
-}
-
-/** @throws IDKIT_FAILED if the source ended too early or was longer than announced */
-export function checkSize(label: string, name: string, bytes: number, size: number | undefined): void {
-  if (size === undefined || size === bytes) return;
-  throw new IdkitError('IDKIT_FAILED', `${label}: ${name} has ${bytes} bytes, but ${size} were announced`);
 }
 
 function readFault(path: string, error: unknown): unknown {
