@@ -22,7 +22,6 @@ const REMOTE = /^[A-Za-z0-9_][A-Za-z0-9_.+@ -]{0,127}$/;
  * @throws IDKIT_SETTING
  */
 export function parseLocation(text: string): TargetLocation {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is rejected.
   if (text === '' || /[\u0000-\u001f\u007f]/.test(text))
     throw wrong(text, 'it is empty or has control characters');
   if (text.startsWith('s3://')) return parseS3(text);

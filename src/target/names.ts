@@ -10,7 +10,6 @@ export const MOST_FILES = 2_000_000;
 /** Reports whether a name is relative, and has no empty part, no `.` or `..` part, no control character and no backslash. */
 export function isPlainName(name: string): boolean {
   if (name === '' || Buffer.byteLength(name) > LONGEST_NAME || !name.isWellFormed()) return false;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is rejected.
   if (/[\u0000-\u001f\u007f\\\ufffd]/.test(name)) return false;
   return name.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }

@@ -10,7 +10,7 @@ import { findAccount } from './account.ts';
 import { createS3Client, explainRefusal, type S3Client } from './client.ts';
 import { S3Refusal } from './refusal.ts';
 import { upload } from './upload.ts';
-import { decodeText, findElements, findText } from './xml.ts';
+import { findElements, findText } from './xml.ts';
 
 const STALL_MILLISECONDS = 60_000;
 /** How often a broken download continues, without a byte in between. */
@@ -127,8 +127,11 @@ async function* listObjects(
       },
       signal,
     });
+    // Some servers ignore the wish for encoded names.
+    const isEncoded = findText(text, 'EncodingType') === 'url';
     for (const row of findElements(text, 'Contents')) {
-      const key = decodeKey(client, findText(row, 'Key') ?? '');
+      const written = findText(row, 'Key') ?? '';
+      const key = isEncoded ? decodeKey(client, written) : written;
       if (!key.startsWith(`${base}${prefix}`))
         throw hostile(client.label, 'S3 lists objects outside the prefix');
       // Some programs create objects as directories. Their names end with a slash.
@@ -152,7 +155,7 @@ async function* listObjects(
 
 function decodeKey(client: S3Client, text: string): string {
   try {
-    return decodeURIComponent(decodeText(text).replaceAll('+', '%20'));
+    return decodeURIComponent(text.replaceAll('+', '%20'));
   } catch {
     throw hostile(client.label, 'S3 lists a name that is not encoded as UTF-8');
   }
