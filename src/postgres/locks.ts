@@ -16,6 +16,7 @@ export const ADVISORY = {
   indexes: [0x69646b74, 4],
   countFold: [0x69646b74, 5],
   countCheck: [0x69646b74, 6],
+  archive: [0x69646b74, 7],
 } as const;
 
 /**
