@@ -1,0 +1,19 @@
+// Archive: the log of every transaction of a database, on a target, so that each moment can be restored.
+// Owns: the format: chains, each with a base and numbered files of log, every file encrypted, authenticated and bound to
+// the one before it. Decides what counts as damage.
+// Must not know: SQLite, Postgres, settings, backup sets.
+// Start at contract.ts, then format/sealed-file.ts.
+export { type ChainEnd, ChainWriter, type LogPart } from './chain-writer.ts';
+export {
+  type Detail,
+  type FileHeader,
+  type FileKind,
+  LARGEST_PART,
+  type LogName,
+  type Mark,
+  type OpenedFile,
+} from './contract.ts';
+export { chainBegin, chainName, renderTime } from './format/names.ts';
+export { damaged } from './format/sealed-file.ts';
+export { type ArchiveKeys, deriveArchiveKeys } from './keys.ts';
+export { ArchiveReader, type ChainListing, listChains } from './read-chain.ts';
