@@ -45,6 +45,8 @@ export type FollowEnd =
 
 /** A piece is cut when it has this many bytes, even before its time. */
 const PIECE_BYTES = 8 * 1024 * 1024;
+/** The size in bytes of the largest piece. */
+const LARGEST_PIECE = 2 * PIECE_BYTES;
 /** While a piece is being shipped, at most this many bytes are held in memory. The server keeps the rest. */
 const HELD_BYTES = 4 * PIECE_BYTES;
 /** The longest pause in milliseconds between two requests for a sign of life. */
@@ -105,6 +107,8 @@ class Pieces {
   #parts: Buffer[] = [];
   #bytes = 0;
   #through: number | undefined;
+  /** The time that is proven for everything that was cut. */
+  #cutThrough: number | undefined;
   #cutAt = performance.now();
   #shipping: Promise<void> | undefined;
   #fault: { error: unknown } | undefined;
@@ -167,14 +171,19 @@ class Pieces {
 
   #cut(): void {
     if (this.#shipping !== undefined || this.#bytes === 0) return;
+    const all = Buffer.concat(this.#parts, this.#bytes);
+    const bytes = all.subarray(0, LARGEST_PIECE);
+    const rest = all.subarray(bytes.length);
+    // The time is proven for everything that was received, so it only holds for the last piece of it.
+    if (rest.length === 0) this.#cutThrough = this.#through;
     const piece: LogPiece = {
       timeline: this.#options.timeline,
       start: this.shipped,
-      bytes: Buffer.concat(this.#parts, this.#bytes),
-      through: this.#through,
+      bytes,
+      through: this.#cutThrough,
     };
-    this.#parts = [];
-    this.#bytes = 0;
+    this.#parts = rest.length === 0 ? [] : [rest];
+    this.#bytes = rest.length;
     this.#cutAt = performance.now();
     this.#shipping = this.#options
       .ship(piece)

@@ -87,7 +87,8 @@ export async function dropSlot(connection: Replication, name: string): Promise<v
   const slot = await readSlot(connection, name);
   if (slot === undefined) return;
   // The process belongs to an idkit that lost its connection, because the caller holds the lock of the archive.
-  if (slot.activePid !== undefined) await connection.query(`SELECT pg_terminate_backend(${slot.activePid}, 5000)`);
+  if (slot.activePid !== undefined)
+    await connection.query(`SELECT pg_terminate_backend(${slot.activePid}, 5000)`);
   await connection.query(`SELECT pg_drop_replication_slot(${literal(name)})`);
 }
 
@@ -107,12 +108,20 @@ export function explainRefusal(error: unknown, user: string, location: string): 
       { cause: error, hints: ['raise max_wal_senders, and restart the server'] },
     );
   if (code === '53400')
-    return new IdkitError('IDKIT_SETTING', `the database server at ${location} has no free replication slot`, {
-      cause: error,
-      hints: ['raise max_replication_slots and restart the server, or drop a slot that pg_replication_slots shows'],
-    });
+    return new IdkitError(
+      'IDKIT_SETTING',
+      `the database server at ${location} has no free replication slot`,
+      {
+        cause: error,
+        hints: [
+          'raise max_replication_slots and restart the server, or drop a slot that pg_replication_slots shows',
+        ],
+      },
+    );
   if (error instanceof ServerError)
-    return new IdkitError('IDKIT_FAILED', `the database server at ${location} reports: ${message}`, { cause: error });
+    return new IdkitError('IDKIT_FAILED', `the database server at ${location} reports: ${message}`, {
+      cause: error,
+    });
   return error;
 }
 
