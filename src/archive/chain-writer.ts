@@ -1,5 +1,5 @@
 import type { Target } from '../target/index.ts';
-import type { Detail, FileKind, Mark } from './contract.ts';
+import type { Detail, FileKind, LogEnd, Mark } from './contract.ts';
 import { fileName } from './format/names.ts';
 import { sealFile } from './format/sealed-file.ts';
 import type { ArchiveKeys } from './keys.ts';
@@ -7,10 +7,11 @@ import type { ArchiveKeys } from './keys.ts';
 /** Where the next file of a chain follows. It is kept on this machine, so that a restart continues the chain. */
 export interface ChainEnd {
   chain: string;
-  /** The hash of the chain's first file, which the first part of the base and of the log follow. */
+  /** The hash of the chain's first file, which the first part of each base and the first log follow. */
   chainHash: string;
-  /** The number and the hash of the last file with log. 0 and `chainHash` before the first one. */
-  log: { number: number; hash: string };
+  /** The number of the newest base, complete or not. */
+  base: number;
+  log: LogEnd;
 }
 
 /** A part of a log that follows what was written before. */
@@ -18,29 +19,61 @@ export interface LogPart {
   generation: number;
   /** Where the content begins in the log of the generation, in bytes. */
   start: number;
+  /** At most `LARGEST_PART` bytes. */
   content: Uint8Array;
   marks: readonly Mark[];
-  /** The time that the file's name contains: the one of the last mark. */
+  /** The time in the file's name: the one of the last mark. */
   until: number;
   detail?: Detail;
 }
 
-/** Writes one chain to a target. Calls of one kind must not overlap; base and log may be written at the same time. */
+/** A file that is ready to be put to the target. */
+export interface SealedPart {
+  name: string;
+  bytes: Buffer;
+  /** The end of the chain when the file is at the target. */
+  end: LogEnd;
+}
+
+/** Writes a base in parts. */
+export interface BaseWriter {
+  /** Writes the next part, at most `LARGEST_PART` bytes. */
+  put(content: Uint8Array): Promise<void>;
+  /**
+   * Ends the base. Only from here on can the chain be restored with it.
+   *
+   * @param from where the log begins that the base needs: a generation, and the last file before it
+   * @param first the first moment that can be restored, and its generation
+   */
+  end(
+    from: { generation: number; after: LogEnd },
+    first: Mark & { generation: number },
+    detail?: Detail,
+  ): Promise<void>;
+}
+
+interface FileToPut {
+  base?: number;
+  number: number;
+  previous: string | null;
+  content: Uint8Array;
+  generation?: number;
+  start?: number;
+  marks?: readonly Mark[];
+  until?: number;
+  detail?: Detail;
+}
+
+/** Writes one chain to a target. Calls for the log must not overlap; a base may be written in the meantime. */
 export class ChainWriter {
   readonly #target: Target;
   readonly #keys: ArchiveKeys;
-  readonly #chain: string;
-  readonly #chainHash: string;
-  #log: { number: number; hash: string };
-  #base: { number: number; hash: string };
+  #end: ChainEnd;
 
   private constructor(target: Target, keys: ArchiveKeys, end: ChainEnd) {
     this.#target = target;
     this.#keys = keys;
-    this.#chain = end.chain;
-    this.#chainHash = end.chainHash;
-    this.#log = end.log;
-    this.#base = { number: 0, hash: end.chainHash };
+    this.#end = end;
   }
 
   /**
@@ -50,23 +83,10 @@ export class ChainWriter {
    * @param detail what the reader must know about the kind of database, and which chain it follows
    */
   static async begin(target: Target, keys: ArchiveKeys, chain: string, detail: Detail): Promise<ChainWriter> {
-    const { bytes, hash } = sealFile(
-      keys,
-      {
-        chain,
-        name: 'chain',
-        kind: 'chain',
-        number: 1,
-        previous: null,
-        generation: 0,
-        start: 0,
-        marks: [],
-        detail,
-      },
-      new Uint8Array(),
-    );
-    await putBytes(target, `${chain}/chain`, bytes);
-    return new ChainWriter(target, keys, { chain, chainHash: hash, log: { number: 0, hash } });
+    const file = { number: 1, previous: null, content: new Uint8Array(), detail };
+    const { name, bytes, hash } = seal(keys, chain, 'chain', file);
+    await putBytes(target, name, bytes);
+    return new ChainWriter(target, keys, { chain, chainHash: hash, base: 0, log: { number: 0, hash } });
   }
 
   /** Continues a chain where `end` of an earlier writer was. */
@@ -75,77 +95,62 @@ export class ChainWriter {
   }
 
   get end(): ChainEnd {
-    return { chain: this.#chain, chainHash: this.#chainHash, log: this.#log };
+    return this.#end;
   }
 
-  /** Writes the next part of the base, at most `LARGEST_PART` bytes. */
-  async putBase(content: Uint8Array, detail: Detail = {}): Promise<void> {
-    const number = this.#base.number + 1;
-    const hash = await this.#put('base', { number, previous: this.#base.hash, content, detail });
-    this.#base = { number, hash };
-  }
-
-  /**
-   * Ends the base. Only from here on can the chain be restored.
-   *
-   * @param first the first moment that can be restored
-   */
-  async endBase(first: Mark & { generation: number }, detail: Detail = {}): Promise<void> {
-    const { at, position, generation } = first;
-    await this.#put('base-end', {
-      number: this.#base.number,
-      previous: this.#base.hash,
-      content: new Uint8Array(),
-      generation,
-      marks: [{ at, position }],
-      detail,
-    });
-  }
-
-  /**
-   * Writes the next part of the log. A call that failed can be repeated with the same part or a longer one.
-   *
-   * @returns the size of the file
-   */
-  async putLog({ content, until, ...part }: LogPart): Promise<number> {
-    const number = this.#log.number + 1;
-    let size = 0;
-    const hash = await this.#put(
-      'log',
-      { number, previous: this.#log.hash, content, until, ...part },
-      (bytes) => {
-        size = bytes;
+  /** Begins the next base of the chain. */
+  beginBase(): BaseWriter {
+    const base = this.#end.base + 1;
+    this.#end = { ...this.#end, base };
+    let [number, previous] = [0, this.#end.chainHash];
+    return {
+      put: async (content) => {
+        const part = this.#seal('base', { base, number: number + 1, previous, content });
+        await putBytes(this.#target, part.name, part.bytes);
+        [number, previous] = [number + 1, part.hash];
       },
-    );
-    this.#log = { number, hash };
-    return size;
+      end: async ({ generation, after }, { generation: firstGeneration, at, position }, detail = {}) => {
+        const { name, bytes } = this.#seal('base-end', {
+          base,
+          number,
+          previous,
+          content: new Uint8Array(),
+          generation,
+          marks: [{ at, position }],
+          detail: { ...detail, firstGeneration, afterNumber: after.number, afterHash: after.hash },
+        });
+        await putBytes(this.#target, name, bytes);
+      },
+    };
   }
 
-  async #put(
-    kind: FileKind,
-    file: {
-      number: number;
-      previous: string;
-      content: Uint8Array;
-      generation?: number;
-      start?: number;
-      marks?: readonly Mark[];
-      until?: number;
-      detail?: Detail;
-    },
-    written: (bytes: number) => void = () => {},
-  ): Promise<string> {
-    const { content, until = 0, ...facts } = file;
-    const name = fileName({ kind, generation: file.generation ?? 0, number: file.number, until });
-    const { bytes, hash } = sealFile(
-      this.#keys,
-      { chain: this.#chain, name, kind, generation: 0, start: 0, marks: [], detail: {}, ...facts },
-      content,
-    );
-    await putBytes(this.#target, `${this.#chain}/${name}`, bytes);
-    written(bytes.length);
-    return hash;
+  /** Makes the next file with log. It counts only after `putLog`. */
+  sealLog({ content, ...part }: LogPart): SealedPart {
+    const { number, hash: previous } = this.#end.log;
+    const { name, bytes, hash } = this.#seal('log', { number: number + 1, previous, content, ...part });
+    return { name, bytes, end: { number: number + 1, hash } };
   }
+
+  /** Puts the file. A call that failed must be repeated with the same file. */
+  async putLog({ name, bytes, end }: SealedPart): Promise<void> {
+    await putBytes(this.#target, name, bytes);
+    this.#end = { ...this.#end, log: end };
+  }
+
+  #seal(kind: FileKind, file: FileToPut): { name: string; bytes: Buffer; hash: string } {
+    return seal(this.#keys, this.#end.chain, kind, file);
+  }
+}
+
+function seal(
+  keys: ArchiveKeys,
+  chain: string,
+  kind: FileKind,
+  { content, until = 0, ...facts }: FileToPut,
+): { name: string; bytes: Buffer; hash: string } {
+  const header = { base: 0, generation: 0, start: 0, marks: [], detail: {}, ...facts };
+  const name = fileName({ ...header, kind, until });
+  return { name: `${chain}/${name}`, ...sealFile(keys, { ...header, chain, name, kind }, content) };
 }
 
 function putBytes(target: Target, name: string, bytes: Uint8Array): Promise<void> {

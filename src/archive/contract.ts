@@ -24,18 +24,43 @@ export interface FileHeader {
   /** The name of the file within its chain. A file that was renamed is found by it. */
   name: string;
   kind: FileKind;
-  /** The position among the files of the kind in the chain, from 1. */
+  /** The base that the file belongs to, from 1. 0 for `chain` and `log`. */
+  base: number;
+  /** The position among the files of the kind in the chain or in the base, from 1. */
   number: number;
-  /** The SHA-256 of the first line of the preceding file. A chain's first parts of base and log follow `chain`. */
+  /** The SHA-256 of the first line of the preceding file. The first parts of each base and the first log follow `chain`. */
   previous: string | null;
   /** Size and SHA-256 of what follows the first line, and the size of the content in it. */
   size: number;
   sha256: string;
   bytes: number;
-  /** The generation of the log, and where the content begins in it. 0 for other kinds. */
+  /**
+   * The generation of the log, and where the content begins in it. In `base-end`: where the log begins that the base
+   * needs; its mark is the first moment that can be restored with the base. 0 for other kinds.
+   */
   generation: number;
   start: number;
   marks: readonly Mark[];
+  detail: Detail;
+}
+
+/** The last file with log before a place in the chain. Number 0 is the file `chain` itself. */
+export interface LogEnd {
+  number: number;
+  hash: string;
+}
+
+/** The end of a complete base: from where the chain can be restored with it. */
+export interface BaseEnd {
+  /** The number of the base in its chain. */
+  base: number;
+  parts: number;
+  /** The log that the base needs begins with this generation, in the file after `after`. */
+  generation: number;
+  after: LogEnd;
+  /** The first moment that can be restored, in generation `firstGeneration`. */
+  first: Mark;
+  firstGeneration: number;
   detail: Detail;
 }
 

@@ -3,12 +3,20 @@
 // the one before it. Decides what counts as damage.
 // Must not know: SQLite, Postgres, settings, backup sets.
 // Start at contract.ts, then format/sealed-file.ts.
-export { type ChainEnd, ChainWriter, type LogPart } from './chain-writer.ts';
 export {
+  type BaseWriter,
+  type ChainEnd,
+  ChainWriter,
+  type LogPart,
+  type SealedPart,
+} from './chain-writer.ts';
+export {
+  type BaseEnd,
   type Detail,
   type FileHeader,
   type FileKind,
   LARGEST_PART,
+  type LogEnd,
   type LogName,
   type Mark,
   type OpenedFile,

@@ -1,6 +1,6 @@
 import type { Target } from '../target/index.ts';
-import type { FileHeader, LogName, Mark, OpenedFile } from './contract.ts';
-import { isFileName, readLogName } from './format/names.ts';
+import type { BaseEnd, FileHeader, LogEnd, LogName, OpenedFile } from './contract.ts';
+import { fileName, isFileName, readBaseName, readLogName } from './format/names.ts';
 import { damaged, LARGEST_FILE, openFile, readHeader } from './format/sealed-file.ts';
 import type { ArchiveKeys } from './keys.ts';
 
@@ -12,6 +12,8 @@ export interface ChainListing {
   name: string;
   /** Names of files within the chain, and their sizes in bytes. */
   files: ReadonlyMap<string, number>;
+  /** The names of the files that end a base, in order. */
+  baseEnds: readonly string[];
   /** The files with log, in order. */
   logs: readonly LogName[];
   /** Names that are no names of an archive. They are ignored and reported. */
@@ -49,24 +51,25 @@ export class ArchiveReader {
     return this.header(listing.name, 'chain');
   }
 
-  /** Returns the first moment that can be restored, or undefined if the base is not complete. */
-  async first(listing: ChainListing): Promise<(Mark & { generation: number }) | undefined> {
-    if (!listing.files.has('base-end')) return undefined;
-    const { header } = await this.header(listing.name, 'base-end');
-    const [mark] = header.marks;
-    return mark && { ...mark, generation: header.generation };
+  /** Reads the end of each complete base, the oldest first. */
+  async bases(listing: ChainListing): Promise<readonly BaseEnd[]> {
+    const ends: BaseEnd[] = [];
+    for (const name of listing.baseEnds)
+      ends.push(readBaseEnd((await this.header(listing.name, name)).header));
+    return ends;
   }
 
   /**
-   * Reads the base in order, each part checked.
+   * Reads a base in order, each part checked.
    *
    * @throws IDKIT_DAMAGED for a missing, changed or moved part
    */
-  async *base(listing: ChainListing): AsyncGenerator<Buffer> {
-    const end = await this.header(listing.name, 'base-end');
+  async *base(listing: ChainListing, base: number): AsyncGenerator<Buffer> {
+    const endName = fileName({ kind: 'base-end', base, number: 0, generation: 0, until: 0 });
+    const end = await this.header(listing.name, endName);
     let previous = (await this.chain(listing)).hash;
     for (let number = 1; number <= end.header.number; number++) {
-      const name = `base-${String(number).padStart(8, '0')}`;
+      const name = fileName({ kind: 'base', base, number, generation: 0, until: 0 });
       if (!listing.files.has(name)) throw damaged(`${listing.name}/${name}`, 'it is missing');
       const opened = await this.open(listing.name, name);
       follow(listing.name, opened, { previous, number });
@@ -74,15 +77,15 @@ export class ArchiveReader {
       yield opened.content;
     }
     if (end.header.previous !== previous)
-      throw damaged(`${listing.name}/base-end`, 'it follows another base');
+      throw damaged(`${listing.name}/${endName}`, 'it follows another base');
   }
 
   /**
-   * Reads the log in order, each file checked, from the first file or from the one after `after`.
+   * Reads the log in order, each file checked, from the first file of the chain or from the one after `after`.
    *
    * @throws IDKIT_DAMAGED for a missing, changed or moved file
    */
-  async *log(listing: ChainListing, after?: { number: number; hash: string }): AsyncGenerator<OpenedFile> {
+  async *log(listing: ChainListing, after?: LogEnd): AsyncGenerator<OpenedFile> {
     let { number, hash: previous } = after ?? { number: 0, hash: (await this.chain(listing)).hash };
     for (const candidates of groupByNumber(listing.logs)) {
       const [{ name: first, number: found }] = candidates;
@@ -146,12 +149,28 @@ export async function listChains(target: Target): Promise<readonly ChainListing[
     .map(([name, { files, unknown }]) => ({
       name,
       files,
+      baseEnds: [...files.keys()]
+        .filter((file) => readBaseName(file)?.part === undefined && file.endsWith('-end'))
+        .sort(),
       logs: [...files.keys()]
         .map((file) => readLogName(file))
         .filter((log) => log !== undefined)
         .sort((a, b) => a.number - b.number || a.until - b.until),
       unknown,
     }));
+}
+
+function readBaseEnd({ base, number, generation, marks, detail }: FileHeader): BaseEnd {
+  const { firstGeneration, afterNumber, afterHash, ...rest } = detail;
+  return {
+    base,
+    parts: number,
+    generation,
+    after: { number: Number(afterNumber), hash: String(afterHash) },
+    first: marks[0]!,
+    firstGeneration: Number(firstGeneration),
+    detail: rest,
+  };
 }
 
 function follow(chain: string, { header }: OpenedFile, place: { previous: string; number: number }): void {

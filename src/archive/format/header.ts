@@ -12,7 +12,7 @@ export function isFileHeader(value: unknown): value is FileHeader {
     typeof header.name === 'string' &&
     typeof header.kind === 'string' &&
     ['chain', 'base', 'base-end', 'log'].includes(header.kind) &&
-    [header.number, header.size, header.bytes, header.generation, header.start].every(isCount) &&
+    [header.base, header.number, header.size, header.bytes, header.generation, header.start].every(isCount) &&
     (previous === null || (typeof previous === 'string' && HASH.test(previous))) &&
     typeof header.sha256 === 'string' &&
     HASH.test(header.sha256) &&

@@ -1,6 +1,7 @@
 import type { FileKind, LogName } from '../contract.ts';
 
 const CHAIN = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)\.(\d{3})Z-[0-9a-f]{8}$/;
+const BASE = /^base-(\d{8})-(\d{8}|end)$/;
 const LOG = /^log-(\d{8})-(\d{8})-(\d{8}T\d{6}\.\d{3}Z)$/;
 
 /** Renders a time as names contain it: `20261122T101503.123Z`. Names then sort by time. */
@@ -30,19 +31,25 @@ export function chainBegin(name: string): number | undefined {
 /** Returns the name of a file within its chain. */
 export function fileName(file: {
   kind: FileKind;
+  base: number;
   number: number;
   generation: number;
   until: number;
 }): string {
-  const padded = (value: number) => String(value).padStart(8, '0');
   switch (file.kind) {
     case 'base':
-      return `base-${padded(file.number)}`;
+      return `base-${padded(file.base)}-${padded(file.number)}`;
+    case 'base-end':
+      return `base-${padded(file.base)}-end`;
     case 'log':
       return `log-${padded(file.generation)}-${padded(file.number)}-${renderTime(file.until)}`;
     default:
       return file.kind;
   }
+}
+
+function padded(value: number): string {
+  return String(value).padStart(8, '0');
 }
 
 /** Reads the name of a file with log. Returns undefined for other names. */
@@ -54,9 +61,14 @@ export function readLogName(name: string): LogName | undefined {
   return { name, generation: Number(generation), number: Number(number), until };
 }
 
+/** Reads the number of the base from the name of one of its files. `part` is undefined for the end. */
+export function readBaseName(name: string): { base: number; part: number | undefined } | undefined {
+  const [, base, part] = BASE.exec(name) ?? [];
+  if (base === undefined) return undefined;
+  return { base: Number(base), part: part === 'end' ? undefined : Number(part) };
+}
+
 /** Reports whether the name is one of a chain's files. */
 export function isFileName(name: string): boolean {
-  return (
-    name === 'chain' || name === 'base-end' || /^base-\d{8}$/.test(name) || readLogName(name) !== undefined
-  );
+  return name === 'chain' || BASE.test(name) || readLogName(name) !== undefined;
 }
