@@ -8,6 +8,7 @@ export { dumpPostgres, type PostgresDump } from './dump.ts';
 export { checkServerFits, makeRoles } from './fit.ts';
 export { emptyLive } from './in-place.ts';
 export { checkConstraints, loadGuarded } from './load.ts';
+export * from './log/index.ts';
 export { setPassword } from './password.ts';
 export {
   openLocalPrograms,

@@ -17,6 +17,7 @@ export const ADVISORY = {
   countFold: [0x69646b74, 5],
   countCheck: [0x69646b74, 6],
   schedule: [0x69646b74, 7],
+  archive: [0x69646b74, 8],
 } as const;
 
 /**
