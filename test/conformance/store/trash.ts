@@ -162,7 +162,7 @@ export function trashRules(rule: Rule): void {
       assert.deepEqual(await restored(store), []);
       const after = await clientState(store);
       assert.deepEqual(settled(after), settled(before));
-      assert.equal(after.client?.notBefore, START + 1);
+      assert.equal((await store.findClientByUuid('realm-1', 'client-1'))?.notBefore, START + 1);
     },
   );
 
