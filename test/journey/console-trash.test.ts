@@ -62,6 +62,7 @@ test('an administrator deletes a user and a realm in the console, and restores b
     await button('Create user').click();
     await dialog.getByRole('textbox', { name: 'Username', exact: true }).fill('alice');
     await press('Create');
+    await says('User alice was created');
     await open('deleted');
     await button('Restore user alice').click();
     await press('Restore');

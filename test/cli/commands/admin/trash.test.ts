@@ -52,7 +52,7 @@ test('--now erases a record, and --all erases all deleted records of a kind', as
 test('reports what a restore left out, several records of one name, and what does not exist', async () => {
   await acme.succeed('role create reader');
   await acme.succeed('user create carol');
-  await acme.succeed('user grant carol reader');
+  await acme.succeed('user role add carol reader');
   await acme.succeed('user delete carol --yes');
   await acme.succeed('role delete reader --yes');
   const restored = await acme.admin('trash restore carol');
