@@ -114,7 +114,13 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   };
   await lock?.note(listening);
   const imported = await files.run();
-  const sweeper = startSweeper(services.protocol.store, log);
+  const { store } = services.protocol;
+  const sweeper = startSweeper(store, log, undefined, [
+    (now, limit) => store.sweepTrash(now, limit, async (entry) => {
+        const { expiryEvent } = await import('../admin/index.ts');
+        return await expiryEvent(services.admin, entry);
+      }),
+  ]);
   closers.push(() => sweeper.stop());
   const background = startBackgroundMigrations(services.protocol.store, log);
   closers.push(() => background.stop());

@@ -1,6 +1,6 @@
 import { SliceSize, seconds } from '../core/index.ts';
 import type { ServiceLog } from '../http/index.ts';
-import type { Store } from '../store/index.ts';
+import type { Store, Swept } from '../store/index.ts';
 
 /** Pause in milliseconds between two sweeps. */
 const BETWEEN_SWEEPS_MS = 60_000;
@@ -12,8 +12,11 @@ export interface Sweeper {
 
 type SweptStore = Pick<Store, 'sweep' | 'sweepEvents' | 'clock' | 'sliceMilliseconds' | 'smallestSlice'>;
 
+/** Removes at most `limit` further records of one kind that expired. @param now Unix time in seconds */
+export type SweepOthers = (now: number, limit: number) => Promise<Swept>;
+
 /**
- * Starts the sweeper, which removes old events independently of all other records. The first sweep begins after one
+ * Starts the sweeper, which removes old events and `others` independently of all other records. The first sweep begins after one
  * pause. A sweep continues while its slices leave due records, even if it keeps most of those that it finds. A slice
  * that took longer than `store.sliceMilliseconds` makes the next one smaller. A failed slice is logged and retried at
  * the next sweep.
@@ -24,8 +27,14 @@ export function startSweeper(
   store: SweptStore,
   log: Pick<ServiceLog, 'error'>,
   betweenSweeps: () => number = () => BETWEEN_SWEEPS_MS,
+  others: readonly SweepOthers[] = [],
 ): Sweeper {
-  const loops = (['sweep', 'sweepEvents'] as const).map((kind) => startLoop(kind, store, log, betweenSweeps));
+  const sweeps: readonly SweepOthers[] = [
+    (now, limit) => store.sweep(now, limit),
+    (now, limit) => store.sweepEvents(now, limit),
+    ...others,
+  ];
+  const loops = sweeps.map((sweep) => startLoop(sweep, store, log, betweenSweeps));
   return {
     stop: () => {
       for (const loop of loops) loop.stop();
@@ -34,7 +43,7 @@ export function startSweeper(
 }
 
 function startLoop(
-  kind: 'sweep' | 'sweepEvents',
+  sweep: SweepOthers,
   store: SweptStore,
   log: Pick<ServiceLog, 'error'>,
   betweenSweeps: () => number,
@@ -51,7 +60,7 @@ function startLoop(
     let pause: number | undefined;
     try {
       const began = performance.now();
-      const { more, fault } = await store[kind](seconds(store.clock), size.limit);
+      const { more, fault } = await sweep(seconds(store.clock), size.limit);
       if (more) pause = size.adapt(performance.now() - began);
       // Each sweep reports it once, however many slices it has.
       if (fault !== undefined && !isReported && !stopped)

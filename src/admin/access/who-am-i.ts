@@ -32,6 +32,8 @@ export async function whoAmI(
     realm: realmName,
     displayName: name || user.username,
     locale: user.attributes['locale']?.[0] ?? 'en',
+    // Keycloak has no such field. The console of idkit says for how long a deletion can be undone.
+    trashDays: context.trashDays ?? 0,
     createRealm: await holdsMasterRole(context, caller, 'create-realm'),
     realm_access: await listRoles(context, caller, query.of),
   };

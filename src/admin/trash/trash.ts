@@ -5,6 +5,7 @@ import { findRights, holdsMasterRole, type Right, type Rights } from '../access/
 import { adminEvent } from '../call/changes.ts';
 import type { AdminContext, Caller, RealmCall } from '../call/context.ts';
 import { AdminRefusal, badInput, forbidden, notFound } from '../call/refusal.ts';
+import { checkClientName } from '../client/clients.ts';
 import { MASTER } from '../defaults/built-in-clients.ts';
 import { type Json, text } from '../representation/json.ts';
 
@@ -95,6 +96,8 @@ async function checkAuthority(call: RealmCall, entry: TrashEntry): Promise<void>
 export async function restoreTrash(call: RealmCall, id: string, given: Json): Promise<Json> {
   const entry = await findEntry(call, id);
   const name = nameFor(entry, given);
+  // In master, the name of a client decides whether its roles are administrative.
+  if (entry.kind === 'client') checkClientName(call, '', name ?? entry.name);
   const events = adminEvent(call, {
     operation: 'ACTION',
     resource: RESOURCES[entry.kind],

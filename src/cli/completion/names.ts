@@ -39,9 +39,11 @@ export async function openNames(
   if (connected === undefined) return async () => [];
   const { admin } = connected;
   if (kind === 'realms') return () => findRealms(admin);
+  if (kind === 'deleted' && request.words.includes('--realms')) return () => findDeletedRealms(admin);
   const realm = givenFlag(request.words, '--realm') ?? (context.env['IDKIT_REALM'] || connected.realm);
   // The command itself would ask for the realm, so names of one realm would mislead.
   if (realm === undefined) return async () => [];
+  if (kind === 'deleted') return () => findDeleted(admin, realm);
   return () => findInRealm(admin, kind, realm, request.prefix);
 }
 
@@ -68,9 +70,29 @@ const LISTS = {
   groups: { query: (prefix: string) => ({ search: prefix }), path: 'groups', name: 'name', text: 'path' },
 } as const;
 
+async function findDeleted(admin: AdminClient, realm: string): Promise<readonly FoundName[]> {
+  const { apiPath } = await import('../commands/admin/lookup.ts');
+  const { body } = await admin.call('GET', `${apiPath(realm, 'trash')}?max=${MOST}`);
+  return await deletedNames(body);
+}
+
+async function findDeletedRealms(admin: AdminClient): Promise<readonly FoundName[]> {
+  const { text } = await admin.request({ method: 'GET', path: `/admin/trash?max=${MOST}` });
+  return await deletedNames(JSON.parse(text));
+}
+
+/** Returns the ids of deleted records, because several of them can have the same name. */
+async function deletedNames(body: unknown): Promise<readonly FoundName[]> {
+  const { asRecords } = await import('../commands/admin/lookup.ts');
+  return asRecords(body, 'deleted records').map((record) => ({
+    name: textOf(record['id']),
+    text: `${textOf(record['kind'])} ${textOf(record['name'])}`,
+  }));
+}
+
 async function findInRealm(
   admin: AdminClient,
-  kind: Exclude<NameKind, 'sets' | 'realms'>,
+  kind: keyof typeof LISTS,
   realm: string,
   prefix: string,
 ): Promise<readonly FoundName[]> {

@@ -2,7 +2,7 @@ import type { Argument, Option } from 'commander';
 import type { CliCommand } from '../cli-command.ts';
 
 /** The kinds of names that `idkit __complete` prints. */
-export const NAME_KINDS = ['sets', 'realms', 'users', 'clients', 'roles', 'groups'] as const;
+export const NAME_KINDS = ['sets', 'realms', 'users', 'clients', 'roles', 'groups', 'deleted'] as const;
 
 export type NameKind = (typeof NAME_KINDS)[number];
 
@@ -56,6 +56,7 @@ const BY_NAME: Readonly<Record<string, Value['kind']>> = {
   'client-id': 'clients',
   role: 'roles',
   group: 'groups',
+  deleted: 'deleted',
   command: 'commands',
 };
 

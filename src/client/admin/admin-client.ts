@@ -19,6 +19,8 @@ export interface AdminRequest {
   /** Further headers. They cannot replace the access token. */
   headers?: Readonly<Record<string, string>>;
   body?: string;
+  /** Timeout in milliseconds. Default: that of the connection. */
+  timeoutMilliseconds?: number | undefined;
 }
 
 /**
@@ -63,7 +65,13 @@ export async function connectAdmin(connection: AdminConnection): Promise<AdminCl
   const login = openLogin(connection);
   await login.accessToken();
 
-  const send = async ({ method, path, headers, body }: AdminRequest): Promise<ServiceResponse> => {
+  const send = async ({
+    method,
+    path,
+    headers,
+    body,
+    timeoutMilliseconds,
+  }: AdminRequest): Promise<ServiceResponse> => {
     const url = addressOf(connection, path);
     const token = await login.accessToken();
     return callService({
@@ -77,6 +85,7 @@ export async function connectAdmin(connection: AdminConnection): Promise<AdminCl
       },
       ...(body === undefined ? {} : { body }),
       ...limits(connection),
+      ...(timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds }),
     });
   };
 

@@ -33,6 +33,8 @@ export interface AdminApi {
   getOutside<T>(path: string): Promise<T>;
   /** As `ask`, for a path relative to `{base_url}/admin`. @throws AdminFault */
   askOutside<T>(path: string, body?: unknown): Promise<T>;
+  /** As `send`, for a path relative to `{base_url}/admin`. @throws AdminFault */
+  sendOutside(method: 'DELETE', path: string): Promise<void>;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -81,6 +83,9 @@ export function openAdminApi(root: string, fetch: typeof globalThis.fetch): Admi
     getOutside: (path) => getJson(path),
     askOutside: async <T>(path: string, body?: unknown) =>
       (await call('POST', path, {}, body)).json() as Promise<T>,
+    async sendOutside(method, path) {
+      await call(method, path, {}, undefined);
+    },
   };
 }
 

@@ -7,6 +7,8 @@ interface WhoAmI {
   userId: string;
   displayName: string;
   createRealm: boolean;
+  /** Number of days for which deleted records can be restored. */
+  trashDays: number;
   /** The names of the user's administrative roles by realm. */
   realm_access: Readonly<Record<string, readonly string[]>>;
 }
@@ -17,6 +19,8 @@ export interface ConsoleRights {
   has(...roles: readonly string[]): boolean;
   mayOpen(row: ScreenRow): boolean;
   mayCreateRealms: boolean;
+  /** Says whether a deletion can be undone. */
+  undo: string;
 }
 
 /** @param realm the realm of the screen; without it, the realm of the login */
@@ -40,5 +44,11 @@ export function useRights(realm: string | undefined): ConsoleRights {
       return has(...needs);
     },
     mayCreateRealms: data?.createRealm === true,
+    undo: undoText(data?.trashDays ?? 0),
   };
+}
+
+function undoText(days: number): string {
+  if (days === 0) return 'It cannot be undone.';
+  return `It can be restored for ${days === 1 ? 'one day' : `${days} days`}, apart from sessions.`;
 }

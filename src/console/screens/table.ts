@@ -127,6 +127,20 @@ export const SCREENS: readonly ScreenRow[] = [
     load: async () => (await import('./events/events-screen.tsx')).EventsScreen,
   }),
 
+  // Deleted records
+  screen('/deleted-realms', {
+    title: 'Deleted realms',
+    group: 'service',
+    needs: 'all-realms',
+    load: async () => (await import('./trash/deleted-records.tsx')).DeletedRealmsScreen,
+  }),
+  screen('/:realm/deleted', {
+    title: 'Deleted records',
+    group: 'configure',
+    needs: ['manage-users', 'manage-clients'],
+    load: async () => (await import('./trash/deleted-records.tsx')).DeletedRecordsScreen,
+  }),
+
   // The realm itself
   screen('/:realm/settings/:tab?', {
     title: 'Realm settings',

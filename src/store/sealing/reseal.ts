@@ -4,8 +4,18 @@ import type { Keyring } from './keyring.ts';
 import { proofName, proofRow } from './proofs.ts';
 import { seal, sealedWith, unseal } from './seal.ts';
 
-/** Tables with encrypted records. */
-export const SEALED_TABLES = ['realm', 'client', 'component', 'credential', 'trash_part'] as const;
+/**
+ * Tables with encrypted records, in the order in which a rotation handles them. The bin comes first and last, because
+ * meanwhile other processes may delete and restore records.
+ */
+export const SEALED_TABLES = [
+  'trash_part',
+  'realm',
+  'client',
+  'component',
+  'credential',
+  'trash_part',
+] as const;
 export type SealedTable = (typeof SEALED_TABLES)[number];
 
 /** The result of one page of a table. The next page starts after `last`, which is undefined after the last page. */

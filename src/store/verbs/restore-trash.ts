@@ -1,7 +1,7 @@
 import type { Dropped } from '../contract/index.ts';
 import type { RecordTable } from '../queries/configuration.ts';
 import { ERASING, RETURNING, type Tables, type TrashRow } from '../schema.ts';
-import { Refused } from './apply.ts';
+import { missing, Refused } from './apply.ts';
 import { type Asked, all, get, getEach, run, type Steps, send } from './steps.ts';
 import type { TouchedRecords } from './touched.ts';
 import type { RecordRow, RestoreChange, RestoredSlice, WriteChange } from './verbs.ts';
@@ -122,6 +122,7 @@ function* prepare(change: WriteChange, with_: Preparation): Steps<void> {
         doc['notBefore'] = Math.max(Number(doc['notBefore'] ?? 0), firstValid(entry));
       });
       if (isMain && name !== undefined) change.row.username = name;
+      if (isMain) yield* mustServe(change.row.service_account_client);
       return;
     case 'client':
       yield* edit(
@@ -154,6 +155,12 @@ function* prepare(change: WriteChange, with_: Preparation): Steps<void> {
     default:
       return;
   }
+}
+
+/** A service account without its client would be of no use, and nothing could remove it. @throws Refused */
+function* mustServe(client: string | null): Steps<void> {
+  if (client !== null && (yield* get('client.byId', { id: client })) === undefined)
+    throw missing('client', client);
 }
 
 /** @param lists the lists of ids in the document, and the table that each refers to */

@@ -14,6 +14,7 @@ import { replicasRules } from './replicas.ts';
 import { revisionRules } from './revisions.ts';
 import { sessionsRules } from './sessions.ts';
 import { type ConformanceBackend, ruleOf } from './suite.ts';
+import { trashRules } from './trash.ts';
 
 /**
  * Defines tests for every method of the store contract. Titles in quotation marks are guarantees from the contract. A
@@ -36,4 +37,5 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
   replicasRules(rule);
   guessesRules(rule);
   countRules(rule);
+  trashRules(rule);
 }

@@ -15,6 +15,7 @@ import { USER } from './nouns/user.ts';
 import type { Noun } from './records/noun.ts';
 import { addNounCommands } from './records/noun-commands.ts';
 import { addTokenCommands } from './token.ts';
+import { addTrashCommands } from './trash.ts';
 
 /** The records that `idkit admin` manages. To add one, add a file to this folder and an entry here. */
 const NOUNS: readonly Noun[] = [REALM, USER, GROUP, ROLE, CLIENT, CLIENT_SCOPE, SESSION, KEY, COMPONENT];
@@ -41,6 +42,7 @@ export function addAdmin(program: CliCommand, run: Runner, [word]: readonly stri
   if (only !== undefined) return;
   addEventCommands(admin, run);
   addTokenCommands(admin, run);
+  addTrashCommands(admin, run);
   addBulkCommands(admin, run);
   addApiCommand(admin, run);
 }

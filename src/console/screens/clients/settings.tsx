@@ -8,6 +8,7 @@ import { CheckField, filledLines, LinesField, SelectField } from '../../componen
 import { errorAt } from '../../components/field-errors.ts';
 import { ConfirmButton, TextField } from '../../components/forms.tsx';
 import { RecordForm, useDraft } from '../../components/record-form.tsx';
+import { useRights } from '../../components/rights.tsx';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
 import { useSaveClient } from './save-client.ts';
@@ -55,6 +56,7 @@ export function Settings({ realm, client }: { realm: string; client: Client }) {
       'frontchannel.logout.url': frontChannelUrl,
     },
   });
+  const { undo } = useRights(realm);
   const remove = useChange(
     { done: `Client ${client.clientId} was deleted`, failed: 'The client was not deleted' },
     async () => {
@@ -73,7 +75,7 @@ export function Settings({ realm, client }: { realm: string; client: Client }) {
           title={`Delete ${client.clientId}?`}
           typed={client.clientId}
           submit="Delete"
-          description="This deletes the client, its roles and its part of every session. Its application stops working. It cannot be undone."
+          description={`This deletes the client, its roles and its part of every session. Its application stops working. ${undo}`}
           change={remove}
         />
       }

@@ -9,6 +9,7 @@ import { errorAt } from '../../components/field-errors.ts';
 import { ConfirmButton, TextField } from '../../components/forms.tsx';
 import { RecordForm, useDraft } from '../../components/record-form.tsx';
 import { RecordScreen } from '../../components/record-screen.tsx';
+import { useRights } from '../../components/rights.tsx';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
 import { RoleMappings } from '../roles/role-mappings.tsx';
@@ -74,6 +75,7 @@ function Details({ realm, group }: { realm: string; group: Group }) {
   const save = useChange({ done: 'The group was saved', failed: 'The group was not saved' }, () =>
     api.send('PUT', place, { name, description, attributes: readAttributes(lines) }),
   );
+  const { undo } = useRights(realm);
   const remove = useChange(
     { done: `Group ${group.name} was deleted`, failed: 'The group was not deleted' },
     async () => {
@@ -101,8 +103,8 @@ function Details({ realm, group }: { realm: string; group: Group }) {
               title={`Delete ${group.path}?`}
               description={
                 below === 0
-                  ? 'Its members stay, but lose the roles of this group.'
-                  : `This deletes its ${below} subgroups with everything below them too. The members stay, but lose the roles of these groups.`
+                  ? `Its members stay, but lose the roles of this group. ${undo}`
+                  : `This deletes its ${below} subgroups with everything below them too. The members stay, but lose the roles of these groups. ${undo}`
               }
               submit="Delete"
               change={remove}

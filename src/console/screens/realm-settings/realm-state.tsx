@@ -5,6 +5,7 @@ import { address, leaveTo } from '../../address/address.ts';
 import { path } from '../../api/admin-api.ts';
 import type { Realm } from '../../api/representations.ts';
 import { ConfirmButton, FormDialog, TextField } from '../../components/forms.tsx';
+import { useRights } from '../../components/rights.tsx';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
 
@@ -21,6 +22,7 @@ export function RealmState({ realm: record, readOnly }: { realm: Realm; readOnly
     { done: `Realm ${realm} is disabled`, failed: 'The realm was not disabled' },
     () => switchTo(false),
   );
+  const { undo } = useRights(realm);
   const remove = useChange(
     { done: `Realm ${realm} was deleted`, failed: 'The realm was not deleted' },
     async () => {
@@ -61,7 +63,7 @@ export function RealmState({ realm: record, readOnly }: { realm: Realm; readOnly
         <ConfirmButton
           label="Delete realm"
           title={`Delete ${realm}?`}
-          description="This deletes the realm with all users, clients, groups, roles, keys and sessions. It cannot be undone here: only a backup has them."
+          description={`This deletes the realm with all users, clients, groups, roles, keys and sessions. ${undo}`}
           submit="Delete"
           typed={realm}
           change={remove}

@@ -12,6 +12,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId, useRef, useState } from 'react';
 import { type AdminApi, path } from '../../api/admin-api.ts';
 import type { Group, User } from '../../api/representations.ts';
+import { useRights } from '../../components/rights.tsx';
 import { useApi } from '../../components/session.tsx';
 import { GroupChoice } from '../groups/group-choice.tsx';
 import { mappingPath } from '../roles/owned-role.ts';
@@ -25,7 +26,7 @@ const QUESTIONS: Readonly<Record<BulkAction, string>> = {
   logout: 'Every session of the users ends.',
   group: 'The users become members of the group and get its roles.',
   role: 'The users get the roles directly.',
-  delete: 'This deletes the users with all credentials and sessions. It cannot be undone.',
+  delete: 'This deletes the users with all credentials and sessions.',
 };
 
 /** What an action needs besides the users. */
@@ -65,6 +66,7 @@ export function BulkDialog(props: {
 }) {
   const { realm, action } = props;
   const api = useApi();
+  const { undo } = useRights(realm);
   const queries = useQueryClient();
   const title = useId();
   // The report stays as it is, although the caller's list changes when users are deleted.
@@ -101,7 +103,7 @@ export function BulkDialog(props: {
       <ModalBody>
         {step === 'ask' ? (
           <>
-            <p>{QUESTIONS[action]}</p>
+            <p>{action === 'delete' ? `${QUESTIONS.delete} ${undo}` : QUESTIONS[action]}</p>
             {action === 'group' ? (
               <GroupChoice
                 realm={realm}

@@ -10,6 +10,7 @@ import { errorAt } from '../../components/field-errors.ts';
 import { ConfirmButton, TextField } from '../../components/forms.tsx';
 import { formatTime } from '../../components/paged-table.tsx';
 import { RecordForm, useDraft } from '../../components/record-form.tsx';
+import { useRights } from '../../components/rights.tsx';
 import { Loaded, useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
 import { Lockout } from './lockout.tsx';
@@ -70,6 +71,7 @@ function DetailsForm({ realm, user, profile }: { realm: string; user: User; prof
   const save = useChange({ done: 'The user was saved', failed: 'The user was not saved' }, () =>
     api.send('PUT', place, next),
   );
+  const { undo } = useRights(realm);
   const remove = useChange(
     { done: `User ${user.username} was deleted`, failed: 'The user was not deleted' },
     async () => {
@@ -92,7 +94,7 @@ function DetailsForm({ realm, user, profile }: { realm: string; user: User; prof
         <ConfirmButton
           label="Delete user"
           title={`Delete ${user.username}?`}
-          description="This deletes the user with all credentials and sessions. It cannot be undone."
+          description={`This deletes the user with all credentials and sessions. ${undo}`}
           submit="Delete"
           change={remove}
         />

@@ -95,6 +95,7 @@ export const CLIENT: Noun = {
     ],
   },
   delete: {
+    kept: true,
     examples: [['idkit admin client delete web --realm acme', 'asks, then deletes it and its sessions']],
   },
   verbs: (group, run) => addClientVerbs(group, run, CLIENT),

@@ -57,6 +57,7 @@ export const GROUP: Noun = {
     ],
   },
   delete: {
+    kept: true,
     examples: [
       ['idkit admin group delete /staff/berlin --realm acme', 'asks, then deletes it and its subgroups'],
     ],

@@ -64,7 +64,13 @@ export const REALM: Noun = {
       ['idkit admin realm update acme -e', 'opens all settings in an editor'],
     ],
   },
-  delete: { examples: [['idkit admin realm delete acme', 'asks, then deletes the realm and all its users']] },
+  delete: {
+    kept: true,
+    examples: [
+      ['idkit admin realm delete acme', 'asks, then deletes the realm and all its users'],
+      ['idkit admin realm delete acme --now', 'erases the realm for good'],
+    ],
+  },
   verbs(group, run) {
     addRealmFileCommands(group, run, REALM);
     for (const verb of ['enable', 'disable'] as const) addSwitch(group, run, verb);

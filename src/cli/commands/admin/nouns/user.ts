@@ -94,6 +94,7 @@ export const USER: Noun = {
     ],
   },
   delete: {
+    kept: true,
     examples: [
       ['idkit admin user delete alice --realm acme', 'asks, then deletes the user and its sessions'],
     ],

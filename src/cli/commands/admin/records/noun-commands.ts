@@ -29,7 +29,10 @@ export function addNounCommands(admin: CliCommand, run: Runner, noun: Noun): voi
   if (create !== undefined) addCreateCommand(group, run, { noun, create });
   if (update !== undefined) addUpdateCommand(group, run, { noun, update });
   if (noun.delete !== undefined) {
-    nounCommand(group, noun, { verb: 'delete', description: `delete ${aOrAn(noun.word)}` })
+    const command = nounCommand(group, noun, { verb: 'delete', description: `delete ${aOrAn(noun.word)}` });
+    if (noun.delete.kept === true)
+      command.option('--now', 'erase it for good, so that idkit admin trash cannot restore it');
+    command
       .examples(noun.delete.examples)
       .action(run((context, flags, [name]) => deleteRecord(context, flags, { noun, name })));
   }
@@ -191,10 +194,15 @@ async function deleteRecord(
   const place = await openNounPlace(context, flags, { noun });
   const record = await noun.find(place, wanted);
   const where = noun.inRealm ? ` of realm ${place.realm}` : '';
-  await askConsent(context, `Delete the ${noun.word} ${wanted}${where}?`);
-  await place.admin.call('DELETE', noun.item(place, record));
+  const now = flags['now'] === true;
+  await askConsent(
+    context,
+    `${now ? 'Erase' : 'Delete'} the ${noun.word} ${wanted}${where}${now ? ' for good' : ''}?`,
+  );
+  const path = noun.item(place, record);
+  await place.admin.call('DELETE', now ? `${path}?now=true` : path);
   return {
     data: { ...(noun.inRealm ? { realm: place.realm } : {}), [noun.name]: record[noun.name] ?? wanted },
-    text: `deleted ${noun.word} ${wanted}${where}`,
+    text: `${now ? 'erased' : 'deleted'} ${noun.word} ${wanted}${where}`,
   };
 }

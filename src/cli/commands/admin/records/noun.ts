@@ -35,7 +35,8 @@ export interface Noun {
   get?: { examples: readonly Example[] };
   create?: CreateVerb;
   update?: UpdateVerb;
-  delete?: { examples: readonly Example[] };
+  /** `kept`: the service keeps deleted records in its bin, and `--now` erases them instead. */
+  delete?: { examples: readonly Example[]; kept?: true };
   /** Adds the verbs that only this noun has. */
   verbs?(group: CliCommand, run: Runner): void;
 }
