@@ -75,7 +75,7 @@ export async function putBack(call: RealmCall, body: unknown, options: PutBackOp
     overwrite: options.overwrite,
     resolved,
     names: resolved.names,
-    known: new KnownNames(resolved.names, resolved.notes),
+    known: new KnownNames(resolved),
     clients,
     changes: [],
     outcomes: [],

@@ -4,7 +4,7 @@ import type { RealmCall } from '../call/context.ts';
 import { badRequest } from '../call/refusal.ts';
 import { type Json, objects } from '../representation/json.ts';
 import { Names } from '../representation/names.ts';
-import { groupIdsByPath } from '../user/group-tree.ts';
+import { type GroupPaths, groupIdsByPath } from '../user/group-tree.ts';
 
 /** The ids of the records to which records of a backup refer by name. */
 export interface References {
@@ -22,6 +22,8 @@ export interface Resolved {
   /** Maps the ids of roles in the backup to those of current roles. */
   roleIds: ReadonlyMap<string, string>;
   groupIds: ReadonlyMap<string, string>;
+  /** The current groups by path. */
+  byPath: GroupPaths;
   /** Records that have the same name but another id, because they were created again. */
   notes: string[];
 }
@@ -93,16 +95,18 @@ export async function resolveReferences(
     names.groups.set(path, found);
     if (!exists) recreated(`group ${path}`);
   }
-  return { names, roleIds, groupIds, notes };
+  return { names, roleIds, groupIds, byPath, notes };
 }
 
 /** Removes the names of records that do not exist any more, and adds a note for each of them. */
 export class KnownNames {
   readonly #names: Names;
+  readonly #byPath: GroupPaths;
   readonly #notes: string[];
 
-  constructor(names: Names, notes: string[]) {
+  constructor({ names, byPath, notes }: Resolved) {
     this.#names = names;
+    this.#byPath = byPath;
     this.#notes = notes;
   }
 
@@ -127,6 +131,11 @@ export class KnownNames {
   }
 
   groups(given: unknown, owner: string): string[] {
+    for (const path of Array.isArray(given) ? (given as unknown[]) : []) {
+      const id =
+        typeof path === 'string' && !this.#names.groups.has(path) ? this.#byPath.get(path) : undefined;
+      if (id !== undefined) this.#names.groups.set(String(path), id);
+    }
     return this.#keep(given, this.#names.groups, (path) => `group ${path}`, owner);
   }
 
