@@ -16,12 +16,16 @@ export async function putBackGroups(
   for (const tree of given) {
     const parentId = parentOf(work, tree);
     if (parentId === 'missing') continue;
+    const before = new Map(names.groups);
     const built = await buildGroups(
       [cleanGroup(work, tree)],
       call.configuration.realm.id,
       names,
       call.context,
     );
+    // The builder names each tree as if its root were a top-level group.
+    names.groups.clear();
+    for (const [path, id] of before) names.groups.set(path, id);
     for (const [index, group] of built.entries()) {
       const path = pathIn(built, group, text(tree['path']) ?? `/${group.name}`);
       const wasDefault = isDefault.has(path);
@@ -34,7 +38,7 @@ export async function putBackGroups(
         ...(index === 0 && parentId !== undefined ? { parentId } : {}),
         isDefault: wasDefault && mayDefault,
       };
-      addGroup(work, placed, path);
+      if (addGroup(work, placed, path)) names.groups.set(path, group.id);
     }
   }
 }
@@ -73,7 +77,8 @@ function pathIn(built: readonly Group[], group: Group, rootPath: string): string
   return [rootPath, ...names].join('/');
 }
 
-function addGroup(work: PutBackWork, group: Group, path: string): void {
+/** Returns false for a group that clashes. */
+function addGroup(work: PutBackWork, group: Group, path: string): boolean {
   const { groups } = work.call.configuration;
   const outcome = { kind: 'group' as const, name: path, id: group.id };
   const there = groups.get(group.id);
@@ -83,11 +88,11 @@ function addGroup(work: PutBackWork, group: Group, path: string): void {
   if (sibling !== undefined && (there === undefined || work.overwrite)) {
     const what = `a group ${groupPath(work.call.configuration, sibling)} exists with another id; rename or delete it, and put the group back again`;
     work.clashes.push({ ...outcome, what });
-    return;
+    return false;
   }
   if (there !== undefined && !work.overwrite) {
     work.outcomes.push({ action: 'kept', ...outcome });
-    return;
+    return true;
   }
   work.granted.roleIds.push(...group.roleIds);
   if (there === undefined) {
@@ -102,6 +107,7 @@ function addGroup(work: PutBackWork, group: Group, path: string): void {
     work.changes.push({ do: 'put', group: put });
     work.outcomes.push({ action: 'changed', ...outcome });
   }
+  return true;
 }
 
 /** Plans the users with their credentials, consents, roles and memberships. */
