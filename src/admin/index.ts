@@ -1,7 +1,7 @@
 // Admin: realm administration as functions that take and return plain values.
 // Owns: who may change what (access/), how a change is stored or refused (call/), the records of a realm (realm/,
 // client/, role/, user/), their JSON (representation/), a new realm's built-in records (defaults/), the master realm
-// (master/), import and export of realms (import/, export/).
+// (master/), import and export of realms (import/, export/), records that come back from a backup (put-back/).
 // Must not know: HTTP, SQL.
 // Start at import/import-realm.ts (what a realm consists of), then call/changes.ts, access/rights.ts and user/users.ts.
 
@@ -14,6 +14,15 @@ export { ClientUriFault } from './client/build-client.ts';
 export * from './client/client-scopes.ts';
 export * from './client/clients.ts';
 export * from './client/protocol-mappers.ts';
+export {
+  type ExportedItem,
+  exportClientItem,
+  exportGroupItem,
+  exportRealmItem,
+  exportUserItems,
+  type ItemSource,
+  openItemSource,
+} from './export/export-item.ts';
 export { exportPartially, exportRealm } from './export/export-realm.ts';
 export {
   type ImportedRealms,
@@ -30,6 +39,7 @@ export type { RealmDirectory } from './import/realm-files.ts';
 export { type BootstrapOptions, bootstrapMaster } from './master/bootstrap.ts';
 export { findAdminRole, inMasterAdminTurn } from './master/master-access.ts';
 export { recoverAdministrator } from './master/recover-administrator.ts';
+export { type PutBackOptions, putBack } from './put-back/put-back.ts';
 export * from './realm/components.ts';
 export * from './realm/events.ts';
 export { identityProviders, realmRepresentation } from './realm/realm-representation.ts';

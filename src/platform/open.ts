@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SetHandle } from '../backupset/index.ts';
 import { platformPaths, type Settings } from '../config/index.ts';
 import type { Secret } from '../core/index.ts';
 import type { PlatformService } from './contract.ts';
+import type { ExcerptOptions, ItemExcerpt } from './excerpt/excerpt.ts';
+import type { ItemName } from './excerpt/find-item.ts';
 import type { Platform } from './platform.ts';
 import type { Scratch } from './scratch.ts';
 
@@ -65,6 +68,15 @@ export async function newestSchemaVersion(): Promise<number> {
   return (await import('../store/open.ts')).SCHEMA_VERSION;
 }
 
+/** Reads one record from a set. See `openExcerpt` in excerpt/excerpt.ts. */
+export async function openExcerpt(
+  set: SetHandle,
+  name: ItemName,
+  options: ExcerptOptions,
+): Promise<ItemExcerpt> {
+  return (await import('./excerpt/excerpt.ts')).openExcerpt(set, name, options);
+}
+
 export {
   COMPONENT_ROLES,
   type Component,
@@ -76,6 +88,8 @@ export {
   startSeconds,
 } from './contract.ts';
 export { hasEnded } from './drill-mark.ts';
+export type { ExcerptOptions, ItemExcerpt } from './excerpt/excerpt.ts';
+export type { ItemName } from './excerpt/find-item.ts';
 export { findServiceUrl, serviceRuns } from './find-service.ts';
 export type { Platform } from './platform.ts';
 export { lockPlatformSchedule, type ScheduleLock } from './schedule-lock.ts';

@@ -29,6 +29,13 @@ export { DRILL_STEPS } from './drill/options.ts';
 export { renderDrillReport } from './drill/report.ts';
 export { drill } from './drill/runbook.ts';
 export { type DiffSetsOptions, diffSets, type SetDifferences } from './inspect/diff.ts';
+export {
+  type ItemOutcome,
+  type ItemPlan,
+  type RestoreItemOptions,
+  type RestoreItemResult,
+  restoreItem,
+} from './inspect/restore-item.ts';
 export { type ShownSet, type ShowSetOptions, showSet } from './inspect/show.ts';
 export { type RecoverAdminResult, recoverAdmin } from './recover-admin.ts';
 export type { ChecklistRow, RestoreOptions, RestorePlan, RestoreResult } from './restore/options.ts';

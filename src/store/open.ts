@@ -24,6 +24,7 @@ export { SCHEMA_VERSION } from './migrations/index.ts';
 export { discardDerived, postgresSchema } from './migrations/loaded.ts';
 export { checkSqlite, checkSqliteDump, type DumpFacts } from './sqlite/check/check.ts';
 export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';
+export { createExcerpt, type Excerpt, type ExcerptValue, readLinks } from './sqlite/excerpt.ts';
 export { type LoadOptions, loadSqlite } from './sqlite/load/load.ts';
 
 /** Options of a store: a SQLite file or a Postgres database. */

@@ -1,4 +1,4 @@
-import { type Client, expandRoleIds, groupsWithParents, type Role } from '../../model/index.ts';
+import { type Client, expandRoleIds, type Group, groupsWithParents, type Role } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import type { RealmCall } from '../call/context.ts';
 import { forbidden } from '../call/refusal.ts';
@@ -8,10 +8,12 @@ const NAMES: ReadonlySet<string> = new Set<string>([...ADMIN_ROLES, 'realm-admin
 
 /** Returns the client that owns a role, or undefined for a realm role. */
 export async function clientOfRole(
-  { context, configuration }: RealmCall,
+  { context, configuration, newClients }: RealmCall,
   role: Role,
 ): Promise<Client | undefined> {
   if (role.clientUuid === undefined) return undefined;
+  const created = newClients?.get(role.clientUuid);
+  if (created !== undefined) return created;
   return await context.store.findClientByUuid(configuration.realm.id, role.clientUuid);
 }
 
@@ -64,4 +66,29 @@ export async function checkGroupGrants(call: RealmCall, groupIds: readonly strin
     call,
     groups.flatMap(({ roleIds }) => roleIds),
   );
+}
+
+/** Records that a call is about to create. */
+export interface NewRecords {
+  clients: ReadonlyMap<string, Client>;
+  roles: ReadonlyMap<string, Role>;
+  groups: ReadonlyMap<string, Group>;
+}
+
+/**
+ * Returns the call as if the new records existed, for the checks of this file. Otherwise a role of a new client would
+ * not be known as administrative, and a new role would not be known to include others.
+ */
+export function withNewRecords(call: RealmCall, { clients, roles, groups }: NewRecords): RealmCall {
+  if (clients.size === 0 && roles.size === 0 && groups.size === 0) return call;
+  const { configuration } = call;
+  return {
+    ...call,
+    newClients: clients,
+    configuration: {
+      ...configuration,
+      roles: new Map([...configuration.roles, ...roles]),
+      groups: new Map([...configuration.groups, ...groups]),
+    },
+  };
 }

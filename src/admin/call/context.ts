@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../../core/index.ts';
 import type { Passwords } from '../../crypto/index.ts';
-import type { SessionEndings } from '../../model/index.ts';
+import type { Client, SessionEndings } from '../../model/index.ts';
 import type { RealmConfiguration, Store } from '../../store/index.ts';
 import type { Rights } from '../access/rights.ts';
 
@@ -47,6 +47,8 @@ export interface RealmCall {
   configuration: RealmConfiguration;
   /** Keys (`recordKey`) of the records that the call has locked. If absent, locks are not checked. */
   turns?: ReadonlySet<string>;
+  /** Clients that the call is about to create, for checks of authority (`withNewRecords`). */
+  newClients?: ReadonlyMap<string, Client>;
 }
 
 /**

@@ -52,7 +52,8 @@ export function exportPartially(
   });
 }
 
-async function exportParts(
+/** Exports the parts of a realm. The representation is that of `exportRealm`. */
+export async function exportParts(
   context: AdminContext,
   configuration: RealmConfiguration,
   parts: ExportedParts,
@@ -96,7 +97,8 @@ async function exportParts(
   };
 }
 
-function exportRoles(labels: Labels, clients: readonly Client[]): Json {
+/** Exports the roles of the realm and of these clients, with the names of the roles that they include. */
+export function exportRoles(labels: Labels, clients: readonly Client[]): Json {
   const roles = [...labels.configuration.roles.values()];
   const exported = (role: Role): Json => {
     const { realmRoles, clientRoles } = byName(labels, role.compositeIds);
@@ -115,7 +117,8 @@ function exportRoles(labels: Labels, clients: readonly Client[]): Json {
   };
 }
 
-function exportGroups(labels: Labels): readonly Json[] {
+/** Exports the trees of the realm's groups. */
+export function exportGroups(labels: Labels): readonly Json[] {
   const { configuration } = labels;
   const children = new Map<string | undefined, Group[]>();
   for (const group of configuration.groups.values())
@@ -136,11 +139,12 @@ function exportGroups(labels: Labels): readonly Json[] {
 }
 
 async function exportUsers(
-  { store }: AdminContext,
+  context: AdminContext,
   labels: Labels,
   clients: readonly Client[],
   which: 'all' | 'accounts',
 ): Promise<Json[]> {
+  const { store } = context;
   const { configuration } = labels;
   const accounts: User[] = [];
   for (const client of clients) {
@@ -148,35 +152,45 @@ async function exportUsers(
     if (account !== undefined) accounts.push(account);
   }
   const people = which === 'all' ? await store.listUsers({ realmId: configuration.realm.id }) : [];
-  const users = [...people, ...accounts];
   const exported: Json[] = [];
-  for (const user of users) {
-    const credentials = await store.listCredentials(user.id);
-    const clientConsents: Json[] = [];
-    for (const consent of await store.listConsents(user.id)) {
-      const shown = await consentRepresentation(consent, configuration, (id) => labels.clientIds.get(id));
-      if (shown !== undefined) clientConsents.push(shown);
-    }
-    const { realmRoles, clientRoles } = byName(labels, user.roleIds);
-    const account = user.serviceAccountClientUuid;
-    exported.push({
-      ...userRepresentation(user, { totp: credentials.some((credential) => credential.type === 'otp') }),
-      ...user.kept,
-      ...(account === undefined ? {} : { serviceAccountClientId: labels.clientIds.get(account) }),
-      ...(which === 'all' ? { credentials: credentials.map(exportedCredential) } : {}),
-      ...(clientConsents.length === 0 ? {} : { clientConsents }),
-      realmRoles,
-      clientRoles,
-      groups: user.groupIds.flatMap((id) => {
-        const group = configuration.groups.get(id);
-        return group === undefined ? [] : [groupPath(configuration, group)];
-      }),
-    });
-  }
+  for (const user of [...people, ...accounts])
+    exported.push(await exportUser(context, labels, user, { credentials: which === 'all' }));
   return exported;
 }
 
-function exportScopeMappings(labels: Labels, clients: readonly Client[]): Json {
+/** Exports one user with roles, groups and consents, and optionally with the secrets of the credentials. */
+export async function exportUser(
+  { store }: AdminContext,
+  labels: Labels,
+  user: User,
+  parts: { credentials: boolean },
+): Promise<Json> {
+  const { configuration } = labels;
+  const credentials = await store.listCredentials(user.id);
+  const clientConsents: Json[] = [];
+  for (const consent of await store.listConsents(user.id)) {
+    const shown = await consentRepresentation(consent, configuration, (id) => labels.clientIds.get(id));
+    if (shown !== undefined) clientConsents.push(shown);
+  }
+  const { realmRoles, clientRoles } = byName(labels, user.roleIds);
+  const account = user.serviceAccountClientUuid;
+  return {
+    ...userRepresentation(user, { totp: credentials.some((credential) => credential.type === 'otp') }),
+    ...user.kept,
+    ...(account === undefined ? {} : { serviceAccountClientId: labels.clientIds.get(account) }),
+    ...(parts.credentials ? { credentials: credentials.map(exportedCredential) } : {}),
+    ...(clientConsents.length === 0 ? {} : { clientConsents }),
+    realmRoles,
+    clientRoles,
+    groups: user.groupIds.flatMap((id) => {
+      const group = configuration.groups.get(id);
+      return group === undefined ? [] : [groupPath(configuration, group)];
+    }),
+  };
+}
+
+/** Exports the scope mappings of these clients and of all client scopes. */
+export function exportScopeMappings(labels: Labels, clients: readonly Client[]): Json {
   const scopeMappings: Json[] = [];
   const clientScopeMappings = new Map<string, Json[]>();
   const holders = [

@@ -1,7 +1,7 @@
 import { mapInSlices, Slices } from '../../core/index.ts';
 import { type Client, type Group, REVISION, type Role, type User } from '../../model/index.ts';
 import type { Change, Conflict, RealmConfiguration } from '../../store/index.ts';
-import { checkGrants, checkGroupGrants, checkNoAdminRole } from '../access/admin-roles.ts';
+import { checkGrants, checkGroupGrants, checkNoAdminRole, withNewRecords } from '../access/admin-roles.ts';
 import { applyChanges } from '../call/changes.ts';
 import type { RealmCall } from '../call/context.ts';
 import { AdminRefusal, badRequest, conflict } from '../call/refusal.ts';
@@ -313,7 +313,7 @@ async function addUsers(work: Work, given: readonly Json[]): Promise<User[]> {
 
 /** Checks that the caller may grant the administrative roles that the import grants. @throws AdminRefusal 403 */
 async function checkPartialGrants(
-  { call, slices }: Work,
+  { call, changes, slices }: Work,
   roles: readonly Role[],
   groups: readonly Group[],
   users: readonly User[],
@@ -323,13 +323,16 @@ async function checkPartialGrants(
     ...groups.flatMap(({ roleIds }) => roleIds),
     ...users.flatMap(({ roleIds }) => roleIds),
   ];
+  const byId = <T extends { id: string }>(list: readonly T[]) => new Map(list.map((one) => [one.id, one]));
+  const clients = changes.flatMap((change) => ('client' in change ? [change.client] : []));
+  const after = withNewRecords(call, { clients: byId(clients), roles: byId(roles), groups: byId(groups) });
   for (const role of roles) {
     if (slices.isOver) await slices.pause();
-    await checkNoAdminRole(call, role);
+    await checkNoAdminRole(after, role);
   }
-  await checkGrants(call, given);
+  await checkGrants(after, given);
   await checkGroupGrants(
-    call,
+    after,
     users.flatMap(({ groupIds }) => groupIds),
   );
 }

@@ -8,6 +8,7 @@ import { withOutputFlags } from '../output/presentation.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
 import { confirm } from '../terminal.ts';
 import { addDiff, addShow } from './inspect.ts';
+import { addRestoreItem } from './restore-item.ts';
 
 /** `idkit backups list|prune` */
 export function addBackups(program: CliCommand, run: Runner): void {
@@ -38,6 +39,7 @@ export function addBackups(program: CliCommand, run: Runner): void {
     .action(run(pruneSets));
   addShow(backups, run);
   addDiff(backups, run);
+  addRestoreItem(backups, run);
 }
 
 async function listSets(context: CommandContext, flags: Flags): Promise<Outcome> {

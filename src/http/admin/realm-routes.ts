@@ -11,6 +11,7 @@ import {
   logoutAll,
   notFound,
   previewImport,
+  putBack,
   sessionStats,
   showLoginFailures,
   showRealm,
@@ -107,6 +108,23 @@ export const realmRows: readonly AdminRow[] = [
       previewImport(call, readJson(call.request), () =>
         readRepresentation(call.request, 'PartialImportRepresentation'),
       ),
+  },
+  {
+    // Keycloak has no such path. The function checks the rights for each kind of record.
+    method: 'POST',
+    path: '/put-back',
+    right: ({ rights }) =>
+      rights.has('manageUsers')
+        ? 'manageUsers'
+        : rights.has('manageClients')
+          ? 'manageClients'
+          : 'manageRealm',
+    writes: [theGroups],
+    handle: (call) =>
+      putBack(call, readJson(call.request), {
+        dryRun: call.query.flag('dryRun') === true,
+        overwrite: call.query.flag('overwrite') === true,
+      }),
   },
   {
     method: 'POST',
