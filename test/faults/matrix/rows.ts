@@ -107,7 +107,6 @@ export const MATRIX: readonly MatrixRow[] = [
       proof(POSTGRES, 'platform/postgres/access.test.ts', 'reports that the server’s disk is full'),
       proof(POSTGRES, 'procedures/postgres/drill.test.ts', 'exits with 19 on a disk without space'),
       proof(CONTAINERS, 'platform/compose/compose-fault.test.ts', 'reports a full disk while an image'),
-      proof(CONTAINERS, 'containers/full-volume.test.ts', 'a restore into a full volume'),
     ],
   },
   {
@@ -148,7 +147,8 @@ export const MATRIX: readonly MatrixRow[] = [
       proof(ALL, 'interop/encrypted-files.test.ts', 'can be written by gpg'),
       proof(SQLITE, 'procedures/edges.test.ts', 'ends verify and restore with exit code 14'),
       proof(SQLITE, 'procedures/restore/restore.test.ts', 'rejects a wrong passphrase (exit code 12)'),
-      proof(SQLITE, 'cli/backup.test.ts', 'the passphrase comes from'),
+      proof(ALL, 'cli/backup.test.ts', 'exits with 2 if the passphrase has two sources'),
+      proof(ALL, 'cli/backup.test.ts', 'reads the first line of a passphrase file'),
     ],
   },
   {
