@@ -6,8 +6,8 @@ import { identifier, literal } from './quote.ts';
 import { readServer, type ServerFacts } from './server.ts';
 
 /**
- * Checks before a load that the server suits the dump: its version, the roles that idkit's role may act for, and the
- * rights to create databases and to rename the live one. One error lists everything that is missing.
+ * Checks before a load that the server suits the dump: its version, the roles that idkit's role may act for, the
+ * rights to create databases and to rename the live one, and that no logical replication slot depends on the live one. One error lists everything that is missing.
  *
  * @throws IDKIT_VERSION; IDKIT_UNREACHABLE for a standby
  */
@@ -51,6 +51,17 @@ export async function checkServerFits(
       'or use --in-place --confirm NAME, which empties the live database first',
     );
   }
+  const slots =
+    live === undefined || options.inPlace === true ? [] : await findLogicalSlots(context, live.name);
+  if (slots.length > 0) {
+    faults.push(
+      `the database ${live!.name} has logical replication slots, and a database with slots cannot be replaced: ${slots.join(', ')}`,
+    );
+    for (const slot of slots) hints.push(`SELECT pg_drop_replication_slot(${literal(slot)})`);
+    hints.push(
+      'create the slots again on the restored database, and let their readers begin with a new copy',
+    );
+  }
   const known = await readKnown(context, roles);
   const missing = roles.filter((role) => !known.has(role));
   if (missing.length > 0) {
@@ -84,6 +95,16 @@ export async function makeRoles(
         context,
         `CREATE ROLE ${identifier(role)} NOLOGIN; GRANT ${identifier(role)} TO ${identifier(loader)};`,
       );
+}
+
+/** Returns the names of the logical replication slots of a database. Their readers would follow the previous database. */
+async function findLogicalSlots(context: PostgresContext, database: string): Promise<readonly string[]> {
+  const rows = await queryBeside(
+    context,
+    `SELECT json_build_object('slot', slot_name) FROM pg_replication_slots
+      WHERE slot_type = 'logical' AND database = ${literal(database)} ORDER BY slot_name;`,
+  );
+  return rows.map((row) => String(row['slot']));
 }
 
 /** Maps each of the roles that exist to whether this role may act for it. */

@@ -65,8 +65,11 @@ export function describeOnPostgres(title: string, define: (platforms: PostgresPl
 }
 
 /** Creates the template, which each platform copies. The server ends with `t`. */
-export async function openPlatforms(t: { after(end: () => unknown): void }): Promise<PostgresPlatforms> {
-  const server = await startPostgres(t);
+export async function openPlatforms(
+  t: { after(end: () => unknown): void },
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresPlatforms> {
+  const server = await startPostgres(t, { settings });
   await runSql(server, `CREATE ROLE idkit LOGIN CREATEDB PASSWORD '${PASSWORDS.new}'`);
   await runSql(server, 'CREATE DATABASE idkit OWNER idkit');
   await runSql(server, `ALTER DATABASE idkit SET work_mem = '9MB'`);

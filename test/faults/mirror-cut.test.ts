@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmod, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { it, type TestContext } from 'node:test';
+import { hasProgram } from '../interop/system-program.ts';
+import { makeDirectory } from '../procedures/platform.ts';
+import { describeOnEachDatabase, listSetNames, runProgram } from './each-database.ts';
+
+/** Bytes after which the connection ends, in the direction of the mirror. */
+const CUTS = [0, 200, 2_000, 8_000, 20_000, 30_000, 40_000];
+
+/** Writes a program in place of ssh that runs the command on this machine, and ends after some bytes. */
+async function cutShell(t: TestContext, bytes: number | undefined): Promise<string> {
+  const file = join(await makeDirectory(t, 'shell'), 'shell');
+  const run = bytes === undefined ? 'exec "$@"' : `head -c ${bytes} | "$@"`;
+  await writeFile(file, `#!/bin/sh\nshift\n${run}\n`);
+  await chmod(file, 0o755);
+  return file;
+}
+
+describeOnEachDatabase('the mirror on another machine', ({ kind, fresh }) => {
+  it(`a mirror whose connection is cut never shows a set without valid checksums, and the next run completes it (${kind})`, async (t) => {
+    if (!hasProgram(t, 'rsync')) return;
+    const platform = await fresh(t);
+    const mirror = await makeDirectory(t, 'mirror');
+    const args = ['backup', '--mirror', `nowhere.example:${mirror}`];
+    const checkMirror = async (when: string) => {
+      for (const name of await listSetNames(mirror)) {
+        const dir = join(mirror, name);
+        if (!(await readdir(dir)).includes('checksums.sha256')) continue;
+        execFileSync('sha256sum', ['--strict', '--quiet', '-c', 'checksums.sha256'], { cwd: dir });
+        assert.ok((await readdir(dir)).includes('seal.gpg'), when);
+      }
+    };
+    let findings = 0;
+    for (const bytes of CUTS) {
+      const ended = await runProgram(platform.dir, args, { RSYNC_RSH: await cutShell(t, bytes) });
+      assert.ok(ended.code === 0 || ended.code === 3, `${bytes}: ${ended.stderr}`);
+      if (ended.code === 3) {
+        assert.match(ended.stderr, /MIRROR_FAILED|the mirror nowhere\.example/);
+        findings += 1;
+      }
+      await checkMirror(`cut after ${bytes} bytes`);
+    }
+    assert.ok(findings >= 3, `${findings} runs were cut`);
+    const whole = await runProgram(platform.dir, args, { RSYNC_RSH: await cutShell(t, undefined) });
+    assert.equal(whole.code, 0, whole.stderr);
+    await checkMirror('the complete run');
+    assert.deepEqual(await listSetNames(mirror), await listSetNames(platform.root));
+    t.diagnostic(`injected ${findings} faults`);
+  });
+});
