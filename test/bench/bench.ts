@@ -31,7 +31,10 @@ if (process.argv[2] === 'tasks') {
   process.exit();
 }
 if (process.argv[2] === 'recovery') {
-  const { values: given } = parseArgs({ args: process.argv.slice(3), options: { bytes: { type: 'string' } } });
+  const { values: given } = parseArgs({
+    args: process.argv.slice(3),
+    options: { bytes: { type: 'string' } },
+  });
   console.log(renderSets(await measureSets(await buildPackage(), Number(given.bytes ?? 500e6))));
   process.exit();
 }
