@@ -96,6 +96,8 @@ export { addConfigVersion, addEnvironmentVersion } from './retention/versions.ts
 export {
   type DrillReport,
   type LastResult,
+  listNewestDrills,
+  type NewestDrill,
   overviewRoot,
   type RootOverview,
   type SetOverview,

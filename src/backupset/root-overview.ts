@@ -62,6 +62,22 @@ export interface LastResult {
   messages: readonly string[];
 }
 
+/** The newest drill of one kind of platform, from `ROOT/.state/newest-drill-KIND.json`. */
+export interface NewestDrill {
+  kind: (typeof DRILL_KINDS)[number];
+  /** ISO 8601, UTC. */
+  startedAt: string;
+  outcome: 'passed' | 'failed';
+  milliseconds: number;
+  /** The name of the set. */
+  set: string;
+  /** The page of the report. Absent if it could not be stored. */
+  report?: string;
+}
+
+/** The kinds of platform whose drills are listed apart. */
+const DRILL_KINDS = ['embedded', 'postgres', 'containers'] as const;
+
 /** What a backup root contains. */
 export interface RootOverview {
   /** Newest first, at most 60. */
@@ -72,6 +88,8 @@ export interface RootOverview {
   unfinished: number;
   /** By the name of the run: `backup-database`, `backup-realms`, `backup-config`, `backup-env`, `verify`, `drill`. */
   last: Readonly<Record<string, LastResult>>;
+  /** The newest drill of each kind of platform, newest first. */
+  drills: readonly NewestDrill[];
 }
 
 const message = z.object({ message: z.string() });
@@ -84,6 +102,14 @@ const drillSchema = z.object({
   checklist: z.array(z.object({ outcome: z.string(), title: z.string(), detail: z.string() })),
   findings: z.array(message).default([]),
   failure: message.optional(),
+});
+
+const newestDrillSchema = z.object({
+  startedAt: z.string(),
+  outcome: z.enum(['passed', 'failed']),
+  milliseconds: z.number(),
+  set: z.string(),
+  report: z.object({ html: z.string() }).optional(),
 });
 
 /**
@@ -112,7 +138,25 @@ export async function overviewRoot(root: string, now: number): Promise<RootOverv
     more: listing.sets.length - newest.length,
     unfinished: listing.partials.length,
     last,
+    drills: await listNewestDrills(root),
   };
+}
+
+/** Returns the newest drill of each kind of platform that a backup root knows, newest first. */
+export async function listNewestDrills(root: string): Promise<readonly NewestDrill[]> {
+  const drills: NewestDrill[] = [];
+  for (const kind of DRILL_KINDS) {
+    const parsed = newestDrillSchema.safeParse(await readState(root, `newest-drill-${kind}.json`));
+    if (!parsed.success) continue;
+    const { set, report, ...drill } = parsed.data;
+    drills.push({
+      kind,
+      ...drill,
+      set: set.slice(set.lastIndexOf('/') + 1),
+      ...(report === undefined ? {} : { report: report.html }),
+    });
+  }
+  return drills.toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
 }
 
 /** Returns undefined if the set was deleted in the meantime. */

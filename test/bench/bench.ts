@@ -3,7 +3,7 @@
  * same run measures. The measured program runs on one core and the load on another. PART (or `--only PART`) selects the
  * scenarios whose names contain it. `--quick` uses smaller data and fewer rounds, and its output says so. `npm run bench
  * -- scale` measures what grows with the size of the tables (scale/run.ts). `npm run bench -- tasks` compares the tasks of
- * an operator with Keycloak (tasks/run.ts).
+ * an operator with Keycloak (tasks/run.ts). `npm run bench -- recovery` measures backups and restores (recovery-sets.ts).
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -16,6 +16,7 @@ import { measureLogins, measureOpenLogins, measurePages } from './login.ts';
 import { buildPackage } from './package.ts';
 import { measurePostgres } from './postgres.ts';
 import { measurePostgresBackup } from './postgres-backup.ts';
+import { measureSets, renderSets } from './recovery-sets.ts';
 import { runScale } from './scale/run.ts';
 import { measureStart } from './start.ts';
 import { TARGETS } from './targets.ts';
@@ -27,6 +28,14 @@ if (process.argv[2] === 'scale') {
 }
 if (process.argv[2] === 'tasks') {
   await runTasks(process.argv.slice(3));
+  process.exit();
+}
+if (process.argv[2] === 'recovery') {
+  const { values: given } = parseArgs({
+    args: process.argv.slice(3),
+    options: { bytes: { type: 'string' } },
+  });
+  console.log(renderSets(await measureSets(await buildPackage(), Number(given.bytes ?? 500e6))));
   process.exit();
 }
 const { values, positionals } = parseArgs({

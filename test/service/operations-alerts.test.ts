@@ -42,7 +42,7 @@ const GOOD: Known = {
     root: '/backups',
     keepDays: 7,
     mirror: false,
-    overview: { sets: [SET], more: 0, unfinished: 0, last: {} },
+    overview: { sets: [SET], more: 0, unfinished: 0, last: {}, drills: [] },
   },
   schedule: ['backup-database', 'verify', 'drill'].map((id) => ({
     id,
@@ -56,7 +56,7 @@ const GOOD: Known = {
 };
 
 const sets = (...all: readonly SetOverview[]): Pick<Known, 'backups'> => ({
-  backups: { ...GOOD.backups, overview: { sets: all, more: 0, unfinished: 0, last: {} } },
+  backups: { ...GOOD.backups, overview: { sets: all, more: 0, unfinished: 0, last: {}, drills: [] } },
 });
 const schedule = (id: string, change: Partial<Known['schedule'][number]>): Pick<Known, 'schedule'> => ({
   schedule: GOOD.schedule.map((row) => (row.id === id ? { ...row, ...change } : row)),

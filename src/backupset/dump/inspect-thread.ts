@@ -32,7 +32,10 @@ async function* receive(): AsyncGenerator<Uint8Array> {
 
 try {
   const inspector = createDumpInspector();
-  for await (const chunk of gunzip(receive(), String(workerData), releaseMemory)) inspector.write(chunk);
+  for await (const chunk of gunzip(receive(), String(workerData), releaseMemory)) {
+    inspector.write(chunk);
+    releaseMemory(chunk);
+  }
   send({ report: inspector.end() });
 } catch (error) {
   if (!(error instanceof IdkitError) || error.code !== 'IDKIT_DAMAGED') throw error;

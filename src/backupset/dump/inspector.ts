@@ -69,7 +69,8 @@ function kindOf(head: Buffer, whole: boolean): 'sqlite' | 'postgres' | 'unknown 
 
 /**
  * Reads and checks the SQL of a set's dump. The last chunk is passed on only after the gzip stream and the end line are
- * complete, so that a loader that commits at the end never commits half a dump.
+ * complete, so that a loader that commits at the end never commits half a dump. The caller may take the memory of the
+ * chunks.
  *
  * @throws IDKIT_DAMAGED
  */

@@ -59,13 +59,13 @@ export class LineCounter {
 
 /**
  * Passes text to a scanner in pieces. A piece begins where the last complete element ended. A piece that was too short
- * is passed again only when it has doubled, so that the cost of a long literal is proportional to its length.
+ * is passed again only when it has doubled, so that the cost of a long literal is proportional to its length. The window
+ * keeps no chunk after `push`, so the caller may reuse its memory.
  */
 export class DumpWindow {
   readonly #limit: number;
-  #chunks: Uint8Array[] = [];
-  /** Memory in which chunks are joined. It is reused, because garbage collection is slower than reading a dump. */
-  #joined = Buffer.alloc(0);
+  /** Text that was not used yet. The memory is reused, because garbage collection is slower than reading a dump. */
+  #memory = Buffer.alloc(0);
   #held = 0;
   #needed = 0;
   /** The number of bytes received so far. */
@@ -79,39 +79,45 @@ export class DumpWindow {
   /** Passes the text to `scan`, which returns how many bytes it has used. */
   push(chunk: Uint8Array, scan: (text: Buffer) => number): void {
     this.bytes += chunk.length;
-    this.#chunks.push(chunk);
-    this.#held += chunk.length;
+    if (this.#held === 0) {
+      const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      this.#keep(text.subarray(scan(text)));
+      return;
+    }
+    this.#append(chunk);
     if (this.#held >= this.#needed) this.#offer(scan);
   }
 
   /** Passes the remaining text to `scan` once more, and returns the bytes that it did not use. */
   rest(scan: (text: Buffer) => number): Buffer {
     if (this.#held > 0) this.#offer(scan);
-    return Buffer.concat(this.#chunks);
+    return this.#memory.subarray(0, this.#held);
   }
 
   #offer(scan: (text: Buffer) => number): void {
-    const text = this.#join();
-    const left = text.subarray(scan(text));
+    const text = this.#memory.subarray(0, this.#held);
+    this.#keep(text.subarray(scan(text)));
+  }
+
+  /** Keeps the bytes that a scan did not use. They may be in the window's own memory. */
+  #keep(left: Buffer): void {
     if (left.length > this.#limit) throw badDump(`a statement or row is longer than ${this.#limit} bytes`);
-    this.#chunks = left.length === 0 ? [] : [left];
-    this.#held = left.length;
+    this.#held = 0;
+    this.#append(left);
     // A short remainder is scanned again with the next chunk. A long one waits until twice as many bytes are held, so
     // it is not scanned again for each chunk.
     this.#needed = left.length < 65_536 ? 0 : left.length * 2;
   }
 
-  #join(): Buffer {
-    const [first, second] = this.#chunks;
-    if (first !== undefined && second === undefined)
-      return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
-    if (this.#joined.length < this.#held) this.#joined = Buffer.allocUnsafeSlow(2 * this.#held);
-    let end = 0;
-    // The first chunk may already be in this memory. `set` copies correctly even if source and target overlap.
-    for (const chunk of this.#chunks) {
-      this.#joined.set(chunk, end);
-      end += chunk.length;
+  #append(bytes: Uint8Array): void {
+    const end = this.#held + bytes.length;
+    if (this.#memory.length < end) {
+      const larger = Buffer.allocUnsafeSlow(2 * end);
+      larger.set(this.#memory.subarray(0, this.#held));
+      this.#memory = larger;
     }
-    return this.#joined.subarray(0, end);
+    // `set` copies correctly even if source and target overlap.
+    this.#memory.set(bytes, this.#held);
+    this.#held = end;
   }
 }

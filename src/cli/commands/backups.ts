@@ -47,6 +47,10 @@ async function listSets(context: CommandContext, flags: Flags): Promise<Outcome>
   const settings = await context.loadPlatform(settingsFromFlags('backups list', flags));
   const { listBackups } = await import('../../procedures/index.ts');
   const { findings, failure, ...data } = await listBackups(settings, { clock: context.procedure.clock });
+  for (const { kind, outcome, startedAt, set, report } of data.drills)
+    context.reporter.note(
+      `newest drill (${kind}): ${outcome} ${startedAt.slice(0, 16)}Z, set ${set}${report === undefined ? '' : `, ${report}`}`,
+    );
   const list: ListOutcome = {
     noun: 'sets',
     columns: SET_COLUMNS,

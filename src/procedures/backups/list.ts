@@ -4,7 +4,9 @@ import {
   findVerdict,
   isEncryptedSet,
   judgeSets,
+  listNewestDrills,
   listSets,
+  type NewestDrill,
   openSet,
   type PrunableSet,
   parseManifest,
@@ -28,7 +30,7 @@ export async function listBackups(
   const judged = await judgeSets(root, listed.sets);
   const sets = await Promise.all(judged.map(async (set) => toEntry(root, set, now)));
   const findings: Finding[] = sets.filter(({ future }) => future).map(({ name }) => futureFinding(name));
-  return { root, sets, findings };
+  return { root, sets, drills: await listNewestDrills(root), findings };
 }
 
 /** Returns the finding about a set whose name is more than an hour ahead of the clock. */
@@ -51,6 +53,7 @@ async function toEntry(root: string, set: PrunableSet, now: number): Promise<Bac
     whole: set.whole,
     state: set.state,
     future: set.future,
+    ...(kept?.shrunk === undefined ? {} : { shrunk: kept.shrunk }),
     ...(kept === undefined
       ? {}
       : {
@@ -104,6 +107,8 @@ export interface BackupEntry {
   future: boolean;
   /** `bad` if the set lacks files, or if its last verdict is `damaged`. */
   state: PrunableSet['state'];
+  /** What the set lost compared with the one before it. Absent if it lost nothing. */
+  shrunk?: { losses: readonly string[]; accepted: boolean };
   /** The last verdict. `by` is `backup` if only the backup itself has read the set. */
   verified?: {
     at: string;
@@ -125,6 +130,8 @@ export interface ListBackupsOptions {
 export interface ListBackupsResult extends ProcedureResult {
   root: string;
   sets: readonly BackupEntry[];
+  /** The newest drill of each kind of platform, newest first. */
+  drills: readonly NewestDrill[];
 }
 
 export interface PruneOptions extends ProcedureOptions {

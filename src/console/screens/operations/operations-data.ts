@@ -22,6 +22,17 @@ export interface BackupSet {
   };
 }
 
+/** The newest test restore of one kind of platform. */
+export interface NewestDrill {
+  kind: string;
+  startedAt: string;
+  outcome: 'passed' | 'failed';
+  milliseconds: number;
+  set: string;
+  /** The file of the report on the machine of the service. */
+  report?: string;
+}
+
 /** The counts of one minute. `at` is a Unix time in milliseconds. */
 export interface Minute {
   at: number;
@@ -54,7 +65,12 @@ export interface Operations {
     root: string;
     keepDays: number;
     mirror: boolean;
-    overview?: { sets: readonly BackupSet[]; more: number; unfinished: number };
+    overview?: {
+      sets: readonly BackupSet[];
+      more: number;
+      unfinished: number;
+      drills: readonly NewestDrill[];
+    };
     problem?: string;
     restore?: string;
   };

@@ -15,6 +15,7 @@ import { Loaded } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
 import { formatAge, formatBytes } from '../../components/units.ts';
 import { BackupSets } from './backup-sets.tsx';
+import { Drills } from './drills.tsx';
 import type { Operations } from './operations-data.ts';
 import { Plot } from './plot.tsx';
 import { Schedule } from './schedule.tsx';
@@ -87,6 +88,7 @@ export function OperationsScreen() {
               )}
               <BackupSets state={state} />
             </section>
+            <Drills state={state} />
           </div>
         )}
       </Loaded>

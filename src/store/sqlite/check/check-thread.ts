@@ -14,7 +14,7 @@ const { file, masterKey, masterKeyOld } = workerData as CheckRequest;
 let answer: FromCheck;
 const database = new DatabaseSync(file, { timeout: 10_000 });
 try {
-  database.exec('PRAGMA cache_size = -65536');
+  database.exec('PRAGMA cache_size = -16384');
   answer = { summary: check() };
 } catch (error) {
   const fault = toFault(error, file);

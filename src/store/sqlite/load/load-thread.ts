@@ -1,6 +1,7 @@
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { IdkitError } from '../../../core/index.ts';
+import { IdkitError, releaseMemory } from '../../../core/index.ts';
 import { END_LINE } from '../dump/write-dump.ts';
 import { type Fault, isStorageFault, toFault } from '../faults.ts';
 import { withoutInvalidText } from '../literals.ts';
@@ -23,7 +24,9 @@ port.on('message', (message: ToLoad) => {
     if (database === undefined) database = openSideFile();
     if ('chunk' in message) {
       for (const statement of splitter.push(message.chunk)) run(database, statement);
-      send({ taken: message.chunk.byteLength });
+      const taken = message.chunk.byteLength;
+      releaseMemory(message.chunk);
+      send({ taken });
     } else {
       finish(database);
       send({ done: true });
@@ -46,9 +49,12 @@ function openSideFile(): DatabaseSync {
     PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA journal_mode = OFF;
     PRAGMA synchronous = OFF;
-    PRAGMA cache_size = -65536;
-    PRAGMA temp_store = MEMORY;
+    PRAGMA cache_size = -16384;
   `);
+  // The sorter of an index can be as large as its table, so it does not stay in memory. /tmp often does.
+  side.exec(
+    `PRAGMA temp_store = FILE; PRAGMA temp_store_directory = '${dirname(file).replaceAll("'", "''")}'`,
+  );
   return side;
 }
 
@@ -66,6 +72,7 @@ function run(side: DatabaseSync, statement: Buffer): void {
 function finish(side: DatabaseSync): void {
   if (!ended || splitter.end().trim() !== END_LINE)
     throw damaged(`the dump is truncated: its last line is not "${END_LINE}"`);
+  side.exec("PRAGMA temp_store_directory = ''");
   side.close();
 }
 

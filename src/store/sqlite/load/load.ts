@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { IdkitError, threadModule } from '../../../core/index.ts';
+import { IdkitError, ownsMemory, threadModule } from '../../../core/index.ts';
 import { writeFault } from '../../../files/index.ts';
 import { type Fault, fromFault } from '../faults.ts';
 
@@ -17,11 +17,12 @@ export type ToLoad = { chunk: Uint8Array } | { end: true };
 export type FromLoad = { taken: number } | { done: true } | { fault: Fault };
 
 /** Maximum number of bytes that are sent to the thread before it has loaded them. */
-const BYTES_AHEAD = 4 * 1024 * 1024;
+const BYTES_AHEAD = 1024 * 1024;
+const YOUNG_MEGABYTES = 4;
 
 /**
  * Loads the SQL text of a dump into a new file, in its own thread, and syncs the file to disk. Removes the file if the
- * load fails.
+ * load fails. It may take the memory of the chunks.
  *
  * @throws IDKIT_DAMAGED for a statement that does not belong in a dump, or for a truncated dump; IDKIT_NO_SPACE;
  * IDKIT_FAILED if the file exists; the signal's reason; errors of `sql`
@@ -34,7 +35,11 @@ export async function loadSqlite(
   options.signal?.throwIfAborted();
   if (existsSync(file)) throw new IdkitError('IDKIT_FAILED', `${file} already exists`);
   await createPrivate(file);
-  const worker = new Worker(threadModule(import.meta.url, './load-thread'), { workerData: { file } });
+  const worker = new Worker(threadModule(import.meta.url, './load-thread'), {
+    workerData: { file },
+    // Each statement becomes a string that lives only briefly. A large young generation would only take memory.
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
+  });
   try {
     await send(worker, sql, options);
     await worker.terminate();
@@ -93,7 +98,9 @@ async function send(
   try {
     for await (const chunk of sql) {
       ahead += chunk.byteLength;
-      worker.postMessage({ chunk } satisfies ToLoad);
+      // The memory is passed on. Copies of the whole dump would stay until garbage collections, which are rare.
+      const own = ownsMemory(chunk) ? chunk : new Uint8Array(chunk);
+      worker.postMessage({ chunk: own } satisfies ToLoad, [own.buffer]);
       await until(() => ahead < BYTES_AHEAD);
     }
     worker.postMessage({ end: true } satisfies ToLoad);

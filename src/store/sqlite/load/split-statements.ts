@@ -15,17 +15,21 @@ const SEMICOLON = 0x3b;
  * comment does not end a statement. A trigger ends with `END;`.
  */
 export class StatementSplitter {
-  #rest: Buffer = Buffer.alloc(0);
-  /** The position in `#rest` at which the scan continues. */
+  /** The memory of the text. It is reused, because the garbage of a large dump would fill the memory. */
+  #memory: Buffer = Buffer.alloc(0);
+  /** The unfinished statement in `#memory` begins at `#start` and ends at `#held`. */
+  #start = 0;
+  #held = 0;
+  /** The position in `#memory` at which the scan continues. */
   #at = 0;
 
   /**
-   * Returns the statements that end in this chunk.
+   * Returns the statements that end in this chunk. They are valid until the next call.
    *
    * @throws RangeError if a statement is longer than `LONGEST`
    */
   push(chunk: Uint8Array): Buffer[] {
-    const bytes = Buffer.concat([this.#rest, chunk]);
+    const bytes = this.#append(chunk);
     const statements: Buffer[] = [];
     let start = 0;
     let at = this.#at;
@@ -41,15 +45,30 @@ export class StatementSplitter {
       statements.push(statement);
       start = at;
     }
-    this.#rest = bytes.subarray(start);
+    this.#start = start;
     this.#at = at - start;
-    if (this.#rest.length > LONGEST) throw new RangeError('the dump contains a statement that does not end');
+    if (bytes.length - start > LONGEST)
+      throw new RangeError('the dump contains a statement that does not end');
     return statements;
+  }
+
+  /** Moves the unfinished statement to the start of the memory, and adds the chunk. */
+  #append(chunk: Uint8Array): Buffer {
+    const rest = this.#memory.subarray(this.#start, this.#held);
+    const end = rest.length + chunk.length;
+    const target = this.#memory.length < end ? Buffer.allocUnsafeSlow(2 * end) : this.#memory;
+    // `set` copies correctly even if source and target overlap.
+    target.set(rest);
+    target.set(chunk, rest.length);
+    this.#memory = target;
+    this.#start = 0;
+    this.#held = end;
+    return target.subarray(0, end);
   }
 
   /** Returns the text after the last statement. */
   end(): string {
-    return this.#rest.toString('utf8');
+    return this.#memory.toString('utf8', this.#start, this.#held);
   }
 }
 
