@@ -78,7 +78,10 @@ test('SIGTERM ends a scheduler and its running job, which is not counted as done
   ]);
   await makeOld(dir, 'backup-database');
   const { child, ended } = start(dir, []);
-  const hook = await waitUntil('the hook runs', async () => Number(readOrEmpty(join(dir, 'hook'))));
+  const hook = await waitUntil(
+    'the hook runs',
+    async () => Number(readOrEmpty(join(dir, 'hook'))) || undefined,
+  );
   child.kill('SIGTERM');
   const { code, stderr } = await ended;
   assert.equal(code, 0, stderr);
@@ -96,7 +99,7 @@ test(`after kill -9 of a scheduler during a job, the next one runs the job once 
     await makeOld(dir, 'backup-database');
     writeFileSync(join(dir, 'hook'), '');
     const { child, ended } = start(dir, []);
-    await waitUntil('the hook runs', async () => Number(readOrEmpty(join(dir, 'hook'))));
+    await waitUntil('the hook runs', async () => Number(readOrEmpty(join(dir, 'hook'))) || undefined);
     child.kill('SIGKILL');
     await ended;
     assert.equal((await record(dir, 'backup-database'))?.begun?.count, 1);

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { findJobRecord, putJobRecord } from '../../../src/backupset/index.ts';
 import { acquireLock, type Settings } from '../../../src/config/index.ts';
 import { runSchedule, runScheduleOnce } from '../../../src/procedures/index.ts';
+import { runHook } from '../../../src/procedures/schedule/run/hook.ts';
 import { MOST_POSTED_BYTES, openLogTail } from '../../../src/procedures/schedule/run/log-tail.ts';
 import { freePort } from '../../free-port.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -276,7 +277,7 @@ describe('hooks', () => {
   it('are ended at their limit with every program that they started, and change no result', async (t) => {
     const settings = await makeScheduled(t, [
       'retention: "0 2 * * *"',
-      `hooks: { before: [sh, -c, "trap '' TERM; sleep 300 & echo $! > child; echo $$ > own; wait; sleep 300"], after: ["false"], seconds: 1 }`,
+      `hooks: { before: [sh, -c, "sleep 300 & echo $! > child; echo $$ > own; wait; sleep 300"], after: ["false"], seconds: 1 }`,
     ]);
     const { jobs, notes } = await runNow(settings, 'retention', { PATH: process.env['PATH'] });
     assert.equal(jobs[0]?.run.exitCode, 0);
@@ -286,6 +287,22 @@ describe('hooks', () => {
       const pid = Number(await readFile(join(settings.dir, file), 'utf8'));
       await waitUntil(`${file} has ended`, () => !isAlive(pid), { seconds: 10 });
     }
+  });
+
+  it('are killed if they ignore SIGTERM', async (t) => {
+    const dir = await makeDirectory(t, 'hook');
+    const why = await runHook({
+      words: ['sh', '-c', "trap '' TERM; echo $$ > own; sleep 300; sleep 300"],
+      facts: {},
+      dir,
+      seconds: 1,
+      env: { PATH: process.env['PATH'] },
+      onLine: () => undefined,
+      signal: new AbortController().signal,
+      lastChance: 100,
+    });
+    assert.equal(why, 'it ran longer than 1 s');
+    assert.ok(!isAlive(Number(await readFile(join(dir, 'own'), 'utf8'))));
   });
 
   it('that are not installed change no result', async (t) => {
