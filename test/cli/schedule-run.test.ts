@@ -12,7 +12,7 @@ import { waitUntil } from '../wait-until.ts';
 import { makeDirectory } from './run.ts';
 
 /** How many schedulers are killed. */
-const KILLS = Number(process.env['IDKIT_TEST_KILLS'] ?? 4);
+const KILLS = Number(process.env['IDKIT_TEST_KILLS'] ?? 2);
 
 const OFF = ['realms', 'config', 'env', 'retention', 'verify', 'drill'].map((job) => `${job}: "off"`);
 
