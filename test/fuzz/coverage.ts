@@ -2,12 +2,16 @@ import { type Profiler, Session } from 'node:inspector';
 
 /** Counts which blocks of some source files have run (the precise coverage of V8). */
 export interface Coverage {
-  /** Returns the blocks that ran since the last call and had not run before. */
-  takeNew(): number;
+  /** Returns the names of the blocks that ran since the last call. */
+  take(): readonly string[];
   close(): void;
 }
 
-/** @param paths parts of the addresses of the source files */
+/**
+ * Opens the coverage of this thread. Only one can be open, because all of them share their counters.
+ *
+ * @param paths parts of the addresses of the source files
+ */
 export function openCoverage(paths: readonly string[]): Coverage {
   const session = new Session();
   session.connect();
@@ -24,22 +28,18 @@ export function openCoverage(paths: readonly string[]): Coverage {
   };
   post('Profiler.enable');
   post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
-  const seen = new Set<string>();
   return {
-    takeNew() {
+    take() {
       const { result } = post<Profiler.TakePreciseCoverageReturnType>('Profiler.takePreciseCoverage');
-      let found = 0;
-      for (const { url, functions } of result) {
-        if (!paths.some((path) => url.includes(path))) continue;
-        for (const { ranges } of functions)
-          for (const { startOffset, endOffset, count } of ranges) {
-            const block = `${url} ${startOffset} ${endOffset}`;
-            if (count === 0 || seen.has(block)) continue;
-            seen.add(block);
-            found += 1;
-          }
-      }
-      return found;
+      return result
+        .filter(({ url }) => paths.some((path) => url.includes(path)))
+        .flatMap(({ url, functions }) =>
+          functions.flatMap(({ ranges }) =>
+            ranges.flatMap(({ startOffset, endOffset, count }) =>
+              count === 0 ? [] : [`${url} ${startOffset} ${endOffset}`],
+            ),
+          ),
+        );
     },
     close: () => session.disconnect(),
   };

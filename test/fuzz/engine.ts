@@ -40,6 +40,13 @@ export async function fuzz(target: FuzzTarget, options: EngineOptions): Promise<
   const corpus: Uint8Array[] = [];
   const result: EngineResult = { inputs: 0, refused: 0, corpus: 0, blocks: 0 };
   const coverage = openCoverage(target.covers.map((path) => `/${path}`));
+  const seen = new Set<string>();
+  /** Adds the blocks that ran since the last call, and returns whether one of them is new. */
+  const addBlocks = (): boolean => {
+    const before = seen.size;
+    for (const block of coverage.take()) seen.add(block);
+    return seen.size > before;
+  };
   const heap = process.memoryUsage().heapUsed;
   const one = async (input: Uint8Array): Promise<void> => {
     options.onInput?.(input);
@@ -52,9 +59,7 @@ export async function fuzz(target: FuzzTarget, options: EngineOptions): Promise<
     for (const input of await readCorpus(target, options.keep)) {
       await one(input);
       if (result.finding !== undefined) return result;
-      const found = coverage.takeNew();
-      result.blocks += found;
-      if (found > 0 || corpus.length === 0) corpus.push(input);
+      if (addBlocks() || corpus.length === 0) corpus.push(input);
     }
     while (performance.now() < end) {
       const batch = Array.from({ length: BATCH }, () =>
@@ -64,17 +69,21 @@ export async function fuzz(target: FuzzTarget, options: EngineOptions): Promise<
         await one(input);
         if (result.finding !== undefined) return result;
       }
-      const found = coverage.takeNew();
-      if (found === 0) continue;
-      result.blocks += found;
-      corpus.push(...batch);
-      await shrink(target, corpus, batch, options);
+      if (coverage.take().every((block) => seen.has(block))) continue;
+      // The inputs of the batch run once more, to find those that ran the new blocks.
+      for (const input of batch) {
+        await findFault(target, input);
+        if (!addBlocks()) continue;
+        corpus.push(input);
+        if (options.keep !== undefined) storeInput(target.name, input, '', options.keep);
+      }
     }
     if (process.memoryUsage().heapUsed - heap > MOST_GROWTH)
       result.finding = { input: corpus.at(-1)!, what: 'the heap grew by more than 512 MiB' };
     return result;
   } finally {
     result.corpus = corpus.length;
+    result.blocks = seen.size;
     coverage.close();
   }
 }
@@ -83,31 +92,6 @@ function choose(corpus: readonly Uint8Array[], random: (below: number) => number
   // The newest inputs run the newest code.
   const recent = random(3) === 0 ? corpus.slice(-16) : corpus;
   return recent[random(recent.length)] ?? new Uint8Array(0);
-}
-
-/** Replaces a batch that ran new code by the inputs that ran it, which a second coverage finds. */
-async function shrink(
-  target: FuzzTarget,
-  corpus: Uint8Array[],
-  batch: readonly Uint8Array[],
-  { keep }: EngineOptions,
-): Promise<void> {
-  corpus.splice(corpus.length - batch.length);
-  const coverage = openCoverage(target.covers.map((path) => `/${path}`));
-  try {
-    for (const input of corpus) {
-      await findFault(target, input);
-    }
-    coverage.takeNew();
-    for (const input of batch) {
-      await findFault(target, input);
-      if (coverage.takeNew() === 0) continue;
-      corpus.push(input);
-      if (keep !== undefined) storeInput(target.name, input, '', keep);
-    }
-  } finally {
-    coverage.close();
-  }
 }
 
 /** Returns `refused`, what is wrong with the target, or undefined. */
