@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import type { JobRecord } from '../../../backupset/index.ts';
 import { nextCronTime, previousCronTime } from '../../../config/index.ts';
 
-/**
- * How far in milliseconds a planned time may be ahead of the clock. A clock that goes back by less repeats no run. A
- * record that is further ahead is from a clock that was wrong, and does not count.
- */
-const AHEAD = 3_600_000;
+const HOUR = 3_600_000;
+/** Bounds in milliseconds of how far a planned time may be ahead of the clock. See `furthestDone`. */
+const LEAST_AHEAD = HOUR;
+const MOST_AHEAD = 32 * 24 * HOUR;
 /** Time in milliseconds, in addition to the jitter, after which a run is overdue. */
-const GRACE = 3_600_000;
+const GRACE = HOUR;
 
 /** A planned job at one moment. Times are Unix times in milliseconds. */
 export interface JobTimes {
@@ -34,7 +33,7 @@ export function timesOf({ cron, jitter }: JobPlan, record: JobRecord | undefined
   const next = nextCronTime(cron, began ?? now, 'UTC');
   const times = { next, beginsAt: next === undefined ? undefined : next + jitter(next) };
   if (began === undefined || record === undefined) return times;
-  const done = newestDone(record, now);
+  const done = newestDone(record, cron, now);
   return done !== undefined && done < began ? { ...times, due: began } : times;
 }
 
@@ -47,9 +46,20 @@ function newestBegun({ cron, jitter }: JobPlan, now: number): number | undefined
   return planned;
 }
 
+/**
+ * Returns the latest planned time that counts as handled. A clock that goes back repeats no run, so a planned time ahead
+ * of the clock counts, by up to one interval of the job. A time that is further ahead is from a clock that was wrong, and
+ * would stop the job for a long time.
+ */
+function furthestDone(cron: string, now: number): number {
+  const interval = (nextCronTime(cron, now, 'UTC') ?? now) - (previousCronTime(cron, now) ?? now);
+  return now + Math.min(MOST_AHEAD, Math.max(LEAST_AHEAD, interval));
+}
+
 /** Returns the newest planned time that the job has handled, without those of a clock that was ahead. */
-function newestDone({ done }: JobRecord, now: number): number | undefined {
-  const times = done.map((time) => Date.parse(time)).filter((time) => time <= now + AHEAD);
+function newestDone({ done }: JobRecord, cron: string, now: number): number | undefined {
+  const furthest = furthestDone(cron, now);
+  const times = done.map((time) => Date.parse(time)).filter((time) => time <= furthest);
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
@@ -57,17 +67,20 @@ function newestDone({ done }: JobRecord, now: number): number | undefined {
  * Returns whether a record says when the job ran last. If not, the schedule begins at this moment: it is a new platform,
  * or all times are from a clock that was ahead.
  */
-export function hasBegun(record: JobRecord | undefined, now: number): record is JobRecord {
-  return record !== undefined && newestDone(record, now) !== undefined;
+export function hasBegun(cron: string, record: JobRecord | undefined, now: number): record is JobRecord {
+  return record !== undefined && newestDone(record, cron, now) !== undefined;
 }
 
-/** Returns the planned times of a record with one more, and without those of a clock that was ahead. */
-export function addDone(record: JobRecord | undefined, due: number, now: number): readonly string[] {
-  const kept = (record?.done ?? []).filter((time) => {
-    const planned = Date.parse(time);
-    return planned !== due && planned <= now + AHEAD;
-  });
-  return [...kept.map((time) => Date.parse(time)), due]
+/** Returns the planned times of a record with one more, newest first, and without those of a clock that was ahead. */
+export function addDone(
+  cron: string,
+  record: JobRecord | undefined,
+  due: number,
+  now: number,
+): readonly string[] {
+  const furthest = furthestDone(cron, now);
+  const kept = (record?.done ?? []).map((time) => Date.parse(time));
+  return [...kept.filter((time) => time !== due && time <= furthest), due]
     .toSorted((one, other) => other - one)
     .map((time) => new Date(time).toISOString());
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Secret } from '../../../core/index.ts';
 
 /** Maximum size in bytes of the end of a log that is posted. */
-const MAX_BYTES = 100_000;
+export const MOST_POSTED_BYTES = 100_000;
 /** Maximum length of one line in characters. */
 const LONGEST_LINE = 4_000;
 const MASK = '[secret]';
@@ -34,7 +34,7 @@ export function openLogTail(secrets: readonly string[]): LogTail {
       const kept = scrub(line).slice(0, LONGEST_LINE);
       lines.push(kept);
       bytes += Buffer.byteLength(kept) + 1;
-      while (bytes > MAX_BYTES) bytes -= Buffer.byteLength(lines.shift() ?? '') + 1;
+      while (bytes > MOST_POSTED_BYTES) bytes -= Buffer.byteLength(lines.shift() ?? '') + 1;
     },
     text: () => lines.map((line) => `${line}\n`).join(''),
   };

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { JobRecord, JobRun } from '../../../backupset/index.ts';
 import { type PlannedJob, previousCronTime, type Settings } from '../../../config/index.ts';
 import { IdkitError } from '../../../core/index.ts';
@@ -27,8 +26,8 @@ export interface JobRunner extends Pick<ProcedureOptions, 'reporter' | 'clock' |
   records: JobRecords;
   /** The environment of the jobs. It has the passphrase of the backups. */
   env: NodeJS.ProcessEnv;
-  /** Does the work of a job. Default: `doWork`. Tests replace it. */
-  work?: typeof doWork;
+  /** Pauses for a number of milliseconds, or until the signal aborts. */
+  wait(milliseconds: number, signal: AbortSignal): Promise<void>;
   /** Pauses in milliseconds between the tries of a ping. Tests shorten them. */
   pingPauses?: readonly number[];
 }
@@ -71,7 +70,7 @@ export async function runJob(
     const now = runner.clock.now();
     const due = decide(plan, record, now, wanted.when);
     if (due !== undefined) return await runDue(job, plan, runner, { record, due });
-    if (!hasBegun(record, now)) await beginSchedule(job, plan, runner, record);
+    if (!hasBegun(plan.cron, record, now)) await beginSchedule(job, plan, runner, record);
     return undefined;
   } finally {
     await lock.release();
@@ -86,7 +85,7 @@ function decide(
 ): number | undefined {
   if (when === 'now' || (when === 'timer' && record === undefined))
     return previousCronTime(plan.cron, now) ?? now;
-  return hasBegun(record, now) ? timesOf(plan, record, now).due : undefined;
+  return hasBegun(plan.cron, record, now) ? timesOf(plan, record, now).due : undefined;
 }
 
 /** Stores that the schedule begins now, so that a new platform does not repeat the times before its start. */
@@ -100,14 +99,14 @@ async function beginSchedule(
   const planned = previousCronTime(cron, now) ?? now;
   await records.put(id, {
     ...record,
-    done: addDone(undefined, planned, now),
+    done: addDone(cron, undefined, planned, now),
     expectedBy: expectedBy(plan, planned),
   });
 }
 
 async function takeLock(
   { id }: PlannedJob,
-  { settings, reporter, signal }: JobRunner,
+  { settings, reporter, signal, wait }: JobRunner,
   waits: boolean,
 ): Promise<ScheduleLock> {
   let noted = false;
@@ -120,7 +119,7 @@ async function takeLock(
       if (!noted) reporter.note(`${id} waits: ${error.message}`);
       noted = true;
     }
-    await pause(BETWEEN_TRIES, undefined, { signal }).catch(() => undefined);
+    await wait(BETWEEN_TRIES, signal);
   }
 }
 
@@ -181,7 +180,7 @@ function finish(plan: JobPlan, base: JobRecord, run: JobRun, now: number): JobRe
   const good = isGood ? run.at : wasGood;
   return {
     ...kept,
-    done: addDone(base, due, now),
+    done: addDone(plan.cron, base, due, now),
     last: run,
     ...(good === undefined ? {} : { goodAt: good }),
     expectedBy: isKnown ? expectedBy(plan, due) : base.expectedBy,
@@ -195,10 +194,10 @@ function killedTooOften(planned: string): CommandResult {
 
 /** Does the work of a job. Tries again while a command of an operator holds the lock of the backup root. */
 async function workUnlessLocked(job: PlannedJob, runner: JobRunner, log: LogTail): Promise<CommandResult> {
-  const { settings, work = doWork, signal, reporter } = runner;
+  const { settings, signal, reporter, wait } = runner;
   const context: WorkContext = { ...runner, onLine: (line) => log.add(line) };
   for (let tries = 1; ; tries++) {
-    const result = await work(settings, job.id, context).catch((error: unknown): CommandResult => {
+    const result = await doWork(settings, job.id, context).catch((error: unknown): CommandResult => {
       if (!(error instanceof IdkitError)) throw error;
       log.add(`error ${error.code}: ${error.message}`);
       return { exitCode: error.exitCode, findings: [], failure: error };
@@ -206,7 +205,7 @@ async function workUnlessLocked(job: PlannedJob, runner: JobRunner, log: LogTail
     const { failure } = result;
     if (failure?.code !== 'IDKIT_LOCKED' || tries === MOST_LOCKED || signal.aborted) return result;
     reporter.note(`${job.id} waits: ${failure.message}`);
-    await pause(BETWEEN_LOCKED, undefined, { signal }).catch(() => undefined);
+    await wait(BETWEEN_LOCKED, signal);
   }
 }
 

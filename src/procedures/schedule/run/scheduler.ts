@@ -24,13 +24,13 @@ const LONGEST_PAUSE = 30_000;
 
 export interface ScheduleRunOptions
   extends Pick<ProcedureOptions, 'reporter' | 'clock' | 'signal'>,
-    Pick<JobRunner, 'work' | 'pingPauses'> {
+    Pick<JobRunner, 'pingPauses'> {
   /** The environment of the jobs, with the passphrase or its source. */
   env: NodeJS.ProcessEnv;
   /** Only this job. */
   job?: JobId;
-  /** Pauses for a number of milliseconds. Default: a timer. Tests replace it together with the clock. */
-  wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** Default: a timer. A test that has its own clock replaces it. */
+  wait?: JobRunner['wait'];
 }
 
 /** The result of the jobs that ran. */
@@ -55,7 +55,7 @@ export function planOf({ dir, schedule }: Settings, { id, cron }: PlannedJob): J
  * @throws IDKIT_SETTING if the schedule is switched off
  */
 export async function runSchedule(settings: Settings, options: ScheduleRunOptions): Promise<void> {
-  const { clock, signal, reporter, wait = waitFor } = options;
+  const { clock, signal, reporter } = options;
   const runner = openRunner(settings, options);
   const jobs = selectJobs(settings, undefined);
   await mkdir(platformPaths(settings.dir).data, { recursive: true, mode: 0o700 });
@@ -76,13 +76,13 @@ export async function runSchedule(settings: Settings, options: ScheduleRunOption
         const times = timesOf(plan, record, now);
         if (!shown && times.beginsAt !== undefined)
           reporter.note(`${job.id}: next at ${new Date(times.beginsAt).toISOString()}`);
-        if (times.due !== undefined || !hasBegun(record, now))
+        if (times.due !== undefined || !hasBegun(job.cron, record, now))
           ran = (await runIfFree(job, plan, runner)) || ran;
         begins = Math.min(begins, times.beginsAt ?? begins);
       }
       shown = true;
       // A job that ran may have made others due.
-      if (!ran) await wait(Math.max(0, Math.min(begins - clock.now(), LONGEST_PAUSE)), signal);
+      if (!ran) await runner.wait(Math.max(0, Math.min(begins - clock.now(), LONGEST_PAUSE)), signal);
     }
   } finally {
     await running.release();
@@ -129,7 +129,12 @@ export async function runScheduleOnce(
 
 function openRunner(settings: Settings, options: ScheduleRunOptions): JobRunner {
   const { root } = settings.backup;
-  return { ...options, settings, records: openJobRecords(root, (message) => options.reporter.note(message)) };
+  return {
+    wait: waitFor,
+    ...options,
+    settings,
+    records: openJobRecords(root, (message) => options.reporter.note(message)),
+  };
 }
 
 function selectJobs(settings: Settings, wanted: JobId | undefined): readonly PlannedJob[] {
