@@ -73,6 +73,7 @@ export { gunzip } from './gzip/gunzip.ts';
 export { createGzipWriter, type GzipWriter } from './gzip/writer.ts';
 export { decryptEnvironment, encryptEnvironment } from './openpgp/environment.ts';
 export { checkSeal, makeSeal } from './openpgp/seal.ts';
+export { type KeepCounts, type KeptSet, planKeep } from './retention/keep-rule.ts';
 export { deleteSet, judgeSets, planPrune, reapLeftovers } from './retention/prune.ts';
 export { addConfigVersion, addEnvironmentVersion } from './retention/versions.ts';
 export {

@@ -45,7 +45,7 @@ export {
   sessionFile,
 } from './profile/profiles.ts';
 export { flagsOfCommand, type SettingFlag, type SettingFlags, settingsFromFlags } from './settings/flags.ts';
-export type { Application } from './settings/kinds.ts';
+export type { Application, KeepRule } from './settings/kinds.ts';
 export { type GivenContent, type LoadOptions, loadSettings } from './settings/load.ts';
 export type { PlatformPaths, SettingSource, Settings } from './settings/settings.ts';
 export { type SettingDoc, type ShownSetting, settingDocs, showSettings } from './settings/show.ts';
