@@ -91,6 +91,7 @@ export {
 export { checkSeal, makeSeal } from './openpgp/seal.ts';
 export { encryptToKeys, encryptToPassphrase, type SetEncryption } from './openpgp/set-encryption.ts';
 export { SetKeys, type SetSecrets } from './openpgp/set-keys.ts';
+export { type KeepCounts, type KeptSet, planKeep } from './retention/keep-rule.ts';
 export { deleteSet, judgeSets, planPrune, reapLeftovers } from './retention/prune.ts';
 export { addConfigVersion, addEnvironmentVersion } from './retention/versions.ts';
 export {

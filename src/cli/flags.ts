@@ -1,4 +1,5 @@
 import { IdkitError } from '../core/index.ts';
+import { isRemoteLocation } from '../target/index.ts';
 import type { Flags } from './command.ts';
 
 /** Returns the text of a flag, or undefined if it is not given. */
@@ -67,4 +68,10 @@ export function baseUrlFlag(flags: Flags): string | undefined {
     );
   }
   return text.replace(/\/+$/, '');
+}
+
+/** Returns `--root` if it names a target on another machine, such as `s3://bucket/prefix`. */
+export function remoteRoot(flags: Flags): string | undefined {
+  const root = textFlag(flags, 'root');
+  return root !== undefined && isRemoteLocation(root) ? root : undefined;
 }

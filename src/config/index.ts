@@ -53,7 +53,7 @@ export {
 export { type CronTimes, nextCronTime, parseCron, previousCronTime } from './schedule/cron.ts';
 export { JOBS, type Job, type JobId, type PlannedJob, plannedJobs } from './schedule/jobs.ts';
 export { flagsOfCommand, type SettingFlag, type SettingFlags, settingsFromFlags } from './settings/flags.ts';
-export type { Application, Canary } from './settings/kinds.ts';
+export type { Application, Canary, KeepRule } from './settings/kinds.ts';
 export { type GivenContent, type LoadOptions, loadSettings } from './settings/load.ts';
 export type { PlatformPaths, SettingSource, Settings } from './settings/settings.ts';
 export { type SettingDoc, type ShownSetting, settingDocs, showSettings } from './settings/show.ts';

@@ -37,6 +37,11 @@ export {
   restoreItem,
 } from './inspect/restore-item.ts';
 export { type ShownSet, type ShowSetOptions, showSet } from './inspect/show.ts';
+export { listRemoteBackups } from './mirror/list-remote.ts';
+export { mirrorRoot } from './mirror/mirror.ts';
+export { mirrorBackups } from './mirror/mirror-backups.ts';
+export type { MirrorOptions, MirrorReport } from './mirror/options.ts';
+export { fetchRemoteRoot } from './mirror/remote-set.ts';
 export { type RecoverAdminResult, recoverAdmin } from './recover-admin.ts';
 export type { ChecklistRow, RestoreOptions, RestorePlan, RestoreResult } from './restore/options.ts';
 export { restore } from './restore/runbook.ts';
@@ -77,3 +82,4 @@ export { DOWN_STEPS, down, UP_STEPS, up } from './up-down.ts';
 export type { SetVerdict, VerifyOptions, VerifyResult } from './verify/options.ts';
 export { VERIFY_STEPS } from './verify/options.ts';
 export { verify } from './verify/runbook.ts';
+export { verifyRemoteRoot } from './verify/verify-remote.ts';

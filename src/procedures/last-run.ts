@@ -23,7 +23,11 @@ interface Keeping extends Pick<ProcedureOptions, 'clock' | 'reporter'> {
 export const NO_MESSAGE = 'the message is not stored, because the sets of this root are encrypted';
 
 /** True if the settings require that whole sets are encrypted. */
-export function encryptsSets({ backup }: Pick<Settings, 'backup'>): boolean {
+export function encryptsSets({
+  backup,
+}: {
+  backup: Pick<Settings['backup'], 'encrypt' | 'encryptTo'>;
+}): boolean {
   return backup.encrypt === 'all' || backup.encryptTo.length > 0;
 }
 

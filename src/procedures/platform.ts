@@ -1,7 +1,8 @@
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { platformPaths, type Settings } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 import { findEntry } from '../files/index.ts';
+import { absoluteLocation, parseLocation } from '../target/index.ts';
 
 /** @throws IDKIT_DIRECTORY_MISSING */
 export async function checkPlatform(settings: Settings): Promise<void> {
@@ -28,15 +29,14 @@ export function backupRoot(settings: Settings, flag: string | undefined): string
   return flag === undefined ? settings.backup.root : resolve(flag);
 }
 
-/** Returns `[user@]host:path` for rsync, or an absolute directory. Returns undefined if no mirror is configured. */
+/**
+ * Returns the location of the mirror, or undefined if no mirror is configured. A flag takes precedence over the setting.
+ *
+ * @throws IDKIT_SETTING
+ */
 export function mirrorTarget(settings: Settings, flag: string | undefined): string | undefined {
-  const target = flag ?? settings.backup.mirror ?? undefined;
-  if (target === undefined || isRemote(target) || isAbsolute(target)) return target;
-  const fromFlag = flag !== undefined || settings.sources['backup.mirror'] === 'flag';
-  return fromFlag ? resolve(target) : resolve(settings.dir, target);
-}
-
-/** Like rsync, treats a target with a colon before the first slash as remote. */
-export function isRemote(target: string): boolean {
-  return /^[^/]*:/.test(target);
+  const target =
+    flag === undefined ? (settings.backup.mirror ?? undefined) : absoluteLocation(flag, process.cwd());
+  if (target !== undefined) parseLocation(target);
+  return target;
 }

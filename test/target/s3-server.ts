@@ -69,7 +69,7 @@ export async function startS3(
   child.stderr.on('data', (chunk: Buffer) => {
     errors += chunk.toString();
   });
-  const closed = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  const closed = new Promise<void>((resolve) => child.on('exit', () => resolve()));
   const stop = async () => {
     child.kill('SIGKILL');
     await closed;

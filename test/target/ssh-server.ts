@@ -68,7 +68,7 @@ export async function startSsh(
   child.stderr.on('data', (chunk: Buffer) => {
     errors += chunk.toString();
   });
-  const closed = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  const closed = new Promise<void>((resolve) => child.on('exit', () => resolve()));
   const stop = async () => {
     child.kill('SIGTERM');
     await closed;

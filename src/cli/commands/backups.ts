@@ -2,19 +2,20 @@ import { IdkitError } from '../../core/index.ts';
 import type { BackupEntry } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
-import { given } from '../flags.ts';
+import { given, remoteRoot } from '../flags.ts';
 import type { Column, ListOutcome } from '../output/lists.ts';
 import { withOutputFlags } from '../output/presentation.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
 import { confirm } from '../terminal.ts';
 import { addDiff, addShow } from './inspect.ts';
 import { addRestoreItem } from './restore-item.ts';
+import { addMirror } from './backups-mirror.ts';
 
-/** `idkit backups list|prune` */
+/** `idkit backups list|prune|mirror` */
 export function addBackups(program: CliCommand, run: Runner): void {
   const backups = program
     .command('backups')
-    .description('list, inspect, compare and delete backup sets, and put single records back')
+    .description('list, inspect, compare, copy and delete backup sets, and put single records back')
     .examples([
       ['idkit backups list', 'age, size and last verification of each set'],
       ['idkit backups show latest', 'what the newest good set contains'],
@@ -26,8 +27,10 @@ export function addBackups(program: CliCommand, run: Runner): void {
     .examples([
       ['idkit backups list --json', 'as JSON for scripts'],
       ['idkit backups list -o name', 'the names of the sets, one a line'],
+      ['idkit backups list --root s3://backups/idkit', 'the sets of a target'],
     ])
     .action(run(listSets));
+  addMirror(backups, run);
   withOutputFlags(backups.command('prune'), { fields: 'name,action', jq: "[?action=='delete'].name" })
     .description('delete sets older than --keep-days, but never the newest good set')
     .settingFlags('backups prune')
@@ -44,9 +47,14 @@ export function addBackups(program: CliCommand, run: Runner): void {
 
 async function listSets(context: CommandContext, flags: Flags): Promise<Outcome> {
   const { settingsFromFlags } = await import('../../config/index.ts');
-  const settings = await context.loadPlatform(settingsFromFlags('backups list', flags));
-  const { listBackups } = await import('../../procedures/index.ts');
-  const { findings, failure, ...data } = await listBackups(settings, { clock: context.procedure.clock });
+  const remote = remoteRoot(flags);
+  const { listBackups, listRemoteBackups } = await import('../../procedures/index.ts');
+  const { findings, failure, ...data } =
+    remote === undefined
+      ? await listBackups(await context.loadPlatform(settingsFromFlags('backups list', flags)), {
+          clock: context.procedure.clock,
+        })
+      : await listRemoteBackups(remote, context.procedure);
   for (const { kind, outcome, startedAt, set, report } of data.drills)
     context.reporter.note(
       `newest drill (${kind}): ${outcome} ${startedAt.slice(0, 16)}Z, set ${set}${report === undefined ? '' : `, ${report}`}`,

@@ -11,7 +11,7 @@ export function addDrill(program: CliCommand, run: Runner): void {
     .command('drill')
     .argument(
       '[set]',
-      'a set: its directory, its name in the backup root, or latest (default: the newest set that can be restored)',
+      'a set: its directory, its name in the backup root, s3://bucket/prefix/NAME, or latest (default: the newest set that can be restored)',
     )
     .description('restore a set in isolation, test it, and report the result, without changing the platform')
     .option('--keep', 'keep the isolated platform directory and print its path')

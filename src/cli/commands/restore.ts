@@ -1,5 +1,9 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Settings } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import type { ChecklistRow, RestorePlan, RestoreResult } from '../../procedures/index.ts';
+import { isRemoteLocation } from '../../target/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, textFlag } from '../flags.ts';
@@ -16,7 +20,10 @@ export function addRestore(program: CliCommand, run: Runner): void {
   program
     .command('restore')
     .description('replace the platform with a backup set, and roll back if the restore fails')
-    .option('--from <set>', 'the set: its directory, its name in the backup root, or latest')
+    .option(
+      '--from <set>',
+      'the set: its directory, its name in the backup root, s3://bucket/prefix/NAME, or latest',
+    )
     .option('--dry-run', 'run all checks and print the plan, but change nothing')
     .option('--resume', 'continue an interrupted restore')
     .option('--abort', 'roll back an interrupted restore')
@@ -50,7 +57,9 @@ async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcom
   const { resolveSet, restore } = await import('../../procedures/index.ts');
   const { cwd, procedure } = context;
   const from =
-    chosen.from === undefined ? undefined : await resolveSet(settings, chosen.from, { ...procedure, cwd });
+    chosen.from === undefined
+      ? undefined
+      : await resolveSet(settings, chosen.from, { ...procedure, cwd, ...keptDownload(settings, chosen) });
   const choice = { ...chosen, from };
   const privateKeys = choice.kind === 'abort' ? undefined : await findPrivateKeys(context, flags);
   const passphrase = await findPassphrase(context, choice);
@@ -70,6 +79,9 @@ async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcom
     ...given('inPlace', choice.inPlace),
     ...(choice.asks ? { confirm: (plan: RestorePlan) => askForGo(context, plan) } : {}),
   });
+  const isDownload = chosen.from !== undefined && isRemoteLocation(chosen.from);
+  if (isDownload && from !== undefined && result.outcome === 'restored' && result.failure === undefined)
+    await rm(join(settings.backup.root, '.fetched'), { recursive: true, force: true });
   const { findings, failure, ...data } = result;
   return { data, text: renderResult(context, result), findings, ...given('failure', failure) };
 }
@@ -82,6 +94,13 @@ interface Choice {
   /** The database name that `--confirm` repeats. */
   inPlace: string | undefined;
   asks: boolean;
+}
+
+/**
+ * A restore keeps its downloaded set in the backup root until it is done, so that it can be resumed after a power failure.
+ */
+function keptDownload(settings: Settings, { kind }: Pick<Choice, 'kind'>): { keepIn?: string } {
+  return kind === 'plan' ? {} : { keepIn: join(settings.backup.root, '.fetched') };
 }
 
 /** @throws IDKIT_USAGE for flags that exclude each other, and for a missing set or confirmation */
@@ -137,7 +156,7 @@ async function findPassphrase(context: CommandContext, choice: Choice): Promise<
 /** Reports whether the seal of the set must be checked, which needs the passphrase even if `.env` is kept. */
 async function isSealed({ from, trusts }: Choice): Promise<boolean> {
   if (from === undefined || trusts) return false;
-  const [{ existsSync }, { join }] = await Promise.all([import('node:fs'), import('node:path')]);
+  const { existsSync } = await import('node:fs');
   const { SET_FILES } = await import('../../backupset/index.ts');
   return existsSync(join(from, SET_FILES.seal));
 }

@@ -2,7 +2,7 @@ import { IdkitError, renderCount, type Secret } from '../../core/index.ts';
 import type { SetVerdict } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
-import { given, textFlag } from '../flags.ts';
+import { given, remoteRoot, textFlag } from '../flags.ts';
 import { findPrivateKeys, KEY_FLAG } from '../input/private-keys.ts';
 import { renderAge, renderBytes, renderMilliseconds } from '../output/render-units.ts';
 
@@ -10,7 +10,10 @@ import { renderAge, renderBytes, renderMilliseconds } from '../output/render-uni
 export function addVerify(program: CliCommand, run: Runner): void {
   program
     .command('verify')
-    .argument('[set]', 'a set: its directory, its name in the backup root, or latest')
+    .argument(
+      '[set]',
+      'a set: its directory, its name in the backup root, s3://bucket/prefix/NAME, or latest',
+    )
     .description('check every byte of backup sets')
     .settingFlags('verify')
     .option('--latest', 'check only the newest set that can be restored (default)')
@@ -25,6 +28,7 @@ export function addVerify(program: CliCommand, run: Runner): void {
       ['idkit verify', 'the newest set of the platform'],
       ['idkit verify --max-age 26h --quiet', 'in cron; exit code 3 if the newest set is too old'],
       ['idkit verify /mnt/backups/20261101_020000', 'one set; no platform directory is needed'],
+      ['idkit verify s3://backups/idkit/latest', 'the newest set of a target, which is downloaded first'],
     ])
     .action(run((context, flags, [set]) => verifySets(context, flags, set)));
 }
@@ -33,14 +37,21 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
   const { findPassphrase, parseDuration, readPassphrase, settingsFromFlags } = await import(
     '../../config/index.ts'
   );
-  const { LATEST, resolveSet, verify } = await import('../../procedures/index.ts');
+  const { LATEST, resolveSet, verify, verifyRemoteRoot } = await import('../../procedures/index.ts');
+  const { joinLocation } = await import('../../target/index.ts');
   // Only verify can say whether the newest set is good, so it does not skip a set that is known to be damaged.
-  const named = set === LATEST ? undefined : set;
-  checkChoice(flags, set, named);
+  checkChoice(flags, set, set === LATEST ? undefined : set);
+  const remote = remoteRoot(flags);
+  const named =
+    remote !== undefined && flags['all'] !== true
+      ? joinLocation(remote, LATEST)
+      : set === LATEST
+        ? undefined
+        : set;
   const maxAge = textFlag(flags, 'maxAge');
   const maxAgeSeconds = maxAge === undefined ? undefined : parseDuration(maxAge, '--max-age');
-  const rootFlag = settingsFromFlags('verify', flags);
-  const standalone = named !== undefined || rootFlag['backup.root'] !== undefined;
+  const rootFlag = settingsFromFlags('verify', remote === undefined ? flags : { ...flags, root: undefined });
+  const standalone = remote !== undefined || named !== undefined || rootFlag['backup.root'] !== undefined;
   const settings = await (standalone ? context.loadSettings(rootFlag) : context.loadPlatform(rootFlag));
 
   const sources = { env: context.env, signal: context.signal };
@@ -52,7 +63,7 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
 
   const { cwd, procedure } = context;
   const dir = named === undefined ? undefined : await resolveSet(settings, named, { ...procedure, cwd });
-  const result = await verify(settings, {
+  const options = {
     ...context.procedure,
     env: context.env,
     ...given('set', dir),
@@ -61,7 +72,11 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
     ...given('passphrase', passphrase),
     ...given('privateKeys', privateKeys),
     ...given('drill', flags['drill'] === true ? true : undefined),
-  });
+  };
+  const result =
+    remote !== undefined && named === undefined
+      ? await verifyRemoteRoot(settings, remote, options)
+      : await verify(settings, options);
   const { findings, failure, ...data } = result;
   const lines = result.sets.length > 1 || context.globals.verbose ? result.sets.map(renderVerdict) : [];
   const drilled =

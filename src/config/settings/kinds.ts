@@ -299,3 +299,41 @@ export const commandWords: Kind<readonly string[]> = {
     return value.every(isWord) ? value : WRONG;
   },
 };
+
+/** How many sets stay at the mirror (`backup.mirrorKeep`). Members are named as in restic. */
+export interface KeepRule {
+  last: number;
+  daily: number;
+  weekly: number;
+  monthly: number;
+  yearly: number;
+}
+
+const keepCount = wholeNumber(0, 10_000);
+
+/** Members that are not given are 0. */
+export const keepRule: Kind<KeepRule> = {
+  expected: '{ last, daily, weekly, monthly, yearly } with whole numbers',
+  read(value, bases) {
+    if (!isJsonObject(value)) return WRONG;
+    const rule: KeepRule = { last: 0, daily: 0, weekly: 0, monthly: 0, yearly: 0 };
+    for (const [key, count] of Object.entries(value)) {
+      const read = keepCount.read(count, bases);
+      if (read === WRONG || !(key in rule)) return WRONG;
+      rule[key as keyof KeepRule] = read;
+    }
+    return rule;
+  },
+};
+
+/**
+ * A place for copies: see `parseLocation` of the target room. A relative directory is resolved, everything with a colon before
+ * the first slash stays as it is.
+ */
+export const target: Kind<string> = {
+  expected: 'a directory, [user@]host:path, ssh://host/path, s3://bucket/prefix or rclone:remote:path',
+  read(value, { place }) {
+    if (typeof value !== 'string' || !isLine(value)) return WRONG;
+    return isAbsolute(value) || /^[^/]*:/.test(value) ? value : resolve(place, value);
+  },
+};

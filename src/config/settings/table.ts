@@ -1,5 +1,6 @@
 import type { Random } from '../../core/index.ts';
 import { generateMasterKey } from '../master-key.ts';
+import { BACKUP_SETTINGS } from './backup-rows.ts';
 import {
   acceptedNames,
   addressBlocks,
@@ -8,7 +9,6 @@ import {
   canaries,
   database,
   host,
-  keyNames,
   line,
   name,
   oneOf,
@@ -22,7 +22,6 @@ import {
   url,
   wholeNumber,
 } from './kinds.ts';
-
 import type { SettingRow } from './row.ts';
 import { SCHEDULE_SETTINGS } from './schedule-rows.ts';
 
@@ -166,71 +165,8 @@ export const SETTINGS = [
     reason: 'backups include new realms without a change to this setting',
     doc: 'the realms that `idkit backup` and `idkit smoke` include; empty: all realms',
   },
-  {
-    name: 'backup.root',
-    flags: {
-      backup: '--to <root>',
-      verify: '--root <root>',
-      'backups list': '--root <root>',
-      'backups prune': '--root <root>',
-    },
-    kind: path('the path of a directory'),
-    default: 'backups',
-    reason: 'works without configuration; a directory on another disk is safer',
-    doc: 'the backup root; a relative path in idkit.yaml starts at the platform directory, a relative path in a flag at the working directory',
-  },
-  {
-    name: 'backup.keepDays',
-    flags: { backup: '--keep-days <days>', 'backups prune': '--keep-days <days>' },
-    kind: wholeNumber(1, 36_500),
-    default: 7,
-    reason: 'a week of daily sets',
-    doc: 'age in days after which a set is deleted; the newest good set always stays',
-  },
-  {
-    name: 'backup.keepVersions',
-    kind: wholeNumber(1, 1000),
-    default: 4,
-    reason: 'four weekly versions cover a month',
-    doc: 'how many versions of the configuration and of the environment `idkit backup` keeps in the backup root',
-  },
-  {
-    name: 'backup.maxAgeHours',
-    kind: wholeNumber(1, 8784),
-    default: 26,
-    reason: 'a daily backup may begin two hours late',
-    doc: 'the age in hours from which `idkit status`, the timer of `idkit verify` and the alerts report the newest set as too old',
-  },
-  {
-    name: 'backup.encrypt',
-    kind: oneOf('env', 'all'),
-    default: 'env',
-    reason: 'gunzip and psql then read a set without a passphrase; the environment always needs one',
-    doc: 'what the passphrase encrypts; env: only .env; all: every file of a set and every version, and the readable manifest names no realms',
-  },
-  {
-    name: 'backup.encryptTo',
-    kind: keyNames,
-    default: [],
-    reason: 'a pair of keys must be created first, and its private key belongs on another machine',
-    doc: 'OpenPGP public keys, as files or as fingerprints in the keyring of gpg; whole sets are encrypted to them, so that this machine cannot read its sets, and the passphrase only seals them',
-  },
-  {
-    name: 'backup.mirror',
-    flags: { backup: '--mirror <target>' },
-    kind: orNull(line('a directory, [user@]host:path')),
-    default: null,
-    reason: 'only the operator knows a second location',
-    doc: 'a directory, or [user@]host:path for rsync, to which every backup copies the backup root',
-  },
+  ...BACKUP_SETTINGS,
   ...SCHEDULE_SETTINGS,
-  {
-    name: 'backup.shrinkPercent',
-    kind: wholeNumber(1, 100),
-    default: 30,
-    reason: 'expired sessions and events rarely free a third of a database in a day',
-    doc: 'by how many percent a dump may shrink between two backups; `idkit backup` reports a larger loss',
-  },
   {
     name: 'drill.canary',
     kind: canaries,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { addConfigVersion, addEnvironmentVersion, SET_FILES } from '../../backupset/index.ts';
 import { deleteSets, planDeletions } from '../backups/prune.ts';
 import { mirrorRoot } from '../mirror/mirror.ts';
+import type { MirrorReport } from '../mirror/options.ts';
 import { discardKeptStates } from '../restore/old-state.ts';
 import type { BackupContents, BackupWork } from './work.ts';
 
@@ -55,14 +56,21 @@ export async function pruneRoot(work: BackupWork, contents: BackupContents): Pro
 }
 
 /** Mirrors the backup root. Each fault is a finding. */
-export async function copyToMirror(work: BackupWork, target: string): Promise<void> {
-  const { root, options, run } = work;
+export async function copyToMirror(
+  { root, settings, options, run }: Pick<BackupWork, 'root' | 'settings' | 'options' | 'run'>,
+  target: string,
+): Promise<MirrorReport> {
+  const { backup } = settings;
   const report = await mirrorRoot({
     root,
     target,
     now: options.clock.now(),
     signal: options.signal,
+    keep: backup.mirrorKeep,
+    deletes: backup.mirrorDelete,
+    maxDelete: backup.mirrorMaxDelete,
     onProgress: run.progress('mirror', 'bytes'),
   });
-  for (const fault of report.faults) run.finding('MIRROR_FAILED', `the mirror ${target}: ${fault}`);
+  for (const { code, message } of report.findings) run.finding(code, message);
+  return report;
 }

@@ -84,8 +84,11 @@ async function createSet(
     if (shrunk === undefined) await keepVerdict(root, writer.name, kept, options);
     await run.step('versions', () => keepVersions(work, dir, contents));
     const pruned = await run.step('prune', () => pruneRoot(work, contents), countDeleted);
-    if (mirror !== undefined) await run.step('mirror', () => copyToMirror(work, mirror));
-    const isComplete = !run.findings.some(({ code }) => code === 'MIRROR_FAILED');
+    // A slow target must not hold the lock. The mirror needs no lock, because it copies only complete sets.
+    await lock.release();
+    const mirrored =
+      mirror === undefined ? undefined : await run.step('mirror', () => copyToMirror(work, mirror));
+    const isComplete = mirrored?.findings.length === 0;
     return {
       ...(mirror === undefined ? {} : { mirror: isComplete ? 'complete' : 'incomplete' }),
       dir,

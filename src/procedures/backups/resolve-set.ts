@@ -3,6 +3,8 @@ import { judgeSets, listSets, parseSetName } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { findEntry } from '../../files/index.ts';
+import { isRemoteLocation } from '../../target/index.ts';
+import { fetchRemoteSet } from '../mirror/remote-set.ts';
 import type { ProcedureOptions } from '../run.ts';
 
 /** The name of the newest good set. A directory that is really called like this is `./latest`. */
@@ -13,15 +15,19 @@ export const LATEST = 'latest';
  * `latest`, which can follow the path of another backup root: `/mnt/backups/latest`. The newest good set is the newest one that contains the database, is not known to be damaged, and is not
  * dated in the future. If a newer set is skipped because it is damaged, a note says so.
  *
+ * A set at a target, such as `s3://bucket/prefix/latest`, is downloaded, and removed when the process exits.
+ *
+ * @param options.keepIn the directory that keeps a downloaded set after the process
  * @param options.cwd the directory to which a path is relative
  * @throws IDKIT_NOT_FOUND for `latest` without a good set
  */
 export async function resolveSet(
   settings: Settings,
   named: string,
-  options: { cwd: string } & Pick<ProcedureOptions, 'clock' | 'reporter'>,
+  options: { cwd: string; keepIn?: string } & Pick<ProcedureOptions, 'clock' | 'reporter' | 'signal'>,
 ): Promise<string> {
   const { root } = settings.backup;
+  if (isRemoteLocation(named)) return fetchRemoteSet(named, options);
   if (named === LATEST) return findNewestGood(root, options);
   const path = resolve(options.cwd, named);
   // A directory or link that is called latest takes precedence.

@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { platformPaths } from '../../config/index.ts';
 import { findEntry } from '../../files/index.ts';
-import { isRemote } from '../platform.ts';
+import { parseLocation } from '../../target/index.ts';
 import { DoesNotApply } from '../smoke/check.ts';
 import type { SmokeCheck } from '../smoke/options.ts';
 import { fault, type Patient } from './patient.ts';
@@ -104,7 +104,8 @@ async function checkPrograms({ settings, options }: Patient): Promise<string> {
   if (runtime === 'compose')
     needed.push([compose.engine === null ? ['docker', 'podman'] : [compose.engine], 'runtime: compose']);
   else if (database.kind === 'postgres') needed.push([['psql'], 'database'], [['pg_dump'], 'database']);
-  if (backup.mirror !== null && isRemote(backup.mirror)) needed.push([['rsync'], 'backup.mirror']);
+  const mirror = backup.mirror === null ? undefined : parseLocation(backup.mirror).kind;
+  if (mirror === 'ssh' || mirror === 'rclone') needed.push([[mirror], 'backup.mirror']);
   if (needed.length === 0) return 'no other program is needed';
   const found: string[] = [];
   for (const [names, why] of needed) {

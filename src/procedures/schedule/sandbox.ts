@@ -1,6 +1,6 @@
 import { isAbsolute, join, sep } from 'node:path';
 import type { Settings } from '../../config/index.ts';
-import { isRemote } from '../platform.ts';
+import { isRemoteLocation } from '../../target/index.ts';
 import type { ScheduleOptions } from './options.ts';
 import { quoteForUnit } from './quote.ts';
 
@@ -72,7 +72,7 @@ export function listWritable(settings: Settings): readonly string[] {
 }
 
 function isLocal(mirror: string | null): mirror is string {
-  return mirror !== null && !isRemote(mirror);
+  return mirror !== null && !isRemoteLocation(mirror);
 }
 
 function contains(dir: string, path: string): boolean {
