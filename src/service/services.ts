@@ -32,7 +32,7 @@ export async function openServices(
   closers: Closers,
   { worker, withoutLock = false }: Pick<ServeOptions, 'worker' | 'withoutLock'>,
 ): Promise<OpenedServices> {
-  const keeper = await openKeeper(settings, masterKey, log);
+  const keeper = withoutLock ? undefined : await openKeeper(settings, masterKey, log);
   const [store, http, protocol, browser, crypto] = await Promise.all([
     openStore({
       ...storePlace(settings, withoutLock),

@@ -28,6 +28,7 @@ export { fileIdentity, LogTail, type TailCommit } from './sqlite/capture/log-tai
 export { checkSqlite, checkSqliteDump, type DumpFacts } from './sqlite/check/check.ts';
 export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';
 export { type LoadOptions, loadSqlite } from './sqlite/load/load.ts';
+export { Replay } from './sqlite/replay/replay.ts';
 
 /** Options of a store: a SQLite file or a Postgres database. */
 export interface StoreOptions {

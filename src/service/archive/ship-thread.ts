@@ -31,19 +31,12 @@ const continues =
   (found.log === undefined
     ? known.closed !== undefined && known.closed === found.identity
     : found.log === known.log || (known.closed !== undefined && known.log === ''));
-const gaps =
-  known === undefined || continues || known.newest === undefined
-    ? (known?.gaps ?? [])
-    : [
-        ...known.gaps,
-        { from: known.newest, why: 'the database was changed while the service did not ship its log' },
-      ];
 const shipper = new Shipper(
   tail,
   target,
   deriveArchiveKeys(new Secret(data.masterKey)),
   { seconds: data.seconds, spoolBytes: data.spoolBytes, state: data.state, now: Date.now },
-  { state: continues ? known : undefined, gaps },
+  { state: continues ? known : undefined, known },
 );
 
 const maintenance = setInterval(() => shipper.maintain(), CHECKPOINT_MS);

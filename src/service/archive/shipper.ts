@@ -59,7 +59,10 @@ export class Shipper {
   #ending = false;
   #drained = false;
   #transfer = new AbortController();
-  #gaps: ArchiveState['gaps'] = [];
+  #gaps: ArchiveState['gaps'];
+  /** The chain that this machine wrote before, and whether it contains everything until the end of the service. */
+  readonly #known: string | undefined;
+  #complete: boolean;
   #restartAt = RESTART_BYTES;
   #checkOwnerAt = 0;
   #pauseMilliseconds = FIRST_PAUSE_MS;
@@ -71,14 +74,20 @@ export class Shipper {
     target: Target,
     keys: ArchiveKeys,
     options: ShipperOptions,
-    { state, gaps }: { state: ArchiveState | undefined; gaps: ArchiveState['gaps'] },
+    { state, known }: { state: ArchiveState | undefined; known: ArchiveState | undefined },
   ) {
     this.#tail = tail;
     this.#target = target;
     this.#keys = keys;
     this.#options = options;
-    this.#gaps = gaps;
-    if (state === undefined) return;
+    this.#complete = known?.closed !== undefined;
+    this.#known = known?.chain.chain;
+    this.#gaps = known?.gaps ?? [];
+    if (state === undefined) {
+      const why = 'the database was changed while its log was not shipped';
+      if (known?.newest !== undefined) this.#gaps = [...this.#gaps, { from: known.newest, why }];
+      return;
+    }
     const { closed: _, fault: __, ...kept } = state;
     this.#state = kept;
     this.#chain = ChainWriter.resume(target, keys, state.chain);
@@ -155,9 +164,14 @@ export class Shipper {
 
   async #begin(): Promise<ChainWriter> {
     const now = this.#options.now();
-    const follows = await checkOwner(this.#target, this.#keys, this.#state?.chain.chain);
+    const follows = await checkOwner(this.#target, this.#keys, this.#state?.chain.chain ?? this.#known);
     const name = chainName(now, randomBytes(4).toString('hex'));
-    const chain = await ChainWriter.begin(this.#target, this.#keys, name, { kind: 'sqlite', follows });
+    const chain = await ChainWriter.begin(this.#target, this.#keys, name, {
+      kind: 'sqlite',
+      follows,
+      complete: this.#complete,
+    });
+    this.#complete = false;
     await claim(this.#target, name);
     this.#pending = undefined;
     this.#lastMark = undefined;
