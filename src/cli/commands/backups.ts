@@ -7,9 +7,9 @@ import type { Column, ListOutcome } from '../output/lists.ts';
 import { withOutputFlags } from '../output/presentation.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
 import { confirm } from '../terminal.ts';
+import { addMirror } from './backups-mirror.ts';
 import { addDiff, addShow } from './inspect.ts';
 import { addRestoreItem } from './restore-item.ts';
-import { addMirror } from './backups-mirror.ts';
 
 /** `idkit backups list|prune|mirror` */
 export function addBackups(program: CliCommand, run: Runner): void {

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
-import type { ChecklistRow, RestorePlan, RestoreResult } from '../../procedures/index.ts';
+import type { ChecklistRow, Moment, RestorePlan, RestoreResult } from '../../procedures/index.ts';
 import { isRemoteLocation } from '../../target/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
@@ -24,6 +24,10 @@ export function addRestore(program: CliCommand, run: Runner): void {
       '--from <set>',
       'the set: its directory, its name in the backup root, s3://bucket/prefix/NAME, or latest',
     )
+    .option(
+      '--at <moment>',
+      'restore the database of this moment from the archive: a time such as 2026-11-22T10:15:03Z, or before:EVENT-ID of an administrator’s event',
+    )
     .option('--dry-run', 'run all checks and print the plan, but change nothing')
     .option('--resume', 'continue an interrupted restore')
     .option('--abort', 'roll back an interrupted restore')
@@ -42,6 +46,11 @@ export function addRestore(program: CliCommand, run: Runner): void {
     .examples([
       ['idkit restore --from latest', 'the newest good set; asks for confirmation after all checks'],
       ['idkit restore --from backups/20261101_020000 --dry-run', 'prints the plan'],
+      ['idkit restore --at 2026-11-22T10:15:03Z', 'the platform as it was at that moment'],
+      [
+        'idkit restore --at before:0b7c1f8e-7c1d-4d1b-9a1e-3c7b0a5d2f10',
+        'before the change that an event describes',
+      ],
       ['idkit restore --resume', 'continues after a power failure'],
       [
         'idkit restore --from backups/20261101_020000 --in-place --confirm idkit',
@@ -54,11 +63,14 @@ export function addRestore(program: CliCommand, run: Runner): void {
 async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcome> {
   const chosen = checkChoice(context, flags);
   const settings = await context.loadSettings();
-  const { resolveSet, restore } = await import('../../procedures/index.ts');
+  const { resolveSet, resolveSetBefore, restore } = await import('../../procedures/index.ts');
   const { cwd, procedure } = context;
+  const { moment } = chosen;
+  const findSet = async () =>
+    moment === undefined ? undefined : resolveSetBefore(settings, moment, procedure);
   const from =
     chosen.from === undefined
-      ? undefined
+      ? await findSet()
       : await resolveSet(settings, chosen.from, { ...procedure, cwd, ...keptDownload(settings, chosen) });
   const choice = { ...chosen, from };
   const privateKeys = choice.kind === 'abort' ? undefined : await findPrivateKeys(context, flags);
@@ -68,6 +80,7 @@ async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcom
     ...context.procedure,
     env: context.env,
     ...given('from', from),
+    ...given('moment', moment),
     ...given('passphrase', passphrase),
     ...given('privateKeys', privateKeys),
     ...given('dryRun', flag('dryRun')),
@@ -88,6 +101,7 @@ async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcom
 
 interface Choice {
   from: string | undefined;
+  moment: Moment | undefined;
   kind: 'restore' | 'plan' | 'resume' | 'abort';
   keepEnv: boolean;
   trusts: boolean;
@@ -112,13 +126,19 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
     });
   }
   const from = textFlag(flags, 'from');
+  const moment = readMoment(textFlag(flags, 'at'));
   const modes = ['resume', 'abort', 'dryRun'].filter((name) => flags[name] === true);
   if (modes.length > 1) {
     throw new IdkitError('IDKIT_USAGE', '--resume, --abort and --dry-run exclude each other');
   }
   const kind =
     modes[0] === 'resume' ? 'resume' : modes[0] === 'abort' ? 'abort' : modes[0] ? 'plan' : 'restore';
-  if (from === undefined && (kind === 'restore' || kind === 'plan')) {
+  if (moment !== undefined && (kind === 'resume' || kind === 'abort')) {
+    throw new IdkitError('IDKIT_USAGE', `--at cannot be combined with --${kind}`, {
+      hints: ['the interrupted restore knows its moment'],
+    });
+  }
+  if (from === undefined && moment === undefined && (kind === 'restore' || kind === 'plan')) {
     throw new IdkitError('IDKIT_USAGE', 'restore needs --from with the directory of a set', {
       hints: ['--from latest restores the newest good set; idkit backups list prints all sets'],
     });
@@ -135,12 +155,31 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
   }
   return {
     from,
+    moment,
     kind,
     keepEnv: flags['keepEnv'] === true,
     trusts: flags['trustUnsealed'] === true,
     inPlace,
     asks,
   };
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
+const BEFORE = /^before:([A-Za-z0-9-]{8,64})$/;
+
+/** Reads the value of `--at`. @throws IDKIT_USAGE */
+function readMoment(text: string | undefined): Moment | undefined {
+  if (text === undefined) return undefined;
+  const [, event] = BEFORE.exec(text) ?? [];
+  if (event !== undefined) return { before: event };
+  const at = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(at)) return { at };
+  throw new IdkitError('IDKIT_USAGE', `--at is neither a time nor an event: ${text}`, {
+    hints: [
+      'a time is in UTC and looks like 2026-11-22T10:15:03Z or 2026-11-22T10:15:03.250Z',
+      'before:EVENT-ID is the moment before the change that an administrator’s event describes',
+    ],
+  });
 }
 
 /** Finds the passphrase. Prompts only if the set certainly needs it: with `--resume`, `.env` may be staged already. */
