@@ -1,6 +1,12 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ArchiveKeys, ChainWriter, chainName } from '../../../archive/index.ts';
+import {
+  type ArchiveKeys,
+  type BaseWriter,
+  ChainWriter,
+  chainName,
+  type LogEnd,
+} from '../../../archive/index.ts';
 import type { PostgresAddress } from '../../../config/index.ts';
 import { type Clock, IdkitError, type Random, type Secret } from '../../../core/index.ts';
 import {
@@ -116,6 +122,15 @@ export async function boundSlot(options: ArchiverOptions): Promise<boolean> {
 
 const NAME = `idkit archive ${hostname()} ${process.pid}`.slice(0, 63);
 
+/** A base backup whose WAL is not shipped yet. It cannot be restored before that. */
+interface PendingBase extends WrittenBase {
+  /** The server's time in milliseconds after the base backup. */
+  endedAt: number;
+  writer: BaseWriter;
+  /** The end of the log before the WAL that the base needs. */
+  after: LogEnd;
+}
+
 /** One connection of an archiver, from its start to its first failure. */
 class Session {
   state: ArchiverState = { doing: 'connecting' };
@@ -182,10 +197,12 @@ class Session {
     const facts = { kind: 'postgres', systemIdentifier, major, walFileBytes, timeline, reason };
     const writer = await ChainWriter.begin(target, keys, name, facts);
     const other = await this.#connect();
-    let base: WrittenBase & { endedAt: number };
+    let base: PendingBase;
+    const baseWriter = writer.beginBase();
+    const after = writer.end.log;
     try {
-      const written = await writeBase(other.streamBase(`idkit ${name}`), writer);
-      base = { ...written, endedAt: await readClock(other) };
+      const written = await writeBase(other.streamBase(`idkit ${name}`), baseWriter);
+      base = { ...written, endedAt: await readClock(other), writer: baseWriter, after };
     } finally {
       other.close();
     }
@@ -206,7 +223,7 @@ class Session {
       writer: ChainWriter;
       timeline: number;
       from: Lsn;
-      base?: WrittenBase & { endedAt: number };
+      base?: PendingBase;
     },
   ): Promise<void> {
     const { everySeconds, signal } = this.#options;
@@ -218,7 +235,7 @@ class Session {
     const ship = async (piece: LogPiece) => {
       const end = piece.start + BigInt(piece.bytes.length);
       const at = piece.through === undefined ? since : Math.floor(piece.through / 1000);
-      await writer.putLog({
+      const part = writer.sealLog({
         generation: piece.timeline,
         start: asNumber(piece.start),
         content: piece.bytes,
@@ -226,12 +243,13 @@ class Session {
         until: at,
         detail: history === undefined ? {} : { history },
       });
+      await writer.putLog(part);
       history = undefined;
       this.shipped = true;
       if (base === undefined || end < base.end) return;
-      const position = asNumber(base.end);
-      await writer.endBase(
-        { at: base.endedAt, position, generation: base.timeline },
+      await base.writer.end(
+        { generation: base.timeline, after: base.after },
+        { at: base.endedAt, position: asNumber(base.end), generation: base.timeline },
         { archives: renderArchives(base.archives) },
       );
       base = undefined;

@@ -4,17 +4,26 @@ import {
   type ChainEnd,
   type ChainListing,
   listChains,
+  readBaseName,
 } from '../../../archive/index.ts';
 import type { Lsn } from '../../../pgtools/index.ts';
 import type { Target } from '../../../target/index.ts';
 import { type ChainFacts, readChainFacts } from './facts.ts';
+
+/** The end of the WAL in a chain. */
+export interface LogPosition {
+  timeline: number;
+  position: Lsn;
+  /** Unix time in milliseconds up to which every confirmed write is in the chain. */
+  through: number | undefined;
+}
 
 /** The newest chain of an archive, and where it can be continued. */
 export interface ArchiveHead {
   listing: ChainListing;
   facts: ChainFacts;
   /** Undefined if the base is not complete. Then the chain can neither be restored nor continued. */
-  end: (ChainEnd & { timeline: number; position: Lsn; through: number | undefined }) | undefined;
+  end: (ChainEnd & LogPosition) | undefined;
 }
 
 /**
@@ -30,15 +39,23 @@ export async function findHead(target: Target, keys: ArchiveKeys): Promise<Archi
   const facts = readChainFacts(chain.header);
   if (facts === undefined) return undefined;
   const last = listing.logs.at(-1);
-  if (!listing.files.has('base-end') || last === undefined) return { listing, facts, end: undefined };
+  if (listing.baseEnds.length === 0 || last === undefined) return { listing, facts, end: undefined };
   const { header, hash } = await reader.header(listing.name, last.name);
   const end = {
     chain: listing.name,
     chainHash: chain.hash,
+    base: newestBase(listing),
     log: { number: header.number, hash },
     timeline: header.generation,
     position: BigInt(header.start + header.bytes),
     through: header.marks.at(-1)?.at,
   };
   return { listing, facts, end };
+}
+
+/** Returns the number of the newest base of a chain, complete or not. */
+function newestBase({ files }: ChainListing): number {
+  let newest = 0;
+  for (const name of files.keys()) newest = Math.max(newest, readBaseName(name)?.base ?? 0);
+  return newest;
 }

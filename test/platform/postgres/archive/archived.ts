@@ -15,6 +15,9 @@ import { masterKey, runSql } from '../../../store/databases.ts';
 import type { PostgresServer } from '../../../store/postgres-server.ts';
 import { waitUntil } from '../../../wait-until.ts';
 
+/** A time after everything, in milliseconds. */
+const NEWEST = Date.UTC(2200);
+
 /** An archive in a directory. */
 export interface Archive {
   location: string;
@@ -99,10 +102,11 @@ export async function write(server: PostgresServer, n: number): Promise<number> 
 /** Restores the archive to a time, or to the newest moment, and returns the numbers in the table. */
 export async function numbersAt(t: TestContext, archive: Archive, time?: number): Promise<readonly number[]> {
   const chains = await findChains(archive.target, archive.keys);
-  const chain = chooseChain(chains, time ?? Number.MAX_SAFE_INTEGER / 1000);
+  const chain = chooseChain(chains, time ?? NEWEST);
   const cluster = await recoverChain(chain, {
     ...archive,
     dir: await makeDirectory(t, 'recovered'),
+    time: time ?? NEWEST,
     to: time === undefined ? { kind: 'newest' } : { kind: 'time', time: time * 1000 },
   });
   try {
