@@ -29,6 +29,7 @@ export { DRILL_STEPS } from './drill/options.ts';
 export { renderDrillReport } from './drill/report.ts';
 export { drill } from './drill/runbook.ts';
 export { type RecoverAdminResult, recoverAdmin } from './recover-admin.ts';
+export { type MomentSet, makeMomentSet, parseMoment } from './restore/moment.ts';
 export type { ChecklistRow, RestoreOptions, RestorePlan, RestoreResult } from './restore/options.ts';
 export { restore } from './restore/runbook.ts';
 export { RESTORE_STEPS } from './restore/steps.ts';

@@ -1,3 +1,4 @@
+import type { Settings } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import type { ChecklistRow, RestorePlan, RestoreResult } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
@@ -16,6 +17,10 @@ export function addRestore(program: CliCommand, run: Runner): void {
     .command('restore')
     .description('replace the platform with a backup set, and roll back if the restore fails')
     .option('--from <set>', 'the set: its directory, its name in the backup root, or latest')
+    .option(
+      '--at <moment>',
+      'a moment in the archive: a time such as 2026-11-22T10:15:03Z, or before:EVENT-ID of an event of an administrator',
+    )
     .option('--dry-run', 'run all checks and print the plan, but change nothing')
     .option('--resume', 'continue an interrupted restore')
     .option('--abort', 'roll back an interrupted restore')
@@ -45,6 +50,33 @@ export function addRestore(program: CliCommand, run: Runner): void {
 async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcome> {
   const chosen = checkChoice(context, flags);
   const settings = await context.loadSettings();
+  if (chosen.at !== undefined) return restoreMoment(context, flags, settings, chosen.at);
+  return restoreFrom(context, flags, settings, chosen);
+}
+
+/** Makes a set of the moment, restores it with the platform's own environment and configuration, and removes it. */
+async function restoreMoment(
+  context: CommandContext,
+  flags: Flags,
+  settings: Settings,
+  at: string,
+): Promise<Outcome> {
+  const { makeMomentSet, parseMoment } = await import('../../procedures/index.ts');
+  const set = await makeMomentSet(settings, parseMoment(at), context.procedure);
+  const kept = { ...flags, from: set.dir, keepEnv: true, keepConfig: true, trustUnsealed: true };
+  try {
+    return await restoreFrom(context, kept, settings, checkChoice(context, { ...kept, at: undefined }));
+  } finally {
+    await set.remove();
+  }
+}
+
+async function restoreFrom(
+  context: CommandContext,
+  flags: Flags,
+  settings: Settings,
+  chosen: Choice,
+): Promise<Outcome> {
   const { resolveSet, restore } = await import('../../procedures/index.ts');
   const { cwd, procedure } = context;
   const from =
@@ -72,6 +104,8 @@ async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcom
 
 interface Choice {
   from: string | undefined;
+  /** The moment in the archive. */
+  at: string | undefined;
   kind: 'restore' | 'plan' | 'resume' | 'abort';
   keepEnv: boolean;
   trusts: boolean;
@@ -95,7 +129,10 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
   }
   const kind =
     modes[0] === 'resume' ? 'resume' : modes[0] === 'abort' ? 'abort' : modes[0] ? 'plan' : 'restore';
-  if (from === undefined && (kind === 'restore' || kind === 'plan')) {
+  const at = textFlag(flags, 'at');
+  if (at !== undefined && (from !== undefined || kind === 'resume' || kind === 'abort'))
+    throw new IdkitError('IDKIT_USAGE', '--at cannot be combined with --from, --resume or --abort');
+  if (from === undefined && at === undefined && (kind === 'restore' || kind === 'plan')) {
     throw new IdkitError('IDKIT_USAGE', 'restore needs --from with the directory of a set', {
       hints: ['--from latest restores the newest good set; idkit backups list prints all sets'],
     });
@@ -112,6 +149,7 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
   }
   return {
     from,
+    at,
     kind,
     keepEnv: flags['keepEnv'] === true,
     trusts: flags['trustUnsealed'] === true,

@@ -200,6 +200,27 @@ export const SETTINGS = [
     doc: 'a directory, or [user@]host:path for rsync, to which every backup copies the backup root',
   },
   {
+    name: 'backup.archive',
+    kind: orNull(line('a directory, [user@]host:path, s3://bucket/prefix, rclone:remote:path')),
+    default: null,
+    reason: 'only the operator knows a second location',
+    doc: 'where `idkit serve` ships every transaction, so that `idkit restore --at` can restore each moment; a relative path starts at the platform directory',
+  },
+  {
+    name: 'backup.archiveSeconds',
+    kind: wholeNumber(1, 3600),
+    default: 1,
+    reason: 'at most a second of changes is lost with the machine',
+    doc: 'how many seconds after its commit a transaction is in the archive at the latest',
+  },
+  {
+    name: 'backup.archiveSpoolBytes',
+    kind: wholeNumber(67_108_864, 1_099_511_627_776),
+    default: 1_073_741_824,
+    reason: 'bounds the disk space while the target is unreachable',
+    doc: 'the size in bytes of the database’s log from which on `idkit serve` gives up what is not in the archive, reports the gap and begins a new base',
+  },
+  {
     name: 'smoke.realm',
     env: 'IDKIT_SMOKE_REALM',
     kind: name('a realm name'),
