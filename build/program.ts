@@ -21,6 +21,7 @@ const THREADS = [
   'src/store/sqlite/check/check-thread.ts',
   'src/store/sqlite/dump/dump-thread.ts',
   'src/store/sqlite/load/load-thread.ts',
+  'src/service/archive/ship-thread.ts',
   'src/crypto/password-thread.ts',
   'src/crypto/pattern-thread.ts',
   'src/backupset/gzip/gzip-thread.ts',

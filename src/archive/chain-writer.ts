@@ -132,8 +132,8 @@ export class ChainWriter {
   }
 
   /** Puts the file. A call that failed must be repeated with the same file. */
-  async putLog({ name, bytes, end }: SealedPart): Promise<void> {
-    await putBytes(this.#target, name, bytes);
+  async putLog({ name, bytes, end }: SealedPart, signal?: AbortSignal): Promise<void> {
+    await putBytes(this.#target, name, bytes, signal);
     this.#end = { ...this.#end, log: end };
   }
 
@@ -153,8 +153,8 @@ function seal(
   return { name: `${chain}/${name}`, ...sealFile(keys, { ...header, chain, name, kind }, content) };
 }
 
-function putBytes(target: Target, name: string, bytes: Uint8Array): Promise<void> {
-  return target.put(name, once(bytes), { size: bytes.length });
+function putBytes(target: Target, name: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
+  return target.put(name, once(bytes), { size: bytes.length, ...(signal && { signal }) });
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

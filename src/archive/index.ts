@@ -24,4 +24,12 @@ export {
 export { chainBegin, chainName, readBaseName, renderTime } from './format/names.ts';
 export { damaged } from './format/sealed-file.ts';
 export { type ArchiveKeys, deriveArchiveKeys } from './keys.ts';
+export { type ArchiveGap, type ArchiveState, readArchiveState, writeArchiveState } from './local-state.ts';
 export { ArchiveReader, type ChainListing, listChains } from './read-chain.ts';
+export {
+  type Moment,
+  planRecovery,
+  type RecoveryPlan,
+  type RestorableRange,
+  restorableRanges,
+} from './recovery-plan.ts';

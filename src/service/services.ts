@@ -8,6 +8,7 @@ import type { AppOptions, BackupSource, ServiceLog, Services } from '../http/ind
 import { isPasswordTooLong, MOST_PASSWORD_BYTES, type SessionEndings } from '../model/index.ts';
 import type { PostForm, ProtocolContext } from '../protocol/index.ts';
 import { openStore, type StoreOptions } from '../store/open.ts';
+import type { ArchiveKeeper } from './archive/keeper.ts';
 import type { OperationsParts } from './operations.ts';
 import type { ServeOptions } from './start.ts';
 
@@ -31,13 +32,17 @@ export async function openServices(
   closers: Closers,
   { worker, withoutLock = false }: Pick<ServeOptions, 'worker' | 'withoutLock'>,
 ): Promise<OpenedServices> {
+  const keeper = withoutLock ? undefined : await openKeeper(settings, masterKey, log);
   const [store, http, protocol, browser, crypto] = await Promise.all([
-    openStore({ ...storePlace(settings, withoutLock), masterKey, masterKeyOld: settings.masterKeyOld }).then(
-      (opened) => {
-        closers.push(() => opened.close());
-        return opened;
-      },
-    ),
+    openStore({
+      ...storePlace(settings, withoutLock),
+      masterKey,
+      masterKeyOld: settings.masterKeyOld,
+      keeper,
+    }).then((opened) => {
+      closers.push(() => opened.close());
+      return opened;
+    }),
     import('../http/index.ts'),
     import('../protocol/index.ts'),
     import('../browser/index.ts'),
@@ -100,6 +105,31 @@ function openWhenAsked(parts: OperationsParts): NonNullable<Services['operations
     opened ??= (await import('./operations.ts')).openOperations(parts);
     return opened();
   };
+}
+
+/**
+ * Prepares the archive of an embedded database. A restore that checks its work starts the service without one: it holds
+ * the database's lock and may still go back.
+ */
+async function openKeeper(
+  { database, backup, dir }: Settings,
+  masterKey: Secret,
+  log: ServiceLog,
+): Promise<ArchiveKeeper | undefined> {
+  if (backup.archive === null || database.kind !== 'sqlite') return undefined;
+  const [{ ArchiveKeeper }, { absoluteLocation }] = await Promise.all([
+    import('./archive/keeper.ts'),
+    import('../target/index.ts'),
+  ]);
+  const options = {
+    file: database.file,
+    location: absoluteLocation(backup.archive, dir),
+    masterKey,
+    state: join(platformPaths(dir).data, 'archive.json'),
+    seconds: backup.archiveSeconds,
+    spoolBytes: backup.archiveSpoolBytes,
+  };
+  return new ArchiveKeeper(options, log);
 }
 
 /** Returns the location of the store. It contains the name of this process, which a Postgres server shows. */

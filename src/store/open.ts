@@ -13,6 +13,7 @@ import type { PostgresLocation } from '../postgres/index.ts';
 import type { Store } from './contract/index.ts';
 import { openKeyring } from './sealing/keyring.ts';
 import { checkMasterKeys } from './sealing/proofs.ts';
+import type { LogKeeper } from './sqlite/capture/log-keeper.ts';
 import { mapFault } from './sqlite/faults.ts';
 import { inspectFile } from './sqlite/file.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
@@ -22,9 +23,12 @@ import { prepareForWriting } from './sqlite/schema-state.ts';
 export type { PostgresLocation } from '../postgres/index.ts';
 export { SCHEMA_VERSION } from './migrations/index.ts';
 export { discardDerived, postgresSchema } from './migrations/loaded.ts';
+export type { LogKeeper } from './sqlite/capture/log-keeper.ts';
+export { fileIdentity, LogTail, type TailCommit } from './sqlite/capture/log-tail.ts';
 export { checkSqlite, checkSqliteDump, type DumpFacts } from './sqlite/check/check.ts';
 export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';
 export { type LoadOptions, loadSqlite } from './sqlite/load/load.ts';
+export { Replay } from './sqlite/replay/replay.ts';
 
 /** Options of a store: a SQLite file or a Postgres database. */
 export interface StoreOptions {
@@ -47,6 +51,8 @@ export interface StoreOptions {
   mode?: 'write' | 'read';
   /** Creates the file if it does not exist. Default: true for `write`. A Postgres database is never created. */
   create?: boolean;
+  /** Ships the log of a SQLite file that is open for writing. */
+  keeper?: LogKeeper | undefined;
 }
 
 /**
@@ -71,7 +77,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   if (file === undefined) throw new IdkitError('IDKIT_BUG', 'a store needs a file or a Postgres location');
   const clock = options.clock ?? options.machineClock ?? systemClock;
-  return openSqlite({ ...common, clock, file, create: options.create ?? true });
+  return openSqlite({ ...common, clock, file, create: options.create ?? true, keeper: options.keeper });
 }
 
 /**

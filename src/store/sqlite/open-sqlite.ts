@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Clock, IdkitError, type Random, type Secret } from '../../core/index.ts';
 import { openKeyring } from '../sealing/keyring.ts';
 import { proofRow } from '../sealing/proofs.ts';
+import type { LogKeeper } from './capture/log-keeper.ts';
 import { mapFault } from './faults.ts';
 import {
   checkWritable,
@@ -28,6 +29,7 @@ export interface SqliteOptions {
   random: Random;
   mode: 'write' | 'read';
   create: boolean;
+  keeper?: LogKeeper | undefined;
 }
 
 /**
@@ -75,7 +77,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       database.close();
     }
   }
-  const writer = await Writer.open(file);
+  const writer = await Writer.open(file, options.keeper);
   try {
     if (keys === 'fresh') await writer.call('run', { query: 'meta.put', values: proofRow(keyring, random) });
     const database = openReader(file, file);

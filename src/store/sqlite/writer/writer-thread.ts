@@ -3,6 +3,8 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { Refused } from '../../verbs/apply.ts';
 import { drive } from '../../verbs/steps.ts';
 import { type RowChange, stepsOf, TOGETHER, type Verb, type Verbs } from '../../verbs/verbs.ts';
+import { WriterGate } from '../capture/gate.ts';
+import { CommitNotes } from '../capture/positions.ts';
 import { type Fault, isStorageFault, toFault } from '../faults.ts';
 import { prepareForWriting } from '../schema-state.ts';
 import { Statements } from '../statements.ts';
@@ -11,7 +13,12 @@ import type { Answer, Call, FromWriter, ToWriter } from './writer.ts';
 /** Maximum number of calls in one transaction, so that the first one does not wait long. */
 const LARGEST_BATCH = 512;
 
-const { file, progress } = workerData as { file: string; progress: SharedArrayBuffer };
+const { file, progress, gate } = workerData as {
+  file: string;
+  progress: SharedArrayBuffer;
+  /** Set if another thread ships the log. */
+  gate: SharedArrayBuffer | undefined;
+};
 /**
  * Numbers shared with the checkpoint thread. [0]: committed batches. [1]: 1 if the writer should finish a checkpoint.
  */
@@ -20,9 +27,15 @@ const port = parentPort!;
 const send = (message: FromWriter) => port.postMessage(message);
 
 let database: DatabaseSync | undefined;
+let notes: CommitNotes | undefined;
 try {
   database = new DatabaseSync(file, { timeout: 10_000, enableForeignKeyConstraints: true });
   prepareForWriting(database);
+  if (gate !== undefined) {
+    notes = new CommitNotes(file);
+    // Everything that was committed so far, such as a migration, becomes a moment that can be restored.
+    notes.note();
+  }
   send({ ready: true });
 } catch (error) {
   if (database?.isOpen) database.close();
@@ -30,17 +43,17 @@ try {
   port.close();
 }
 
-if (database?.isOpen) serve(database);
+if (database?.isOpen) serve(database, gate && new WriterGate(gate));
 
-function serve(connection: DatabaseSync): void {
+function serve(connection: DatabaseSync, shipping: WriterGate | undefined): void {
   const sql = new Statements(connection);
   const waiting: Call[] = [];
   /** Calls that take long. They run one at a time, when no other call waits. */
   const long: Call[] = [];
   const parts = new Map<number, RowChange[]>();
-  let closing = false;
+  let closing: 'no' | 'with a checkpoint' | 'with its log' = 'no';
   const take = (message: ToWriter) => {
-    if ('close' in message) closing = true;
+    if ('close' in message) closing = message.close;
     else if ('part' in message) {
       const { id, changes } = message.part;
       const known = parts.get(id);
@@ -65,14 +78,18 @@ function serve(connection: DatabaseSync): void {
       }
       const batch = waiting.length > 0 ? waiting.splice(0, LARGEST_BATCH) : long.splice(0, 1);
       if (batch.length === 0) break;
-      send({ answers: commitBatch(sql, batch) });
+      const answers = commitBatch(sql, batch);
+      notes?.note();
+      send({ answers });
+      shipping?.rest();
       Atomics.add(shared, 0, 1);
       Atomics.notify(shared, 0);
       if (Atomics.exchange(shared, 1, 0) === 1) checkpoint(connection, 'PASSIVE');
     }
-    if (closing) {
-      checkpoint(connection, 'TRUNCATE');
+    if (closing !== 'no') {
+      if (closing === 'with a checkpoint') checkpoint(connection, 'TRUNCATE');
       connection.close();
+      notes?.close();
       send({ closed: true });
       port.close();
     }

@@ -1,6 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { IdkitError, threadModule } from '../../../core/index.ts';
 import type { RowChange, Verb, Verbs } from '../../verbs/verbs.ts';
+import { GATE_BYTES } from '../capture/gate.ts';
+import type { LogKeeper } from '../capture/log-keeper.ts';
 import { type Fault, fromFault } from '../faults.ts';
 
 interface Waiting {
@@ -19,7 +21,8 @@ const CHANGES_AT_ONCE = 200;
 
 /** Controls the writer thread and the checkpoint thread of one database from the main thread. */
 export class Writer {
-  readonly #workerData: { file: string; progress: SharedArrayBuffer };
+  readonly #workerData: WriterData;
+  readonly #keeper: LogKeeper | undefined;
   readonly #worker: Worker;
   readonly #shared: Int32Array;
   #checkpoints: { worker: Worker; ended: Promise<void> } | undefined;
@@ -31,8 +34,9 @@ export class Writer {
   #closing: Promise<void> | undefined;
   #dead: Error | undefined;
 
-  private constructor(worker: Worker, workerData: { file: string; progress: SharedArrayBuffer }) {
+  private constructor(worker: Worker, workerData: WriterData, keeper: LogKeeper | undefined) {
     this.#workerData = workerData;
+    this.#keeper = keeper;
     this.#worker = worker;
     this.#shared = new Int32Array(workerData.progress);
     worker.on('message', (message: FromWriter) => this.#take(message));
@@ -46,11 +50,13 @@ export class Writer {
   /**
    * Opens the file in its own thread, and creates or migrates it.
    *
+   * @param keeper ships the log, and makes the checkpoints instead of the checkpoint thread
    * @throws the catalogue's errors for files
    */
-  static async open(file: string): Promise<Writer> {
+  static async open(file: string, keeper?: LogKeeper): Promise<Writer> {
     const progress = new SharedArrayBuffer(12);
-    const workerData = { file, progress };
+    const gate = keeper && new SharedArrayBuffer(GATE_BYTES);
+    const workerData = { file, progress, gate };
     const worker = new Worker(threadModule(import.meta.url, './writer-thread'), { workerData });
     await new Promise<void>((resolve, reject) => {
       worker.once('message', (message: FromWriter) =>
@@ -59,7 +65,9 @@ export class Writer {
       worker.once('error', reject);
     });
     worker.removeAllListeners('error');
-    return new Writer(worker, workerData);
+    const writer = new Writer(worker, workerData, keeper);
+    if (keeper !== undefined && gate !== undefined) keeper.start(gate, () => writer.#startCheckpoints());
+    return writer;
   }
 
   /**
@@ -72,7 +80,8 @@ export class Writer {
     if (this.#dead !== undefined) return Promise.reject(this.#dead);
     if (this.#closing !== undefined)
       return Promise.reject(new IdkitError('IDKIT_FAILED', 'the database is closed'));
-    this.#planned ??= setTimeout(() => this.#startCheckpoints(), CHECKPOINTS_AFTER).unref();
+    if (this.#keeper === undefined)
+      this.#planned ??= setTimeout(() => this.#startCheckpoints(), CHECKPOINTS_AFTER).unref();
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
@@ -104,8 +113,11 @@ export class Writer {
     await this.#endCheckpoints();
     if (this.#dead !== undefined) return;
     const ended = new Promise((resolve) => this.#worker.once('exit', resolve));
-    this.#worker.postMessage({ close: true } satisfies ToWriter);
+    const kept = this.#keeper !== undefined && !(await this.#keeper.drain());
+    const close = kept ? 'with its log' : 'with a checkpoint';
+    this.#worker.postMessage({ close } satisfies ToWriter);
     await ended;
+    await this.#keeper?.close();
   }
 
   #queue(call: Call): void {
@@ -170,6 +182,12 @@ export class Writer {
   }
 }
 
+interface WriterData {
+  file: string;
+  progress: SharedArrayBuffer;
+  gate: SharedArrayBuffer | undefined;
+}
+
 export interface Call {
   id: number;
   verb: Verb;
@@ -184,7 +202,7 @@ export type ToWriter =
   | { calls: readonly Call[] }
   /** A part of the changes of a call that follows. */
   | { part: { id: number; changes: readonly RowChange[] } }
-  | { close: true };
+  | { close: 'with a checkpoint' | 'with its log' };
 
 /** A message to the main thread. */
 export type FromWriter =

@@ -1,0 +1,319 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type ArchiveKeys,
+  type ArchiveState,
+  ChainWriter,
+  chainName,
+  LARGEST_PART,
+  type Mark,
+  type SealedPart,
+  writeArchiveState,
+} from '../../archive/index.ts';
+import type { LogTail } from '../../store/open.ts';
+import type { Target } from '../../target/index.ts';
+import { checkOwner, claim, OWNER_CHECK_MS, stillOwner } from './ownership.ts';
+
+/** How the log is shipped. */
+export interface ShipperOptions {
+  seconds: number;
+  /** The size in bytes of the log from which on it no longer waits for the target. */
+  spoolBytes: number;
+  /** The file of the state. */
+  state: string;
+  now(): number;
+}
+
+/** From this size in bytes, SQLite should begin the log again. */
+const RESTART_BYTES = 64 * 1024 * 1024;
+/** While the log grows faster than it can be begun again, the next attempts wait for this much more. */
+const RESTART_STEP_BYTES = 16 * 1024 * 1024;
+/** A new base begins after a day, or after this many bytes of log, so that a restore reads a bounded part of it. */
+const BASE_MS = 24 * 3600 * 1000;
+const BASE_LOG_BYTES = 1024 * 1024 * 1024;
+/** Part of the base in bytes. Each one keeps the thread busy for about 50 ms. */
+const BASE_PART = LARGEST_PART / 4;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+interface Pending extends SealedPart {
+  marks: readonly Mark[];
+  generation: number;
+  log: string;
+  reaches: number;
+  until: number;
+}
+
+/** Ships the log of one database to its archive. `round` and `ship` must not overlap. */
+export class Shipper {
+  readonly #tail: LogTail;
+  readonly #target: Target;
+  readonly #keys: ArchiveKeys;
+  readonly #options: ShipperOptions;
+  #state: ArchiveState | undefined;
+  #chain: ChainWriter | undefined;
+  #pending: Pending | undefined;
+  #lastMark: (Mark & { generation: number }) | undefined;
+  #base: Promise<void> | undefined;
+  /** Ends a base whose parts are all at the target. */
+  #copied: (() => Promise<void>) | undefined;
+  #ending = false;
+  #drained = false;
+  #transfer = new AbortController();
+  #gaps: ArchiveState['gaps'];
+  /** The chain that this machine wrote before, and whether it contains everything until the end of the service. */
+  readonly #known: string | undefined;
+  #complete: boolean;
+  #restartAt = RESTART_BYTES;
+  #checkOwnerAt = 0;
+  #pauseMilliseconds = FIRST_PAUSE_MS;
+  #notBefore = 0;
+
+  /** @param state the state of the last run, if the log continues where it ended */
+  constructor(
+    tail: LogTail,
+    target: Target,
+    keys: ArchiveKeys,
+    options: ShipperOptions,
+    { state, known }: { state: ArchiveState | undefined; known: ArchiveState | undefined },
+  ) {
+    this.#tail = tail;
+    this.#target = target;
+    this.#keys = keys;
+    this.#options = options;
+    this.#complete = known?.closed !== undefined;
+    this.#known = known?.chain.chain;
+    this.#gaps = known?.gaps ?? [];
+    if (state === undefined) {
+      const why = 'the database was changed while its log was not shipped';
+      if (known?.newest !== undefined) this.#gaps = [...this.#gaps, { from: known.newest, why }];
+      return;
+    }
+    const { closed: _, fault: __, ...kept } = state;
+    this.#state = kept;
+    this.#chain = ChainWriter.resume(target, keys, state.chain);
+    this.#checkOwnerAt = 0;
+  }
+
+  get state(): ArchiveState | undefined {
+    return this.#state;
+  }
+
+  /** Ships what is there, and does what is due. Errors of the target are noted, and the next attempts wait longer. */
+  async round(): Promise<void> {
+    if (this.#options.now() < this.#notBefore) return;
+    try {
+      this.#chain ??= await this.#begin();
+      await this.#stayOwner();
+      const copied = this.#copied;
+      await this.ship();
+      if (copied !== undefined) {
+        await copied();
+        this.#copied = undefined;
+      }
+      this.#beginBaseIfDue();
+      await this.#restartIfDue();
+      this.#pauseMilliseconds = FIRST_PAUSE_MS;
+    } catch (error) {
+      await this.#noteFault(error);
+      this.#notBefore = this.#options.now() + this.#pauseMilliseconds;
+      this.#pauseMilliseconds = Math.min(this.#pauseMilliseconds * 2, LONGEST_PAUSE_MS);
+    }
+    await this.#abandonIfFull();
+  }
+
+  /** Begins no more base, and ships the rest. See `ship`. */
+  async drain(): Promise<boolean> {
+    this.#ending = true;
+    await this.#base;
+    this.#drained = await this.ship().catch(() => false);
+    return this.#drained;
+  }
+
+  /** Whether `drain` shipped everything. */
+  get drained(): boolean {
+    return this.#drained;
+  }
+
+  /** Ships every commit. Resolves to true if all of them are at the target. */
+  async ship(): Promise<boolean> {
+    const chain = this.#chain;
+    if (chain === undefined) return false;
+    for (let part = this.#pending ?? this.#seal(chain); part !== undefined; part = this.#seal(chain)) {
+      this.#pending = part;
+      this.#transfer = new AbortController();
+      await chain.putLog(part, this.#transfer.signal);
+      this.#pending = undefined;
+      await this.#shipped(chain, part);
+    }
+    const { behindSince: _, fault: __, ...state } = this.#state!;
+    if (this.#state?.behindSince !== undefined || this.#state?.fault !== undefined)
+      await this.#save({ ...state, answered: this.#options.now() });
+    return true;
+  }
+
+  /** Makes the checkpoints. It is called between the rounds and during them. */
+  maintain(): void {
+    this.#tail.checkpoint();
+    if (this.#tail.logBytes >= this.#options.spoolBytes) this.#transfer.abort();
+  }
+
+  /** Marks the end of the run. `closed` identifies the file, if everything is shipped. */
+  async finish(closed: string | undefined): Promise<void> {
+    if (this.#state !== undefined && closed !== undefined) await this.#save({ ...this.#state, closed });
+  }
+
+  async #begin(): Promise<ChainWriter> {
+    const now = this.#options.now();
+    const follows = await checkOwner(this.#target, this.#keys, this.#state?.chain.chain ?? this.#known);
+    const name = chainName(now, randomBytes(4).toString('hex'));
+    const chain = await ChainWriter.begin(this.#target, this.#keys, name, {
+      kind: 'sqlite',
+      follows,
+      complete: this.#complete,
+    });
+    this.#complete = false;
+    await claim(this.#target, name);
+    this.#pending = undefined;
+    this.#lastMark = undefined;
+    await this.#save({
+      format: 1,
+      target: this.#target.label,
+      chain: chain.end,
+      generation: 0,
+      log: '',
+      end: 0,
+      before: chain.end.log,
+      answered: now,
+      gaps: this.#gaps,
+    });
+    return chain;
+  }
+
+  /** Stops when another service has begun a chain in the same place. */
+  async #stayOwner(): Promise<void> {
+    const now = this.#options.now();
+    if (now < this.#checkOwnerAt && now > this.#checkOwnerAt - OWNER_CHECK_MS) return;
+    await stillOwner(this.#target, this.#state!.chain.chain);
+    this.#checkOwnerAt = now + OWNER_CHECK_MS;
+  }
+
+  /** Reads and seals the next part of the log. */
+  #seal(chain: ChainWriter): Pending | undefined {
+    const state = this.#state!;
+    const tail = this.#tail.next(state.generation === 0 ? undefined : { salts: state.log, end: state.end });
+    if (tail === undefined) return undefined;
+    const same = tail.salts === state.log;
+    const generation = same ? state.generation : state.generation + 1;
+    const start = same ? state.end : 0;
+    const commits = tail.commits.filter(({ end }) => end - start <= LARGEST_PART);
+    const [first] = tail.commits;
+    const reaches = commits.at(-1)?.end ?? start + LARGEST_PART;
+    const until = commits.at(-1)?.at ?? first!.at;
+    const content = this.#tail.read(start, reaches, tail.salts);
+    if (!this.#tail.matches(content, start)) throw new Error('the log differs from what was committed');
+    const marks = commits.map(({ at, end }) => ({ at, position: end }));
+    const sealed = chain.sealLog({ generation, start, content, marks, until });
+    return { ...sealed, marks, generation, log: tail.salts, reaches, until };
+  }
+
+  async #shipped(chain: ChainWriter, part: Pending): Promise<void> {
+    const state = this.#state!;
+    const mark = part.marks.at(-1);
+    if (mark !== undefined) this.#lastMark = { ...mark, generation: part.generation };
+    const fresh = part.generation !== state.generation;
+    const { base } = state;
+    await this.#save({
+      ...state,
+      chain: chain.end,
+      generation: part.generation,
+      log: part.log,
+      end: part.reaches,
+      before: fresh ? { number: part.end.number - 1, hash: state.chain.log.hash } : state.before,
+      ...(base && {
+        base: { ...base, logBytes: base.logBytes + part.reaches - (fresh ? 0 : state.end) },
+        ...(mark && { newest: mark.at }),
+      }),
+      answered: this.#options.now(),
+    });
+  }
+
+  #beginBaseIfDue(): void {
+    const { base } = this.#state!;
+    if (this.#base !== undefined || this.#copied !== undefined) return;
+    const age = this.#options.now() - (base?.at ?? 0);
+    const limit = Math.max(BASE_LOG_BYTES, 4 * this.#tail.databaseBytes);
+    if (base !== undefined && age < BASE_MS && age > -BASE_MS && base.logBytes < limit) return;
+    this.#base = this.#copyBase()
+      .catch((error) => this.#noteFault(error))
+      .finally(() => {
+        this.#base = undefined;
+      });
+  }
+
+  /**
+   * Copies the database's file while it is in use. Pages that a checkpoint changes in the meantime are in the log too, so
+   * every moment after the copy can be restored.
+   */
+  async #copyBase(): Promise<void> {
+    const chain = this.#chain!;
+    const { generation, before, log } = this.#state!;
+    const from = log === '' ? { generation: 1, after: chain.end.log } : { generation, after: before };
+    const began = this.#options.now();
+    const writer = chain.beginBase();
+    for (let start = 0; ; start += BASE_PART) {
+      if (this.#ending || chain !== this.#chain) return;
+      const part = this.#tail.readDatabase(start, BASE_PART);
+      if (part.length > 0) await writer.put(part);
+      if (part.length < BASE_PART) break;
+    }
+    // Everything that a checkpoint may have copied must be at the target before the base counts: see `round`.
+    this.#copied = async () => {
+      const first = this.#lastMark ?? { at: began, position: 0, generation: from.generation };
+      await writer.end(from, first);
+      this.#gaps = this.#gaps.map((gap) => (gap.until === undefined ? { ...gap, until: first.at } : gap));
+      await this.#save({
+        ...this.#state!,
+        chain: chain.end,
+        base: { number: chain.end.base, at: first.at, logBytes: 0 },
+        newest: first.at,
+        gaps: this.#gaps,
+      });
+    };
+  }
+
+  async #restartIfDue(): Promise<void> {
+    const { logBytes } = this.#tail;
+    if (logBytes < this.#restartAt) return;
+    // With less to do while the writer rests, the rest is short.
+    this.#tail.checkpoint();
+    await this.ship();
+    const done = await this.#tail.restart(() => this.ship());
+    this.#restartAt = done ? RESTART_BYTES : Math.max(this.#restartAt, logBytes) + RESTART_STEP_BYTES;
+  }
+
+  /** Gives up the part of the log that is not shipped, because logins must not wait for the target. */
+  async #abandonIfFull(): Promise<void> {
+    const { spoolBytes } = this.#options;
+    if (this.#tail.logBytes < spoolBytes || !(await this.#tail.abandon())) return;
+    const from = this.#state?.newest;
+    const why = `the target did not take the log in time, and the log reached ${spoolBytes} bytes`;
+    if (from !== undefined) this.#gaps = [...this.#gaps, { from, why }];
+    this.#chain = undefined;
+    this.#pending = undefined;
+    this.#copied = undefined;
+  }
+
+  async #noteFault(error: unknown): Promise<void> {
+    const fault = error instanceof Error ? error.message : String(error);
+    const state = this.#state;
+    if (state === undefined) return;
+    await this.#save({ ...state, fault, behindSince: state.behindSince ?? this.#options.now() }).catch(
+      () => {},
+    );
+  }
+
+  async #save(state: ArchiveState): Promise<void> {
+    this.#state = state;
+    await writeArchiveState(this.#options.state, state);
+  }
+}
