@@ -3,9 +3,11 @@ import {
   ArchiveReader,
   type ChainEnd,
   type ChainListing,
+  type FileHeader,
   listChains,
   readBaseName,
 } from '../../../archive/index.ts';
+import { IdkitError } from '../../../core/index.ts';
 import type { Lsn } from '../../../pgtools/index.ts';
 import type { Target } from '../../../target/index.ts';
 import { type ChainFacts, readChainFacts } from './facts.ts';
@@ -35,7 +37,7 @@ export async function findHead(target: Target, keys: ArchiveKeys): Promise<Archi
   const reader = new ArchiveReader(target, keys);
   const listing = (await listChains(target)).findLast(({ files }) => files.has('chain'));
   if (listing === undefined) return undefined;
-  const chain = await reader.chain(listing);
+  const chain = await readOwn(reader, listing, target);
   const facts = readChainFacts(chain.header);
   if (facts === undefined) return undefined;
   const last = listing.logs.at(-1);
@@ -51,6 +53,27 @@ export async function findHead(target: Target, keys: ArchiveKeys): Promise<Archi
     through: header.marks.at(-1)?.at,
   };
   return { listing, facts, end };
+}
+
+/** Reads the first file of a chain. @throws IDKIT_SETTING if another platform wrote it */
+async function readOwn(
+  reader: ArchiveReader,
+  listing: ChainListing,
+  target: Target,
+): Promise<{ header: FileHeader; hash: string }> {
+  try {
+    return await reader.chain(listing);
+  } catch (cause) {
+    if (!(cause instanceof IdkitError) || cause.code !== 'IDKIT_MASTER_KEY_WRONG') throw cause;
+    throw new IdkitError(
+      'IDKIT_SETTING',
+      `backup.archive: ${target.label} contains the archive of another platform`,
+      {
+        cause,
+        hints: ['give each platform a place of its own', 'after a change of the master key, use a new place'],
+      },
+    );
+  }
 }
 
 /** Returns the number of the newest base of a chain, complete or not. */

@@ -65,24 +65,29 @@ export function chooseChain(chains: readonly RestorableChain[], time: number): R
   return chain;
 }
 
-/** Recovers the cluster of a chain in a private directory below `dir`, from the newest base before `time`. */
+/** Returns the newest base of a chain that lies before a time, in Unix milliseconds. */
+export function chooseBase({ listing, bases }: RestorableChain, time: number): BaseEnd {
+  const base = bases.findLast(({ first }) => first.at <= time);
+  if (base === undefined) throw new IdkitError('IDKIT_BUG', `${listing.name} has no base before the moment`);
+  return base;
+}
+
+/** Recovers the cluster of a chain in a private directory below `dir`. */
 export async function recoverChain(
-  { listing, facts, bases }: RestorableChain,
+  { listing, facts }: RestorableChain,
   options: {
     target: Target;
     keys: ArchiveKeys;
     dir: string;
-    /** Unix time in milliseconds. */
-    time: number;
+    /** The base from which the recovery begins. */
+    base: BaseEnd;
     to: RecoveryTarget;
     signal?: AbortSignal;
     onFile?: (name: string) => void;
   },
 ): Promise<RecoveredCluster> {
-  const { target, keys, dir, to } = options;
+  const { target, keys, dir, base, to } = options;
   const reader = new ArchiveReader(target, keys);
-  const base = bases.findLast(({ first }) => first.at <= options.time);
-  if (base === undefined) throw new IdkitError('IDKIT_BUG', `${listing.name} has no base before the moment`);
   const files = new WalFiles(reader, listing, base, facts.walFileBytes);
   return recoverCluster(
     dir,

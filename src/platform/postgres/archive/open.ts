@@ -1,4 +1,4 @@
-import { deriveArchiveKeys } from '../../../archive/index.ts';
+import { type BaseEnd, deriveArchiveKeys } from '../../../archive/index.ts';
 import {
   checkMasterKey,
   type PostgresAddress,
@@ -15,7 +15,8 @@ import {
 } from '../../../pgtools/index.ts';
 import { absoluteLocation, openTarget } from '../../../target/index.ts';
 import { type ArchiverState, runArchiver } from './archiver.ts';
-import { chooseChain, findChains, type RestorableChain, recoverChain } from './moments.ts';
+import { type FoundEvent, recoverBefore } from './before-event.ts';
+import { chooseBase, chooseChain, findChains, type RestorableChain, recoverChain } from './moments.ts';
 
 /** A moment in the past: a time, or the moment before an event of an administrator. */
 export type Moment =
@@ -90,32 +91,27 @@ export async function recoverMoment(
   options: { makeDirectory(): Promise<string>; signal: AbortSignal; onFile?: (name: string) => void },
 ): Promise<RecoveredMoment> {
   const { address, target, keys } = await openArchive(settings);
+  const { makeDirectory, ...watching } = options;
   try {
     const chains = await findChains(target, keys);
-    const recover = async (chain: RestorableChain, time: number, to: RecoveryTarget) =>
-      recoverChain(chain, {
-        target,
-        keys,
-        dir: await options.makeDirectory(),
-        time,
-        to,
-        signal: options.signal,
-        ...(options.onFile === undefined ? {} : { onFile: options.onFile }),
-      });
-    if ('time' in moment) {
-      const time = Math.floor(moment.time / 1000);
-      const chain = chooseChain(chains, time);
+    const recover = async (chain: RestorableChain, base: BaseEnd, to: RecoveryTarget) =>
+      recoverChain(chain, { target, keys, dir: await makeDirectory(), base, to, ...watching });
+    const recoverTime = async (time: number) => {
+      const milliseconds = Math.floor(time / 1000);
+      const chain = chooseChain(chains, milliseconds);
       // After the last moment that is proven, the archive may contain more. It is all before the requested moment.
-      const to: RecoveryTarget = time > chain.last ? { kind: 'newest' } : { kind: 'time', time: moment.time };
-      return describe(settings, address, await recover(chain, time, to));
-    }
-    const newest = chains.at(-1);
-    if (newest === undefined)
-      throw new IdkitError('IDKIT_NOT_FOUND', `the archive at ${target.label} is empty`);
-    const probe = await recover(newest, newest.last, { kind: 'newest' });
-    const event = await findEvent(settings, address, probe, moment.beforeEvent).finally(() => probe.close());
-    const chain = chooseChain(chains, event.time);
-    const cluster = await recover(chain, event.time, { kind: 'before transaction', id: event.transaction });
+      const to: RecoveryTarget = milliseconds > chain.last ? { kind: 'newest' } : { kind: 'time', time };
+      return recover(chain, chooseBase(chain, milliseconds), to);
+    };
+    const cluster =
+      'time' in moment
+        ? await recoverTime(moment.time)
+        : await recoverBefore(moment.beforeEvent, {
+            chains,
+            recover,
+            recoverTime,
+            find: (found) => findEvent(settings, address, found, moment.beforeEvent),
+          });
     return describe(settings, address, cluster);
   } finally {
     await target.close();
@@ -156,13 +152,13 @@ function describe(settings: Settings, address: PostgresAddress, cluster: Recover
   };
 }
 
-/** Finds the transaction that wrote an event. @throws IDKIT_NOT_FOUND */
+/** Finds an event and the transaction that wrote its row. */
 async function findEvent(
   settings: Settings,
   address: PostgresAddress,
   cluster: RecoveredCluster,
   id: string,
-): Promise<{ time: number; transaction: string }> {
+): Promise<FoundEvent | undefined> {
   const context = openContext({
     address: parsePostgresUrl(addressIn(cluster, address)),
     password: undefined,
@@ -171,12 +167,13 @@ async function findEvent(
   });
   const [row] = await context.psql.query(
     address.database,
-    `SELECT json_build_object('time', time, 'transaction', xmin::text)
-      FROM admin_event WHERE doc::json->>'id' = ${literal(id)};`,
+    settings.service === 'keycloak'
+      ? `SELECT json_build_object('time', admin_event_time, 'transaction', xmin::text)
+          FROM admin_event_entity WHERE id = ${literal(id)};`
+      : `SELECT json_build_object('time', time, 'transaction', xmin::text)
+          FROM admin_event WHERE doc::json->>'id' = ${literal(id)};`,
   );
-  if (row === undefined)
-    throw new IdkitError('IDKIT_NOT_FOUND', `the newest moment of the archive has no event ${id}`, {
-      hints: ['the events of administrators are in the console, and in GET /admin/realms/REALM/admin-events'],
-    });
-  return { time: Number(row['time']), transaction: String(row['transaction']) };
+  return row === undefined
+    ? undefined
+    : { time: Number(row['time']), transaction: String(row['transaction']) };
 }

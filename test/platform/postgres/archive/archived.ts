@@ -8,7 +8,12 @@ import {
   type ArchiverState,
   runArchiver,
 } from '../../../../src/platform/postgres/archive/archiver.ts';
-import { chooseChain, findChains, recoverChain } from '../../../../src/platform/postgres/archive/moments.ts';
+import {
+  chooseBase,
+  chooseChain,
+  findChains,
+  recoverChain,
+} from '../../../../src/platform/postgres/archive/moments.ts';
 import { openTarget, type Target } from '../../../../src/target/index.ts';
 import { makeDirectory } from '../../../procedures/platform.ts';
 import { masterKey, runSql } from '../../../store/databases.ts';
@@ -106,7 +111,7 @@ export async function numbersAt(t: TestContext, archive: Archive, time?: number)
   const cluster = await recoverChain(chain, {
     ...archive,
     dir: await makeDirectory(t, 'recovered'),
-    time: time ?? NEWEST,
+    base: chooseBase(chain, time ?? NEWEST),
     to: time === undefined ? { kind: 'newest' } : { kind: 'time', time: time * 1000 },
   });
   try {
