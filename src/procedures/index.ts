@@ -3,6 +3,8 @@
 // Does not decide how a kind of platform works, what the format of a set is, or how a report is rendered.
 // Must not know: the kinds of platform, store, HTTP handlers, terminal.
 // Start at run.ts, then backup/options.ts and backup/runbook.ts, then restore/steps.ts.
+
+export type { Moment } from '../platform/index.ts';
 export {
   BACKUP_PARTS,
   BACKUP_STEPS,
@@ -21,7 +23,7 @@ export type {
 } from './backups/list.ts';
 export { listBackups } from './backups/list.ts';
 export { pruneBackups } from './backups/prune.ts';
-export { LATEST, resolveSet } from './backups/resolve-set.ts';
+export { LATEST, resolveSet, resolveSetBefore } from './backups/resolve-set.ts';
 export { doctor } from './doctor/doctor.ts';
 export { DOCTOR_CHECKS, type DoctorOptions, type DoctorResult } from './doctor/options.ts';
 export type { DrillOptions, DrillResult } from './drill/options.ts';
@@ -29,7 +31,6 @@ export { DRILL_STEPS } from './drill/options.ts';
 export { renderDrillReport } from './drill/report.ts';
 export { drill } from './drill/runbook.ts';
 export { type RecoverAdminResult, recoverAdmin } from './recover-admin.ts';
-export { type MomentSet, makeMomentSet, parseMoment } from './restore/moment.ts';
 export type { ChecklistRow, RestoreOptions, RestorePlan, RestoreResult } from './restore/options.ts';
 export { restore } from './restore/runbook.ts';
 export { RESTORE_STEPS } from './restore/steps.ts';

@@ -1,6 +1,5 @@
-import type { Settings } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
-import type { ChecklistRow, RestorePlan, RestoreResult } from '../../procedures/index.ts';
+import type { ChecklistRow, Moment, RestorePlan, RestoreResult } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, textFlag } from '../flags.ts';
@@ -19,7 +18,7 @@ export function addRestore(program: CliCommand, run: Runner): void {
     .option('--from <set>', 'the set: its directory, its name in the backup root, or latest')
     .option(
       '--at <moment>',
-      'a moment in the archive: a time such as 2026-11-22T10:15:03Z, or before:EVENT-ID of an event of an administrator',
+      'restore the database of this moment from the archive: a time such as 2026-11-22T10:15:03Z, or before:EVENT-ID of an administrator’s event',
     )
     .option('--dry-run', 'run all checks and print the plan, but change nothing')
     .option('--resume', 'continue an interrupted restore')
@@ -38,6 +37,11 @@ export function addRestore(program: CliCommand, run: Runner): void {
     .examples([
       ['idkit restore --from latest', 'the newest good set; asks for confirmation after all checks'],
       ['idkit restore --from backups/20261101_020000 --dry-run', 'prints the plan'],
+      ['idkit restore --at 2026-11-22T10:15:03Z', 'the platform as it was at that moment'],
+      [
+        'idkit restore --at before:0b7c1f8e-7c1d-4d1b-9a1e-3c7b0a5d2f10',
+        'before the change that an event describes',
+      ],
       ['idkit restore --resume', 'continues after a power failure'],
       [
         'idkit restore --from backups/20261101_020000 --in-place --confirm idkit',
@@ -50,37 +54,15 @@ export function addRestore(program: CliCommand, run: Runner): void {
 async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcome> {
   const chosen = checkChoice(context, flags);
   const settings = await context.loadSettings();
-  if (chosen.at !== undefined) return restoreMoment(context, flags, settings, chosen.at);
-  return restoreFrom(context, flags, settings, chosen);
-}
-
-/** Makes a set of the moment, restores it with the platform's own environment and configuration, and removes it. */
-async function restoreMoment(
-  context: CommandContext,
-  flags: Flags,
-  settings: Settings,
-  at: string,
-): Promise<Outcome> {
-  const { makeMomentSet, parseMoment } = await import('../../procedures/index.ts');
-  const set = await makeMomentSet(settings, parseMoment(at), context.procedure);
-  const kept = { ...flags, from: set.dir, keepEnv: true, keepConfig: true, trustUnsealed: true };
-  try {
-    return await restoreFrom(context, kept, settings, checkChoice(context, { ...kept, at: undefined }));
-  } finally {
-    await set.remove();
-  }
-}
-
-async function restoreFrom(
-  context: CommandContext,
-  flags: Flags,
-  settings: Settings,
-  chosen: Choice,
-): Promise<Outcome> {
-  const { resolveSet, restore } = await import('../../procedures/index.ts');
+  const { resolveSet, resolveSetBefore, restore } = await import('../../procedures/index.ts');
   const { cwd, procedure } = context;
+  const { moment } = chosen;
+  const findSet = async () =>
+    moment === undefined ? undefined : resolveSetBefore(settings, moment, procedure);
   const from =
-    chosen.from === undefined ? undefined : await resolveSet(settings, chosen.from, { ...procedure, cwd });
+    chosen.from === undefined
+      ? await findSet()
+      : await resolveSet(settings, chosen.from, { ...procedure, cwd });
   const choice = { ...chosen, from };
   const passphrase = await findPassphrase(context, choice);
   const flag = (name: string): true | undefined => (flags[name] === true ? true : undefined);
@@ -88,6 +70,7 @@ async function restoreFrom(
     ...context.procedure,
     env: context.env,
     ...given('from', from),
+    ...given('moment', moment),
     ...given('passphrase', passphrase),
     ...given('dryRun', flag('dryRun')),
     ...given('resume', flag('resume')),
@@ -104,8 +87,7 @@ async function restoreFrom(
 
 interface Choice {
   from: string | undefined;
-  /** The moment in the archive. */
-  at: string | undefined;
+  moment: Moment | undefined;
   kind: 'restore' | 'plan' | 'resume' | 'abort';
   keepEnv: boolean;
   trusts: boolean;
@@ -123,16 +105,19 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
     });
   }
   const from = textFlag(flags, 'from');
+  const moment = readMoment(textFlag(flags, 'at'));
   const modes = ['resume', 'abort', 'dryRun'].filter((name) => flags[name] === true);
   if (modes.length > 1) {
     throw new IdkitError('IDKIT_USAGE', '--resume, --abort and --dry-run exclude each other');
   }
   const kind =
     modes[0] === 'resume' ? 'resume' : modes[0] === 'abort' ? 'abort' : modes[0] ? 'plan' : 'restore';
-  const at = textFlag(flags, 'at');
-  if (at !== undefined && (from !== undefined || kind === 'resume' || kind === 'abort'))
-    throw new IdkitError('IDKIT_USAGE', '--at cannot be combined with --from, --resume or --abort');
-  if (from === undefined && at === undefined && (kind === 'restore' || kind === 'plan')) {
+  if (moment !== undefined && (kind === 'resume' || kind === 'abort')) {
+    throw new IdkitError('IDKIT_USAGE', `--at cannot be combined with --${kind}`, {
+      hints: ['the interrupted restore knows its moment'],
+    });
+  }
+  if (from === undefined && moment === undefined && (kind === 'restore' || kind === 'plan')) {
     throw new IdkitError('IDKIT_USAGE', 'restore needs --from with the directory of a set', {
       hints: ['--from latest restores the newest good set; idkit backups list prints all sets'],
     });
@@ -149,13 +134,31 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
   }
   return {
     from,
-    at,
+    moment,
     kind,
     keepEnv: flags['keepEnv'] === true,
     trusts: flags['trustUnsealed'] === true,
     inPlace,
     asks,
   };
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
+const BEFORE = /^before:([A-Za-z0-9-]{8,64})$/;
+
+/** Reads the value of `--at`. @throws IDKIT_USAGE */
+function readMoment(text: string | undefined): Moment | undefined {
+  if (text === undefined) return undefined;
+  const [, event] = BEFORE.exec(text) ?? [];
+  if (event !== undefined) return { before: event };
+  const at = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(at)) return { at };
+  throw new IdkitError('IDKIT_USAGE', `--at is neither a time nor an event: ${text}`, {
+    hints: [
+      'a time is in UTC and looks like 2026-11-22T10:15:03Z or 2026-11-22T10:15:03.250Z',
+      'before:EVENT-ID is the moment before the change that an administrator’s event describes',
+    ],
+  });
 }
 
 /** Finds the passphrase. Prompts only if the set certainly needs it: with `--resume`, `.env` may be staged already. */
