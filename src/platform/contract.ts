@@ -1,8 +1,10 @@
+import type { Moment } from '../archive/index.ts';
 import type { DumpReport } from '../backupset/index.ts';
 import type { Settings } from '../config/index.ts';
 import type { Secret } from '../core/index.ts';
 import type { RealmCount } from '../pgtools/index.ts';
 
+export type { Moment } from '../archive/index.ts';
 export type { RealmCount } from '../pgtools/index.ts';
 
 /** Facts about a dump, which the manifest records. */
@@ -83,6 +85,18 @@ export interface StagedDatabase {
   schemaVersion: number;
   /** The absolute path of the file, or the name of the database. */
   location: string;
+}
+
+/** A moment in the archive, and what must be read to restore it. A resumed restore uses the same one. */
+export interface FoundMoment {
+  chain: string;
+  base: number;
+  /** The time of the last transaction before the moment, in milliseconds since 1970, and its place in the log. */
+  at: number;
+  generation: number;
+  position: number;
+  /** An estimate of the bytes that the rebuilt database needs. */
+  bytes: number;
 }
 
 /** A loaded database that has not been checked yet. */
@@ -249,6 +263,15 @@ export interface PlatformDatabase extends StoreAccess {
    * @throws IDKIT_DAMAGED, IDKIT_NO_SPACE
    */
   load(sql: AsyncIterable<Uint8Array>, options: LoadOptions): Promise<LoadedDatabase>;
+  /**
+   * Finds a moment in the platform's archive. Absent if this kind of database has no archive. Changes nothing.
+   *
+   * @throws IDKIT_SETTING without an archive; IDKIT_NOT_FOUND before the first base or for an unknown event;
+   *   IDKIT_DAMAGED within a gap; IDKIT_MASTER_KEY_WRONG, IDKIT_UNREACHABLE, IDKIT_NO_SPACE
+   */
+  findMoment?(moment: Moment, masterKey: Secret | undefined): Promise<FoundMoment>;
+  /** Rebuilds the database of a moment as the staged database, instead of `load`. @throws IDKIT_DAMAGED, IDKIT_NO_SPACE */
+  loadMoment?(found: FoundMoment, options: LoadOptions): Promise<LoadedDatabase>;
   /**
    * Checks the integrity, the foreign keys and the master key of a loaded database. Then migrates an older schema and
    * updates the statistics of the query planner.

@@ -32,7 +32,7 @@ export async function openServices(
   closers: Closers,
   { worker, withoutLock = false }: Pick<ServeOptions, 'worker' | 'withoutLock'>,
 ): Promise<OpenedServices> {
-  const keeper = withoutLock ? undefined : await openKeeper(settings, masterKey, log);
+  const keeper = await openKeeper(settings, masterKey, log);
   const [store, http, protocol, browser, crypto] = await Promise.all([
     openStore({
       ...storePlace(settings, withoutLock),
@@ -107,10 +107,7 @@ function openWhenAsked(parts: OperationsParts): NonNullable<Services['operations
   };
 }
 
-/**
- * Prepares the archive of an embedded database. A restore that checks its work starts the service without one: it holds
- * the database's lock and may still go back.
- */
+/** Prepares the archive of an embedded database. */
 async function openKeeper(
   { database, backup, dir }: Settings,
   masterKey: Secret,

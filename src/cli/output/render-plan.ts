@@ -34,6 +34,7 @@ export function renderPlan(plan: RestorePlan, options: { detail: PlanDetail; wid
     ...row('set', plan.set),
     ...row('target', plan.target),
     ...row('database', plan.database),
+    ...(plan.moment === undefined ? [] : row('moment', new Date(plan.moment).toISOString())),
     ...row('realms', renderRealms(plan, full)),
     ...row('space', `${renderBytes(plan.neededBytes)} needed, ${renderBytes(plan.freeBytes)} free`),
   ];

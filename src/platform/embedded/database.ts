@@ -10,13 +10,16 @@ import type {
   DatabaseInspection,
   DatabaseSpace,
   DumpSummary,
+  FoundMoment,
   LoadedDatabase,
   LoadOptions,
+  Moment,
   PlatformDatabase,
   StagedDatabase,
 } from '../contract.ts';
 import { IdkitStore } from '../idkit-store.ts';
 import { inspectSqlite } from './inspect.ts';
+import { checkRoom, findMoment, rebuildMoment } from './moment.ts';
 import { discardFiles, stagedBytes, swapFile, swapFileBack, swapFiles } from './swap.ts';
 
 /** The database of an embedded platform: a SQLite file. */
@@ -73,6 +76,25 @@ export class SqliteDatabase implements PlatformDatabase {
     await makeDataDirectory(this.#file);
     await discardFiles(files, { previous: false });
     await loadSqlite(files.staged, sql, { signal, ...(onProgress === undefined ? {} : { onProgress }) });
+    return { location: files.staged };
+  }
+
+  async findMoment(moment: Moment, masterKey: Secret | undefined): Promise<FoundMoment> {
+    const found = await findMoment(this.#settings, moment, masterKey);
+    await makeDataDirectory(this.#file);
+    checkRoom(this.#file, found);
+    return found;
+  }
+
+  async loadMoment(
+    found: FoundMoment,
+    { id, masterKey, signal, onProgress }: LoadOptions,
+  ): Promise<LoadedDatabase> {
+    const files = swapFiles(this.#file, id);
+    await makeDataDirectory(this.#file);
+    await discardFiles(files, { previous: false });
+    const progress = onProgress === undefined ? {} : { onProgress };
+    await rebuildMoment(this.#settings, found, files.staged, { masterKey, signal, ...progress });
     return { location: files.staged };
   }
 

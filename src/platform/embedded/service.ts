@@ -69,8 +69,10 @@ export class EmbeddedService implements PlatformService {
       tlsKey: null,
       drainSeconds: 0,
     };
+    // A restore may still go back, so its checks must not become part of the archive.
+    const backup = { ...this.#settings.backup, archive: null };
     this.#running = await startService(
-      { ...this.#settings, listen },
+      { ...this.#settings, listen, backup },
       { importDirectory: false, withoutLock: this.#gate?.isShut === true },
     );
   }

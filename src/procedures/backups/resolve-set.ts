@@ -3,6 +3,7 @@ import { judgeSets, listSets, parseSetName } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { findEntry } from '../../files/index.ts';
+import type { Moment } from '../../platform/index.ts';
 import type { ProcedureOptions } from '../run.ts';
 
 /** The name of the newest good set. A directory that is really called like this is `./latest`. */
@@ -31,6 +32,20 @@ export async function resolveSet(
   return isName && findEntry(inRoot) !== undefined ? inRoot : path;
 }
 
+/**
+ * Returns the absolute path of the set whose environment and configuration belong to a moment: the newest good one
+ * before it. Only the archive knows when an event was, so for an event it is the newest good set.
+ *
+ * @throws IDKIT_NOT_FOUND without such a set
+ */
+export async function resolveSetBefore(
+  { backup: { root } }: Settings,
+  moment: Moment,
+  options: Pick<ProcedureOptions, 'clock' | 'reporter'>,
+): Promise<string> {
+  return findNewestGood(root, options, 'at' in moment ? moment.at : undefined);
+}
+
 function isLatestOf(path: string, named: string): boolean {
   return basename(named) === LATEST && named !== `./${LATEST}` && findEntry(path) === undefined;
 }
@@ -38,13 +53,18 @@ function isLatestOf(path: string, named: string): boolean {
 async function findNewestGood(
   root: string,
   { clock, reporter }: Pick<ProcedureOptions, 'clock' | 'reporter'>,
+  before = Number.POSITIVE_INFINITY,
 ): Promise<string> {
   const { sets } = await listSets(root, clock.now());
-  const candidates = (await judgeSets(root, sets)).filter(({ whole, future }) => whole && !future);
+  const candidates = (await judgeSets(root, sets)).filter(
+    ({ name, whole, future }) => whole && !future && (parseSetName(name) ?? 0) <= before,
+  );
   const good = candidates.findLast(({ state }) => state !== 'bad');
   if (good === undefined) {
-    throw new IdkitError('IDKIT_NOT_FOUND', `${root} does not contain a good backup set`, {
+    const when = before === Number.POSITIVE_INFINITY ? '' : ` from before ${new Date(before).toISOString()}`;
+    throw new IdkitError('IDKIT_NOT_FOUND', `${root} does not contain a good backup set${when}`, {
       hints: [
+        ...(when === '' ? [] : ['--from SET chooses the set whose .env and configuration are restored']),
         'idkit backups list shows the sets of the backup root',
         `the sets of another backup root are named by its path: /mnt/backups/${LATEST}`,
       ],

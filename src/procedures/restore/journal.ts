@@ -3,6 +3,7 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 import { replaceFile, syncDirectory } from '../../files/index.ts';
+import type { FoundMoment } from '../../platform/index.ts';
 
 /**
  * The state of the platform under a restore.
@@ -57,6 +58,8 @@ export interface Journal {
   touched?: boolean;
   /** True if the restore stopped a running service or proxy. */
   ran?: boolean;
+  /** The moment of the archive that is restored instead of the set's dump. */
+  moment?: FoundMoment;
   expectation: readonly { realm: string; users: number }[];
 }
 

@@ -1,7 +1,7 @@
 import { readDump, SET_FILES } from '../../backupset/index.ts';
 import { checkMasterKey } from '../../config/index.ts';
 import { IdkitError, renderCount, type Secret } from '../../core/index.ts';
-import type { RealmCount } from '../../platform/index.ts';
+import type { FoundMoment, RealmCount } from '../../platform/index.ts';
 import { replaceItems } from './files-in-place.ts';
 import { stopServices } from './services.ts';
 import { type Restore, record } from './work.ts';
@@ -19,6 +19,8 @@ export async function loadDump(restore: Restore): Promise<undefined> {
     await record(restore, { state: 'swapping' });
     reporter.note(`the database ${inPlace} is being emptied; its previous content cannot be recovered`);
   }
+  const { moment } = restore.journal;
+  if (moment !== undefined) return loadMoment(restore, moment);
   // The verification counted the bytes of SQL in the dump.
   const total = restore.verified.verdict.dump?.bytes;
   const report = run.progress('load', 'bytes');
@@ -30,6 +32,21 @@ export async function loadDump(restore: Restore): Promise<undefined> {
     onProgress: (done) => report(done, total),
   });
   for (const note of notes) reporter.note(note);
+}
+
+/** Rebuilds the database of a moment from the archive. */
+async function loadMoment(restore: Restore, moment: FoundMoment): Promise<undefined> {
+  const { next, run, options, journal } = restore;
+  const { database } = next.platform;
+  const report = run.progress('load', 'bytes');
+  if (database.loadMoment === undefined) throw new IdkitError('IDKIT_BUG', 'the database has no archive');
+  await database.loadMoment(moment, {
+    id: journal.id,
+    masterKey: masterKeyOf(restore),
+    signal: options.signal,
+    onProgress: (done) => report(done),
+  });
+  options.reporter.note(`the database is the one of ${new Date(moment.at).toISOString()}`);
 }
 
 async function readToEnd(source: AsyncIterable<unknown>): Promise<void> {
@@ -47,6 +64,11 @@ export async function checkStaged(restore: Restore): Promise<undefined> {
     inPlace: journal.inPlace !== undefined,
     signal: options.signal,
   });
+  if (journal.moment !== undefined) {
+    // The set was made at another time, so only the loaded database says what the service must show.
+    await record(restore, { expectation: staged.realms });
+    return undefined;
+  }
   const differences = compareCounts(journal.expectation, staged.realms);
   if (differences.length > 0)
     throw new IdkitError(

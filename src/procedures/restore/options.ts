@@ -1,4 +1,5 @@
 import { IdkitError, type Secret } from '../../core/index.ts';
+import type { Moment } from '../../platform/index.ts';
 import type { ProcedureOptions, ProcedureResult, StepDescription } from '../run.ts';
 import type { SmokeCheck } from '../smoke/options.ts';
 import type { Effect } from './effects.ts';
@@ -6,6 +7,8 @@ import type { Effect } from './effects.ts';
 export interface RestoreOptions extends ProcedureOptions {
   /** Directory of the set. Optional with `resume` and `abort`. */
   from?: string;
+  /** Restores the database of this moment from the archive, and everything else from the set. */
+  moment?: Moment;
   /** The passphrase of the set. Required unless `keepEnv` is set. Without it, the seal is not checked. */
   passphrase?: Secret;
   /** Runs `verify` and `preflight` and returns the plan. */
@@ -48,6 +51,8 @@ export interface RestorePlan {
   /** Checks that were skipped because only the set names the server. */
   unasked: readonly string[];
   steps: readonly StepDescription[];
+  /** The time of the last transaction that is restored from the archive, in milliseconds since 1970. */
+  moment?: number;
 }
 
 /** One row of the post-restore checklist. */
@@ -81,7 +86,7 @@ export interface RestoreResult extends ProcedureResult {
  * @throws IDKIT_USAGE or IDKIT_SETTING for options that contradict each other
  */
 export function checkOptions(options: RestoreOptions): void {
-  const { from, resume, abort, dryRun, keepEnv, passphrase, inPlace } = options;
+  const { from, resume, abort, dryRun, keepEnv, passphrase, inPlace, moment } = options;
   if (inPlace !== undefined && (resume === true || abort === true)) {
     throw new IdkitError('IDKIT_USAGE', '--in-place cannot be combined with --resume or --abort', {
       hints: ['--resume continues with the choices of the interrupted restore'],
@@ -93,6 +98,10 @@ export function checkOptions(options: RestoreOptions): void {
   if (dryRun === true && (resume === true || abort === true)) {
     throw new IdkitError('IDKIT_USAGE', '--dry-run cannot be combined with --resume or --abort');
   }
+  if (inPlace !== undefined && moment !== undefined)
+    throw new IdkitError('IDKIT_USAGE', '--in-place cannot be combined with --at', {
+      hints: ['--in-place loads the dump of a set into the live database'],
+    });
   if (from === undefined && resume !== true && abort !== true) {
     throw new IdkitError('IDKIT_USAGE', 'restore needs --from with the directory of a backup set', {
       hints: ['idkit backups list shows the sets'],

@@ -2,7 +2,7 @@ import { listConfigArchive, SET_FILES, type SetHandle, type Verdict } from '../.
 import { platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { findEntry } from '../../files/index.ts';
-import type { RealmCount } from '../../platform/index.ts';
+import type { FoundMoment, RealmCount } from '../../platform/index.ts';
 import { openPlatform } from '../../platform/open.ts';
 import { checkDiskSpace } from './disk-space.ts';
 import { listEffects } from './effects.ts';
@@ -35,6 +35,8 @@ export async function preflight(restore: Restore): Promise<undefined> {
   // The definition of the set may name a database that another service uses.
   if (asks) await checkServiceStopped(next.settings);
   await untouched(() => checkDump(restore, next, asks));
+  const moment = restore.earlier?.moment ?? (await untouched(() => findMoment(next, options)));
+  if (moment !== undefined) restore.journal = { ...restore.journal, moment };
   const { neededBytes, freeBytes } = await checkDiskSpace(restore, next, asks);
   restore.next = next;
   restore.plan = {
@@ -46,6 +48,7 @@ export async function preflight(restore: Restore): Promise<undefined> {
     freeBytes,
     inPlace: options.inPlace !== undefined,
     brings,
+    ...(moment === undefined ? {} : { moment: moment.at }),
     unasked: asks
       ? []
       : ['whether the service is stopped, the server can load the dump and its disk has space'],
@@ -82,6 +85,18 @@ function checkConfirmed({ platform }: NextPlatform, { inPlace }: RestoreOptions)
     throw new IdkitError('IDKIT_USAGE', `--confirm names ${inPlace}, but the database is ${databaseName}`, {
       hints: [`--in-place --confirm ${databaseName} empties the database ${databaseName} first`],
     });
+}
+
+/** Finds the moment that `--at` names, with the master key of the restored platform. */
+async function findMoment(
+  { platform, settings }: NextPlatform,
+  { moment }: RestoreOptions,
+): Promise<FoundMoment | undefined> {
+  if (moment === undefined) return undefined;
+  const { database } = platform;
+  if (database.findMoment === undefined)
+    throw new IdkitError('IDKIT_SETTING', 'restore --at needs idkit’s own service with an archive');
+  return database.findMoment(moment, settings.service === 'keycloak' ? undefined : settings.masterKey);
 }
 
 async function checkDump(
