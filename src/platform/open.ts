@@ -5,7 +5,7 @@ import type { Secret } from '../core/index.ts';
 import type { PlatformService } from './contract.ts';
 import type { Platform } from './platform.ts';
 import type { ArchiverState } from './postgres/archive/archiver.ts';
-import type { Moment, RecoveredMoment, RunningArchive } from './postgres/archive/open.ts';
+import type { RunningArchive } from './postgres/archive/open.ts';
 import type { Scratch } from './scratch.ts';
 
 /** What `openPlatform` needs in addition to the settings. */
@@ -62,20 +62,6 @@ export function withDatabase(settings: Settings, location: string): Settings {
   };
 }
 
-/**
- * Recovers the platform's database at a moment in the past, in a private copy.
- *
- * @throws the errors of `recoverMoment` in postgres/archive/open.ts
- */
-export async function recoverMoment(
-  settings: Settings,
-  moment: Moment,
-  options: { makeDirectory(): Promise<string>; signal: AbortSignal; onFile?: (name: string) => void },
-): Promise<RecoveredMoment> {
-  const archive = await import('./postgres/archive/open.ts');
-  return archive.recoverMoment(settings, moment, options);
-}
-
 /** Begins to archive every transaction of a Postgres database. Returns undefined if the settings do not say so. */
 export async function startArchive(
   settings: Settings,
@@ -105,7 +91,7 @@ export { hasEnded } from './drill-mark.ts';
 export { findServiceUrl, serviceRuns } from './find-service.ts';
 export type { Platform } from './platform.ts';
 export type { ArchiverState } from './postgres/archive/archiver.ts';
-export type { Moment, RecoveredMoment, RunningArchive } from './postgres/archive/open.ts';
+export type { RunningArchive } from './postgres/archive/open.ts';
 export { openScratch, type Scratch } from './scratch.ts';
 
 /** The name of a theme and its errors, each with its file. */
