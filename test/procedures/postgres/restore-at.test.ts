@@ -80,17 +80,18 @@ describeOnPostgres('restore --at on Postgres', (platforms) => {
     );
     const times = { early: 0, event: '' };
     await whileServing(t, await platform.load(), server, async (admin) => {
-      await admin.call('POST', '', { realm: 'acme', enabled: true });
-      await admin.call('PUT', '/master', { adminEventsEnabled: true });
+      await admin.call('POST', '', { realm: 'acme', enabled: true, adminEventsEnabled: true });
       await admin.call('POST', '/acme/users', { username: 'early', enabled: true });
       times.early = await serverTime(server);
       await admin.call('POST', '/acme/users', { username: 'late', enabled: true });
-      await admin.call('DELETE', '/acme');
-      const events = (await admin.call('GET', '/master/admin-events?operationTypes=DELETE'))
-        .body as { id: string }[];
-      times.event = events[0]!.id;
+      const { body: users } = await admin.call('GET', '/acme/users');
+      for (const { id } of users as { id: string }[]) await admin.call('DELETE', `/acme/users/${id}`);
+      const { body } = await admin.call('GET', '/acme/admin-events?operationTypes=DELETE');
+      const events = body as { id: string }[];
+      assert.equal(events.length, 2);
+      times.event = events[1]!.id;
     });
-    assert.deepEqual(await readLive(server), []);
+    assert.deepEqual(await readLive(server), ['acme']);
     const from = platform.set;
 
     const timed = await restore(await platform.load(), restoreOptions({ from, moment: { at: times.early } }));
@@ -102,7 +103,7 @@ describeOnPostgres('restore --at on Postgres', (platforms) => {
     await restore(await platform.load(), restoreOptions({ from, moment: { before: times.event } }));
     assert.deepEqual(await readLive(server), ['acme', 'early', 'late']);
     await restore(await platform.load(), restoreOptions({ from, moment: { at: Date.now() + 1e6 } }));
-    assert.deepEqual(await readLive(server), []);
+    assert.deepEqual(await readLive(server), ['acme']);
     assert.deepEqual(
       (await readdir(tmpdir())).filter((name) => name.startsWith('idkit-moment-')),
       [],

@@ -10,7 +10,8 @@ export async function pipeDump<T>(
   sql.on('error', () => undefined);
   const write = (chunk: Uint8Array) =>
     new Promise<void>((resolve, reject) => {
-      sql.write(chunk, (error) => (error ? reject(error) : resolve()));
+      // A copy, because the dump uses the memory again.
+      sql.write(Buffer.from(chunk), (error) => (error ? reject(error) : resolve()));
     });
   const dumped = dump(write).then(
     () => void sql.end(),
