@@ -94,6 +94,24 @@ export function isOfSearchIndex(name: string): boolean {
   return OWN.test(name);
 }
 
+/** Removes the search index. The next start creates a new one, as after the load of a dump. */
+export function dropSearchIndex(database: DatabaseSync): void {
+  const entries = database
+    .prepare(`SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'table')`)
+    .all()
+    .filter(({ name }) => isOfSearchIndex(String(name)));
+  const drop = (kind: string, names: readonly unknown[]) =>
+    database.exec(names.map((name) => `DROP ${kind} IF EXISTS "${name}";`).join(''));
+  const named = (type: string, matches: (sql: string) => boolean) =>
+    entries.filter((entry) => entry['type'] === type && matches(String(entry['sql']))).map(({ name }) => name);
+  database.exec('BEGIN IMMEDIATE');
+  drop('TRIGGER', named('trigger', () => true));
+  // Dropping a virtual table drops the tables that FTS5 created for it.
+  drop('TABLE', named('table', (sql) => sql.startsWith('CREATE VIRTUAL')));
+  drop('TABLE', ['search_user', 'search_realm']);
+  database.exec('COMMIT');
+}
+
 export function hasSearchIndex(database: DatabaseSync): boolean {
   return database.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'search_trigram'`).get() !== undefined;
 }

@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, ftruncateSync, openSync, rmSync, writeSync } from
 import { DatabaseSync } from 'node:sqlite';
 import { IdkitError } from '../../../core/index.ts';
 import { mapFault } from '../faults.ts';
+import { dropSearchIndex } from '../search-index.ts';
 
 /**
  * Rebuilds a database's file from a base and the log after it. SQLite itself reads the log: it checks the checksum of each
@@ -55,9 +56,24 @@ export class Replay {
       this.#log.length = position;
       this.#fold();
     }
+    this.#discardDerived();
     const handle = openSync(this.#file, 'r');
     fsyncSync(handle);
     closeSync(handle);
+  }
+
+  /** Removes what dumps do not contain either, so that the same checks follow. */
+  #discardDerived(): void {
+    let database: DatabaseSync | undefined;
+    try {
+      database = new DatabaseSync(this.#file);
+      database.exec('PRAGMA synchronous = OFF; PRAGMA journal_mode = DELETE');
+      dropSearchIndex(database);
+    } catch (error) {
+      throw mapFault(error, this.#file);
+    } finally {
+      if (database?.isOpen) database.close();
+    }
   }
 
   #endBase(): void {
