@@ -73,10 +73,11 @@ describeOnPostgres('restore --at on Postgres', (platforms) => {
   it('restores a time, the newest moment, and the moment before an event', async (t) => {
     const { server } = platforms;
     const platform = await platforms.fresh(t);
-    await runSql(server, 'ALTER ROLE idkit REPLICATION');
+    await runSql(server, `CREATE ROLE idkit_archive LOGIN REPLICATION PASSWORD 'Archive-1'`);
+    await appendFile(`${platform.dir}/.env`, 'IDKIT_ARCHIVE_PASSWORD=Archive-1\n');
     await appendFile(
       `${platform.dir}/idkit.yaml`,
-      `backup:\n  archive: ${await makeDirectory(t, 'archive')}\n  archiveSeconds: 1\n`,
+      `backup:\n  archive: ${await makeDirectory(t, 'archive')}\n  archiveUser: idkit_archive\n`,
     );
     const times = { early: 0, event: '' };
     await whileServing(t, await platform.load(), server, async (admin) => {

@@ -4,13 +4,16 @@ import {
   type ChainEnd,
   type ChainListing,
   type FileHeader,
+  type LogEnd,
   listChains,
   readBaseName,
 } from '../../../archive/index.ts';
 import { IdkitError } from '../../../core/index.ts';
 import type { Lsn } from '../../../pgtools/index.ts';
 import type { Target } from '../../../target/index.ts';
-import { type ChainFacts, readChainFacts } from './facts.ts';
+import { type ChainFacts, parseArchives, readChainFacts } from './facts.ts';
+
+const NO_BASE: StartOfLog = { position: 0n, end: { number: 0, hash: '' }, baseBytes: 0 };
 
 /** The end of the WAL in a chain. */
 export interface LogPosition {
@@ -26,6 +29,18 @@ export interface ArchiveHead {
   facts: ChainFacts;
   /** Undefined if the base is not complete. Then the chain can neither be restored nor continued. */
   end: (ChainEnd & LogPosition) | undefined;
+  /** The newest complete base. */
+  newest: StartOfLog;
+}
+
+/** Where the WAL of a base begins. */
+export interface StartOfLog {
+  /** A position before which the base needs no WAL. */
+  position: Lsn;
+  /** The end of the log before that position. */
+  end: LogEnd;
+  /** The size of the base in bytes. */
+  baseBytes: number;
 }
 
 /**
@@ -41,7 +56,8 @@ export async function findHead(target: Target, keys: ArchiveKeys): Promise<Archi
   const facts = readChainFacts(chain.header);
   if (facts === undefined) return undefined;
   const last = listing.logs.at(-1);
-  if (listing.baseEnds.length === 0 || last === undefined) return { listing, facts, end: undefined };
+  if (listing.baseEnds.length === 0 || last === undefined)
+    return { listing, facts, end: undefined, newest: NO_BASE };
   const { header, hash } = await reader.header(listing.name, last.name);
   const end = {
     chain: listing.name,
@@ -52,7 +68,14 @@ export async function findHead(target: Target, keys: ArchiveKeys): Promise<Archi
     position: BigInt(header.start + header.bytes),
     through: header.marks.at(-1)?.at,
   };
-  return { listing, facts, end };
+  const base = (await reader.bases(listing)).at(-1)!;
+  const newest = {
+    // The log after this place contains the WAL file in which the base begins, so no later base needs more.
+    position: 0n,
+    end: base.after,
+    baseBytes: parseArchives(listing, base).reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+  return { listing, facts, end, newest };
 }
 
 /** Reads the first file of a chain. @throws IDKIT_SETTING if another platform wrote it */

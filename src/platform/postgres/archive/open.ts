@@ -1,6 +1,11 @@
 import { deriveArchiveKeys } from '../../../archive/index.ts';
-import { checkMasterKey, parsePostgresUrl, type Settings } from '../../../config/index.ts';
-import { IdkitError, systemClock, systemRandom } from '../../../core/index.ts';
+import {
+  checkMasterKey,
+  type PostgresAddress,
+  parsePostgresUrl,
+  type Settings,
+} from '../../../config/index.ts';
+import { IdkitError, type Secret, systemClock, systemRandom } from '../../../core/index.ts';
 import { absoluteLocation, openTarget } from '../../../target/index.ts';
 import { type ArchiverState, runArchiver } from './archiver.ts';
 
@@ -23,8 +28,7 @@ export async function startPostgresArchive(
   const ending = new AbortController();
   let latest: ArchiverState = { doing: 'connecting' };
   const ended = runArchiver({
-    address: parsePostgresUrl(database.url),
-    password: settings.databasePassword,
+    ...findReader(settings, parsePostgresUrl(database.url)),
     target,
     keys: deriveArchiveKeys(checkMasterKey(settings.masterKey)),
     everySeconds: backup.archiveSeconds,
@@ -45,4 +49,14 @@ export async function startPostgresArchive(
       await target.close();
     },
   };
+}
+
+/** Returns the address and the password with which the WAL is read. */
+function findReader(
+  { backup: { archiveUser }, archivePassword, databasePassword }: Settings,
+  address: PostgresAddress,
+): { address: PostgresAddress; password: Secret | undefined } {
+  if (archiveUser === null || archiveUser === address.user) return { address, password: databasePassword };
+  const { password: _ofService, ...others } = address;
+  return { address: { ...others, user: archiveUser }, password: archivePassword };
 }
