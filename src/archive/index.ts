@@ -21,7 +21,7 @@ export {
   type Mark,
   type OpenedFile,
 } from './contract.ts';
-export { chainBegin, chainName, renderTime } from './format/names.ts';
+export { chainBegin, chainName, readBaseName, renderTime } from './format/names.ts';
 export { damaged } from './format/sealed-file.ts';
 export { type ArchiveKeys, deriveArchiveKeys } from './keys.ts';
 export { type ArchiveGap, type ArchiveState, readArchiveState, writeArchiveState } from './local-state.ts';

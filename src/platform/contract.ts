@@ -97,6 +97,9 @@ export interface FoundMoment {
   position: number;
   /** An estimate of the bytes that the rebuilt database needs. */
   bytes: number;
+  /** On Postgres, the event before whose transaction the moment is, and that transaction. */
+  event?: string;
+  transaction?: string;
 }
 
 /** A loaded database that has not been checked yet. */
@@ -296,7 +299,7 @@ export interface PlatformDatabase extends StoreAccess {
    * @throws IDKIT_SETTING without an archive; IDKIT_NOT_FOUND before the first base or for an unknown event;
    *   IDKIT_DAMAGED within a gap; IDKIT_MASTER_KEY_WRONG, IDKIT_UNREACHABLE, IDKIT_NO_SPACE
    */
-  findMoment?(moment: Moment, masterKey: Secret | undefined): Promise<FoundMoment>;
+  findMoment?(moment: Moment, masterKey: Secret | undefined, signal?: AbortSignal): Promise<FoundMoment>;
   /** Rebuilds the database of a moment as the staged database, instead of `load`. @throws IDKIT_DAMAGED, IDKIT_NO_SPACE */
   loadMoment?(found: FoundMoment, options: LoadOptions): Promise<LoadedDatabase>;
   /**

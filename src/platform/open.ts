@@ -7,6 +7,8 @@ import type { PlatformService } from './contract.ts';
 import type { ExcerptOptions, ItemExcerpt } from './excerpt/excerpt.ts';
 import type { ItemName } from './excerpt/find-item.ts';
 import type { Platform } from './platform.ts';
+import type { ArchiverState } from './postgres/archive/archiver.ts';
+import type { RunningArchive } from './postgres/archive/open.ts';
 import type { Scratch } from './scratch.ts';
 
 /** What `openPlatform` needs in addition to the settings. */
@@ -63,6 +65,16 @@ export function withDatabase(settings: Settings, location: string): Settings {
   };
 }
 
+/** Begins to archive every transaction of a Postgres database. Returns undefined if the settings do not say so. */
+export async function startArchive(
+  settings: Settings,
+  onState: (state: ArchiverState) => void,
+): Promise<RunningArchive | undefined> {
+  if (settings.backup.archive === null || settings.database.kind !== 'postgres') return undefined;
+  const { startPostgresArchive } = await import('./postgres/archive/open.ts');
+  return startPostgresArchive(settings, onState);
+}
+
 /** Returns the newest schema version of SQLite databases and their dumps that this idkit can read. */
 export async function newestSchemaVersion(): Promise<number> {
   return (await import('../store/open.ts')).SCHEMA_VERSION;
@@ -92,6 +104,8 @@ export type { ExcerptOptions, ItemExcerpt } from './excerpt/excerpt.ts';
 export type { ItemName } from './excerpt/find-item.ts';
 export { findServiceUrl, serviceRuns } from './find-service.ts';
 export type { Platform } from './platform.ts';
+export type { ArchiverState } from './postgres/archive/archiver.ts';
+export type { RunningArchive } from './postgres/archive/open.ts';
 export { lockPlatformSchedule, type ScheduleLock } from './schedule-lock.ts';
 export { openScratch, type Scratch } from './scratch.ts';
 

@@ -54,6 +54,7 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
         ...(log === undefined ? { progress: showImport(context) } : { log }),
       }));
   const stopped = once(context.signal);
+  const archive = await openArchive(context, settings, log);
   for (const note of service.notes) context.reporter.note(note);
   if (onTerminal) await showBanner(context, settings, service);
   else await noteSecretsFile(context, settings, service);
@@ -62,8 +63,17 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
     context.terminal.stderr.write('\nstopping: requests in progress have up to 10 s to finish\n');
   }
   await service.close();
+  await archive?.close();
   log?.flush();
   return { data: { address: service.address, baseUrl: service.baseUrl, dir: settings.dir } };
+}
+
+/** Archives every transaction of a Postgres database, if the settings name an archive. */
+async function openArchive(context: CommandContext, settings: Settings, log: OpenedLog | undefined) {
+  if (settings.backup.archive === null || settings.database.kind !== 'postgres') return undefined;
+  const { startArchive } = await import('../../platform/open.ts');
+  const { archiveReporter } = await import('./archive-reporter.ts');
+  return startArchive(settings, archiveReporter(context.reporter, log));
 }
 
 /** Returns a function that shows the phases of an import as steps, with the users that each phase has handled. */

@@ -182,6 +182,13 @@ export const SETTINGS = [
     doc: 'where `idkit serve` ships every transaction, so that `idkit restore --at` can restore each moment; a relative path starts at the platform directory',
   },
   {
+    name: 'backup.archiveUser',
+    kind: orNull(name('the name of a role')),
+    default: null,
+    reason: 'a role of its own keeps the right to read the whole cluster away from the service',
+    doc: 'on Postgres, the role with the attribute REPLICATION that reads the write-ahead log; null: the role of the service',
+  },
+  {
     name: 'backup.archiveSeconds',
     kind: wholeNumber(1, 3600),
     default: 1,
@@ -362,6 +369,16 @@ export const SETTINGS = [
     initial: { value: randomText(24), generated: true, runtime: 'compose' },
     reason: 'SQLite needs no password',
     doc: 'the Postgres password; IDKIT_DATABASE_PASSWORD_FILE names a file that contains it; with service: keycloak, idkit also reads KC_DB_PASSWORD',
+  },
+  {
+    name: 'IDKIT_ARCHIVE_PASSWORD',
+    key: 'archivePassword',
+    env: 'IDKIT_ARCHIVE_PASSWORD',
+    fileEnv: 'IDKIT_ARCHIVE_PASSWORD_FILE',
+    kind: secret,
+    default: undefined,
+    reason: 'only backup.archiveUser needs it',
+    doc: 'the Postgres password of the role backup.archiveUser; IDKIT_ARCHIVE_PASSWORD_FILE names a file that contains it',
   },
 ] as const satisfies readonly SettingRow[];
 

@@ -1,4 +1,5 @@
 import { type DumpReport, renderKeycloakVersion } from '../../backupset/index.ts';
+import type { Settings } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import {
   type ConnectionOptions,
@@ -15,6 +16,7 @@ import {
   loadGuarded,
   makeRoles,
   openContext,
+  openLocalPrograms,
   type PostgresContext,
   queryBeside,
   readServer,
@@ -33,14 +35,18 @@ import type {
   DatabaseInspection,
   DatabaseSpace,
   DumpSummary,
+  FoundMoment,
   LoadedDatabase,
   LoadOptions,
+  Moment,
   PlatformDatabase,
   StagedDatabase,
   StoreAccess,
   SwapOptions,
 } from '../contract.ts';
 import { checkVersionFit } from '../keycloak/version-fit.ts';
+import { pipeDump } from './archive/dump-stream.ts';
+import type { ArchiveSettings } from './archive/moment.ts';
 import { checkDumpFits, checkSeals } from './check-dump.ts';
 import { checkUnused, type Gate } from './gate.ts';
 import { digestPostgresCredentials, identifyPostgres } from './identify.ts';
@@ -69,6 +75,8 @@ export interface PostgresDatabaseOptions extends ConnectionOptions {
   gate?: Gate;
   /** True if services on other machines may use the database. A restore then checks for them and keeps them out. */
   sharedWithServices?: boolean;
+  /** The settings that say where the archive is. */
+  archive?: Pick<Settings, 'backup' | 'dir' | 'masterKey'>;
   /** Returns whether the database's container is stopped. Absent if the database is not in a container. */
   isStopped?(): Promise<boolean>;
 }
@@ -137,6 +145,32 @@ export class PostgresDatabase implements PlatformDatabase {
     });
     if (this.#versionNote !== undefined) notes.push(this.#versionNote);
     return { location: target, ...(notes.length === 0 ? {} : { notes }) };
+  }
+
+  async findMoment(
+    moment: Moment,
+    masterKey: Secret | undefined,
+    signal?: AbortSignal,
+  ): Promise<FoundMoment> {
+    const { findPostgresMoment } = await import('./archive/moment.ts');
+    return findPostgresMoment(this.#archive, moment, masterKey, signal ?? new AbortController().signal);
+  }
+
+  async loadMoment(found: FoundMoment, options: LoadOptions): Promise<LoadedDatabase> {
+    const { masterKey, signal } = options;
+    const { recoverPostgresMoment } = await import('./archive/moment.ts');
+    const copy = await recoverPostgresMoment(this.#archive, found, { masterKey, signal });
+    try {
+      const { service, masterKeyOld } = this.#options;
+      const access = { password: undefined, programs: openLocalPrograms(), service, masterKeyOld, masterKey };
+      const source = new PostgresDatabase({ ...copy, ...access });
+      return await pipeDump(
+        (write) => source.dump(write, { signal }),
+        (sql) => this.load(sql, options),
+      );
+    } finally {
+      await copy.close();
+    }
   }
 
   async checkLoaded(
@@ -252,6 +286,13 @@ export class PostgresDatabase implements PlatformDatabase {
     const { store } = this.#options;
     if (store === undefined) throw new IdkitError('IDKIT_BUG', 'the database was opened without its store');
     return store;
+  }
+
+  get #archive(): ArchiveSettings {
+    const { archive, address, service } = this.#options;
+    if (archive === undefined)
+      throw new IdkitError('IDKIT_SETTING', 'restore --at needs the archive of the platform’s own database');
+    return { ...archive, address, service };
   }
 
   get #schema() {

@@ -36,12 +36,11 @@ export interface PostgresAccess {
 }
 
 /** Returns the options for the database that the settings name. */
-export function databaseOptions(
-  { database, databasePassword: password, service, masterKey, masterKeyOld }: Settings,
-  { administrator, ...access }: PostgresAccess,
-) {
+export function databaseOptions(settings: Settings, { administrator, ...access }: PostgresAccess) {
+  const { database, databasePassword: password, service, masterKey, masterKeyOld, backup, dir } = settings;
   const location = urlOf(database);
   return {
+    archive: { backup, dir, masterKey },
     address: parsePostgresUrl(location),
     location,
     password,

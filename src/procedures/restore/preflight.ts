@@ -90,13 +90,17 @@ function checkConfirmed({ platform }: NextPlatform, { inPlace }: RestoreOptions)
 /** Finds the moment that `--at` names, with the master key of the restored platform. */
 async function findMoment(
   { platform, settings }: NextPlatform,
-  { moment }: RestoreOptions,
+  { moment, signal }: RestoreOptions,
 ): Promise<FoundMoment | undefined> {
   if (moment === undefined) return undefined;
   const { database } = platform;
   if (database.findMoment === undefined)
     throw new IdkitError('IDKIT_SETTING', 'restore --at needs idkit’s own service with an archive');
-  return database.findMoment(moment, settings.service === 'keycloak' ? undefined : settings.masterKey);
+  return database.findMoment(
+    moment,
+    settings.service === 'keycloak' ? undefined : settings.masterKey,
+    signal,
+  );
 }
 
 async function checkDump(

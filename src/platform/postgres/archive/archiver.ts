@@ -20,9 +20,10 @@ import {
 } from '../../../pgtools/index.ts';
 import { ADVISORY } from '../../../postgres/index.ts';
 import type { Target } from '../../../target/index.ts';
-import { type WrittenBase, writeBase } from './base.ts';
-import { asNumber, renderArchives } from './facts.ts';
-import { findHead } from './head.ts';
+import { writeBase } from './base.ts';
+import { asNumber } from './facts.ts';
+import { findHead, type StartOfLog } from './head.ts';
+import { type BaseRule, endBase, LaterBases, type PendingBase, USUAL_BASES } from './later-bases.ts';
 
 /** What an archiver needs. */
 export interface ArchiverOptions {
@@ -34,6 +35,8 @@ export interface ArchiverOptions {
   everySeconds: number;
   /** If the server keeps more bytes of WAL than this for the archive, the chain ends and a new one begins. */
   spoolBytes: number;
+  /** When a chain gets its next base. Default: after a day, or after much WAL. */
+  baseRule?: BaseRule;
   clock: Clock;
   random: Random;
   /** Receives each change of the state. */
@@ -51,6 +54,8 @@ export interface ArchiverState {
   /** Why the previous chain ended, and a new one began. */
   broken?: string;
   fault?: IdkitError;
+  /** Why the last of the later base backups failed. */
+  baseFault?: IdkitError;
 }
 
 /** Pauses in seconds between two tries after a failure, and for the lock. */
@@ -160,7 +165,12 @@ class Session {
       ...(end.through === undefined ? {} : { through: end.through }),
     });
     try {
-      await this.#follow(connection, cluster, { writer, timeline: end.timeline, from: end.position });
+      await this.#follow(connection, cluster, {
+        writer,
+        timeline: end.timeline,
+        from: end.position,
+        newest: head.newest,
+      });
       return true;
     } catch (error) {
       if (!isLogRemoved(error)) throw error;
@@ -182,10 +192,12 @@ class Session {
     const facts = { kind: 'postgres', systemIdentifier, major, walFileBytes, timeline, reason };
     const writer = await ChainWriter.begin(target, keys, name, facts);
     const other = await this.#connect();
-    let base: WrittenBase & { endedAt: number };
+    let base: PendingBase;
+    const baseWriter = writer.beginBase();
+    const after = writer.end.log;
     try {
-      const written = await writeBase(other.streamBase(`idkit ${name}`), writer);
-      base = { ...written, endedAt: await readClock(other) };
+      const written = await writeBase(other.streamBase(`idkit ${name}`), baseWriter);
+      base = { ...written, endedAt: await readClock(other), writer: baseWriter, after };
     } finally {
       other.close();
     }
@@ -206,7 +218,10 @@ class Session {
       writer: ChainWriter;
       timeline: number;
       from: Lsn;
-      base?: WrittenBase & { endedAt: number };
+      /** A base that was just made. */
+      base?: PendingBase;
+      /** The newest complete base of a chain that is continued. */
+      newest?: StartOfLog;
     },
   ): Promise<void> {
     const { everySeconds, signal } = this.#options;
@@ -215,10 +230,11 @@ class Session {
     let history: string | undefined;
     let connection = first;
     const since = await readClock(connection);
+    let later = start.newest && this.#laterBases(writer, cluster, start.newest);
     const ship = async (piece: LogPiece) => {
       const end = piece.start + BigInt(piece.bytes.length);
       const at = piece.through === undefined ? since : Math.floor(piece.through / 1000);
-      await writer.putLog({
+      const part = writer.sealLog({
         generation: piece.timeline,
         start: asNumber(piece.start),
         content: piece.bytes,
@@ -226,14 +242,13 @@ class Session {
         until: at,
         detail: history === undefined ? {} : { history },
       });
+      await writer.putLog(part);
       history = undefined;
       this.shipped = true;
-      if (base === undefined || end < base.end) return;
-      const position = asNumber(base.end);
-      await writer.endBase(
-        { at: base.endedAt, position, generation: base.timeline },
-        { archives: renderArchives(base.archives) },
-      );
+      if (base === undefined) return later?.shipped(end, piece.bytes.length);
+      if (end < base.end) return;
+      await endBase(base);
+      later = this.#laterBases(writer, cluster, { position: from, end: base.after, baseBytes: base.bytes });
       base = undefined;
     };
     for (;;) {
@@ -261,6 +276,13 @@ class Session {
         throw new IdkitError('IDKIT_FAILED', `the server has no history of timeline ${timeline}`);
       history = row[1] ?? '';
     }
+  }
+
+  #laterBases(chain: ChainWriter, { walFileBytes }: ClusterFacts, start: StartOfLog): LaterBases {
+    const { baseRule = USUAL_BASES } = this.#options;
+    const connect = () => this.#connect();
+    const onFault = (error: unknown) => this.#set({ baseFault: asFault(error) });
+    return new LaterBases({ chain, rule: baseRule, walFileBytes, connect, readClock, onFault }, start);
   }
 
   #connect(): Promise<Replication> {

@@ -1,4 +1,4 @@
-import { type ChainWriter, LARGEST_PART } from '../../../archive/index.ts';
+import { type BaseWriter, LARGEST_PART } from '../../../archive/index.ts';
 import type { BaseEvent, Lsn } from '../../../pgtools/index.ts';
 import type { SizedArchive } from './facts.ts';
 
@@ -16,7 +16,7 @@ export interface WrittenBase {
 /** Writes a base backup to a chain in parts. The caller ends the base. */
 export async function writeBase(
   events: AsyncIterable<BaseEvent>,
-  writer: ChainWriter,
+  writer: BaseWriter,
   onBytes: (bytes: number) => void = () => {},
 ): Promise<WrittenBase> {
   const archives: SizedArchive[] = [];
@@ -45,7 +45,7 @@ export async function writeBase(
           at += copied;
           filled += copied;
           if (filled < part.length) continue;
-          await writer.putBase(part);
+          await writer.put(part);
           filled = 0;
           onBytes(written.bytes);
         }
@@ -55,6 +55,6 @@ export async function writeBase(
         written.end = event.at;
     }
   }
-  if (filled > 0) await writer.putBase(part.subarray(0, filled));
+  if (filled > 0) await writer.put(part.subarray(0, filled));
   return { ...written, archives };
 }

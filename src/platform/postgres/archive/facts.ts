@@ -1,4 +1,4 @@
-import type { ChainListing, FileHeader } from '../../../archive/index.ts';
+import type { BaseEnd, ChainListing, FileHeader } from '../../../archive/index.ts';
 import { damaged } from '../../../archive/index.ts';
 import type { BaseArchive, Lsn } from '../../../pgtools/index.ts';
 
@@ -41,16 +41,15 @@ export function renderArchives(archives: readonly SizedArchive[]): string {
 }
 
 /** Parses the list of a base backup's archives. @throws IDKIT_DAMAGED */
-export function parseArchives(listing: ChainListing, header: FileHeader): readonly SizedArchive[] {
-  const fault = () => damaged(`${listing.name}/${header.name}`, 'its list of archives is invalid');
-  const { archives } = header.detail;
-  if (typeof archives !== 'string') throw fault();
-  const list: unknown = JSON.parse(archives);
+export function parseArchives({ name }: ChainListing, { base, detail }: BaseEnd): readonly SizedArchive[] {
+  const fault = () => damaged(`${name}, base ${base}`, 'its list of archives is invalid');
+  if (typeof detail['archives'] !== 'string') throw fault();
+  const list: unknown = JSON.parse(detail['archives']);
   if (!Array.isArray(list)) throw fault();
   return list.map((entry: unknown) => {
-    const { name, location, bytes } = Object(entry) as Record<string, unknown>;
-    if (typeof name !== 'string' || typeof bytes !== 'number') throw fault();
-    return { name, bytes, ...(typeof location === 'string' ? { location } : {}) };
+    const { name: archive, location, bytes } = Object(entry) as Record<string, unknown>;
+    if (typeof archive !== 'string' || typeof bytes !== 'number') throw fault();
+    return { name: archive, bytes, ...(typeof location === 'string' ? { location } : {}) };
   });
 }
 

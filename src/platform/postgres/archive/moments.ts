@@ -1,5 +1,11 @@
 import type { ArchiveKeys } from '../../../archive/index.ts';
-import { ArchiveReader, type ChainListing, damaged, listChains } from '../../../archive/index.ts';
+import {
+  ArchiveReader,
+  type BaseEnd,
+  type ChainListing,
+  damaged,
+  listChains,
+} from '../../../archive/index.ts';
 import { IdkitError } from '../../../core/index.ts';
 import {
   type BaseArchive,
@@ -15,6 +21,8 @@ import { WalFiles } from './wal-files.ts';
 export interface RestorableChain {
   listing: ChainListing;
   facts: ChainFacts;
+  /** The complete bases, the oldest first. */
+  bases: readonly BaseEnd[];
   /** The first moment. */
   first: number;
   /** The last moment that is proven. */
@@ -28,14 +36,11 @@ export async function findChains(target: Target, keys: ArchiveKeys): Promise<rea
   for (const listing of await listChains(target)) {
     if (!listing.files.has('chain')) continue;
     const facts = readChainFacts((await reader.chain(listing)).header);
-    const first = await reader.first(listing);
-    if (facts === undefined || first === undefined) continue;
-    chains.push({
-      listing,
-      facts,
-      first: first.at,
-      last: Math.max(first.at, listing.logs.at(-1)?.until ?? 0),
-    });
+    const bases = await reader.bases(listing);
+    const [oldest] = bases;
+    if (facts === undefined || oldest === undefined) continue;
+    const first = oldest.first.at;
+    chains.push({ listing, facts, bases, first, last: Math.max(first, listing.logs.at(-1)?.until ?? 0) });
   }
   return chains;
 }
@@ -60,6 +65,13 @@ export function chooseChain(chains: readonly RestorableChain[], time: number): R
   return chain;
 }
 
+/** Returns the newest base of a chain that lies before a time, in Unix milliseconds. */
+export function chooseBase({ listing, bases }: RestorableChain, time: number): BaseEnd {
+  const base = bases.findLast(({ first }) => first.at <= time);
+  if (base === undefined) throw new IdkitError('IDKIT_BUG', `${listing.name} has no base before the moment`);
+  return base;
+}
+
 /** Recovers the cluster of a chain in a private directory below `dir`. */
 export async function recoverChain(
   { listing, facts }: RestorableChain,
@@ -67,20 +79,22 @@ export async function recoverChain(
     target: Target;
     keys: ArchiveKeys;
     dir: string;
+    /** The base from which the recovery begins. */
+    base: BaseEnd;
     to: RecoveryTarget;
     signal?: AbortSignal;
     onFile?: (name: string) => void;
   },
 ): Promise<RecoveredCluster> {
-  const { target, keys, dir, to } = options;
+  const { target, keys, dir, base, to } = options;
   const reader = new ArchiveReader(target, keys);
-  const files = new WalFiles(reader, listing, facts.walFileBytes);
+  const files = new WalFiles(reader, listing, base, facts.walFileBytes);
   return recoverCluster(
     dir,
     {
       major: facts.major,
       timeline: files.timeline ?? facts.timeline,
-      base: readArchives(reader, listing),
+      base: readArchives(reader, listing, base),
       supply: (name, path) => files.supply(name, path),
     },
     to,
@@ -95,16 +109,16 @@ export async function recoverChain(
 async function* readArchives(
   reader: ArchiveReader,
   listing: ChainListing,
+  base: BaseEnd,
 ): AsyncGenerator<BaseArchive & { content: AsyncIterable<Uint8Array> }> {
-  const { header } = await reader.header(listing.name, 'base-end');
-  const parts = reader.base(listing);
+  const parts = reader.base(listing, base.base);
+  const place = `${listing.name}, base ${base.base}`;
   let rest: Buffer = Buffer.alloc(0);
   async function* take(bytes: number): AsyncGenerator<Buffer> {
     for (let left = bytes; left > 0; ) {
       if (rest.length === 0) {
         const { value, done } = await parts.next();
-        if (done === true)
-          throw damaged(`${listing.name}/base-end`, 'the base is shorter than its list of archives');
+        if (done === true) throw damaged(place, 'the base is shorter than its list of archives');
         rest = value;
       }
       const part = rest.subarray(0, left);
@@ -113,9 +127,8 @@ async function* readArchives(
       yield part;
     }
   }
-  for (const { bytes, ...archive } of parseArchives(listing, header))
+  for (const { bytes, ...archive } of parseArchives(listing, base))
     yield { ...archive, content: take(bytes) };
   // Also the last part is checked against the end of the base.
-  if (!(await parts.next()).done)
-    throw damaged(`${listing.name}/base-end`, 'the base is longer than its list of archives');
+  if (!(await parts.next()).done) throw damaged(place, 'the base is longer than its list of archives');
 }

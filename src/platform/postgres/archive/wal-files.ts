@@ -1,5 +1,12 @@
 import { writeFile } from 'node:fs/promises';
-import { type ArchiveReader, type ChainListing, damaged, type OpenedFile } from '../../../archive/index.ts';
+import {
+  type ArchiveReader,
+  type BaseEnd,
+  type ChainListing,
+  damaged,
+  type LogEnd,
+  type OpenedFile,
+} from '../../../archive/index.ts';
 import { historyFileName, walFileName } from '../../../pgtools/index.ts';
 
 /** The number of complete WAL files that are kept in memory, because the server may read the last one again. */
@@ -17,6 +24,7 @@ interface WalFile {
 export class WalFiles {
   readonly #reader: ArchiveReader;
   readonly #listing: ChainListing;
+  readonly #after: LogEnd;
   readonly #fileBytes: number;
   #pieces: AsyncGenerator<OpenedFile>;
   /** The file that the next piece continues. */
@@ -27,11 +35,13 @@ export class WalFiles {
   #last = '';
   #isAtEnd = false;
 
-  constructor(reader: ArchiveReader, listing: ChainListing, fileBytes: number) {
+  /** @param base the base to recover, which says where its WAL begins */
+  constructor(reader: ArchiveReader, listing: ChainListing, base: BaseEnd, fileBytes: number) {
     this.#reader = reader;
     this.#listing = listing;
+    this.#after = base.after;
     this.#fileBytes = fileBytes;
-    this.#pieces = reader.log(listing);
+    this.#pieces = reader.log(listing, this.#after);
   }
 
   /**
@@ -79,7 +89,7 @@ export class WalFiles {
 
   async #restart(): Promise<void> {
     await this.#pieces.return(undefined);
-    this.#pieces = this.#reader.log(this.#listing);
+    this.#pieces = this.#reader.log(this.#listing, this.#after);
     this.#open = undefined;
     this.#position = undefined;
     this.#complete = [];

@@ -8,12 +8,20 @@ import {
   type ArchiverState,
   runArchiver,
 } from '../../../../src/platform/postgres/archive/archiver.ts';
-import { chooseChain, findChains, recoverChain } from '../../../../src/platform/postgres/archive/moments.ts';
+import {
+  chooseBase,
+  chooseChain,
+  findChains,
+  recoverChain,
+} from '../../../../src/platform/postgres/archive/moments.ts';
 import { openTarget, type Target } from '../../../../src/target/index.ts';
 import { makeDirectory } from '../../../procedures/platform.ts';
 import { masterKey, runSql } from '../../../store/databases.ts';
 import type { PostgresServer } from '../../../store/postgres-server.ts';
 import { waitUntil } from '../../../wait-until.ts';
+
+/** A time after everything, in milliseconds. */
+const NEWEST = Date.UTC(2200);
 
 /** An archive in a directory. */
 export interface Archive {
@@ -99,10 +107,11 @@ export async function write(server: PostgresServer, n: number): Promise<number> 
 /** Restores the archive to a time, or to the newest moment, and returns the numbers in the table. */
 export async function numbersAt(t: TestContext, archive: Archive, time?: number): Promise<readonly number[]> {
   const chains = await findChains(archive.target, archive.keys);
-  const chain = chooseChain(chains, time ?? Number.MAX_SAFE_INTEGER / 1000);
+  const chain = chooseChain(chains, time ?? NEWEST);
   const cluster = await recoverChain(chain, {
     ...archive,
     dir: await makeDirectory(t, 'recovered'),
+    base: chooseBase(chain, time ?? NEWEST),
     to: time === undefined ? { kind: 'newest' } : { kind: 'time', time: time * 1000 },
   });
   try {
