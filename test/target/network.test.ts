@@ -23,7 +23,11 @@ const KINDS: Record<string, { gap: string | undefined; open(t: TestContext): Pro
       const server = await startS3(t);
       const proxy = await startCuttingProxy(t, server.port);
       const env = { ...server.env, AWS_ENDPOINT_URL: `http://127.0.0.1:${proxy.port}` };
-      const target = await openTarget(`s3://${server.bucket}/idkit`, { env, stallMilliseconds: 500 });
+      const target = await openTarget(`s3://${server.bucket}/idkit`, {
+        env,
+        stallMilliseconds: 500,
+        pauseMilliseconds: 5,
+      });
       t.after(() => target.close());
       return { target, proxy, dir: server.objects };
     },
@@ -62,7 +66,8 @@ for (const [kind, { gap, open }] of Object.entries(KINDS)) {
       ['a small put', 8000, () => target.put('small', chunks(bytes.subarray(0, 100_000)))],
       ['a large put', 3_000_000, () => target.put('large', chunks(bytes), { size: bytes.length })],
       ['a put of unknown size', 3_000_000, () => target.put('unknown', chunks(bytes))],
-      ['a read', 3_000_000, () => readAll(target, 'whole')],
+      // A download from S3 continues where it broke off, so it only fails if no byte arrives.
+      ['a read', kind === 's3' ? 100 : 3_000_000, () => readAll(target, 'whole')],
       ['a list', 100, () => listAll(target)],
     ] as const) {
       Object.assign(proxy, { cutAfter, cuts: Number.POSITIVE_INFINITY });
@@ -93,7 +98,7 @@ test('s3: a connection that breaks once is not noticed by the caller', {
 }, async (t) => {
   const { target, proxy, dir } = await (KINDS['s3'] as (typeof KINDS)[string]).open(t);
   const bytes = randomFile(20_000_000);
-  Object.assign(proxy, { cutAfter: 9_000_000, cuts: 1 });
+  Object.assign(proxy, { cutAfter: 5_000_000, cuts: 1 });
   await target.put('set/dump', chunks(bytes), { size: bytes.length, onlyNew: true });
   Object.assign(proxy, { cutAfter: 9_000_000, cuts: 1 });
   assert.ok((await readAll(target, 'set/dump')).equals(bytes));

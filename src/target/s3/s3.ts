@@ -28,7 +28,11 @@ export async function openS3Target(
   const account = await findAccount(options.env ?? process.env);
   const label = `s3://${place.bucket}${place.prefix === '' ? '' : `/${place.prefix}`}`;
   const stallMilliseconds = options.stallMilliseconds ?? STALL_MILLISECONDS;
-  const client = createS3Client(account, place.bucket, { label, stallMilliseconds });
+  const client = createS3Client(account, place.bucket, {
+    label,
+    stallMilliseconds,
+    pauseMilliseconds: options.pauseMilliseconds,
+  });
   const base = place.prefix === '' ? '' : `${place.prefix}/`;
   const keyOf = (name: string) => {
     checkName(name);
