@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { IdkitError } from '../../src/core/index.ts';
 import { openTarget, type Target } from '../../src/target/index.ts';
-import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
-import { findFiles, findS3Gap, startS3 } from './s3-server.ts';
-import { chunks, listAll, randomFile, readAll, scratch } from './scratch.ts';
-import { findSshGap, startSsh } from './ssh-server.ts';
+import { type CuttingProxy, startCuttingProxy } from '../target/cutting-proxy.ts';
+import { findFiles, findS3Gap, startS3 } from '../target/s3-server.ts';
+import { chunks, listAll, randomFile, readAll, scratch } from '../target/scratch.ts';
+import { findSshGap, startSsh } from '../target/ssh-server.ts';
 
 interface Reached {
   target: Target;
