@@ -32,7 +32,7 @@ export interface Target {
   size(name: string, signal?: AbortSignal): Promise<number | undefined>;
   /** Puts a file. It appears under its name only when it is complete; a failed put leaves no file of that name behind. */
   put(name: string, content: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<void>;
-  /** Removes a file. A missing file is no error. */
+  /** Removes a file. Does nothing if the file is missing. */
   remove(name: string, signal?: AbortSignal): Promise<void>;
   /** Releases connections and processes. */
   close(): Promise<void>;

@@ -7,6 +7,8 @@ export interface OpenTargetOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Time in milliseconds without a byte after which a transfer fails. Default: 60,000. */
   stallMilliseconds?: number;
+  /** Pause in milliseconds before a request to S3 is sent again; it quadruples each time. Default: 200. */
+  pauseMilliseconds?: number;
   signal?: AbortSignal;
 }
 

@@ -163,6 +163,13 @@ const COMMANDS: Readonly<Record<string, Decisions>> = {
     SETTING_FLAGS,
     ['what the command lists', '~procedures/backups/list.ts'],
   ],
+  'backups mirror': [
+    command('backups-mirror.ts'),
+    SETTING_FLAGS,
+    ['what is copied', '~procedures/mirror/copy-set.ts'],
+    ['`--delete`', '~procedures/mirror/mirror.ts'],
+    ['`--read-all`', '~procedures/mirror/read-back.ts'],
+  ],
   'backups prune': [
     command('backups.ts'),
     SETTING_FLAGS,

@@ -54,7 +54,7 @@ export function checkContract(kind: string, open: (t: TestContext) => Promise<Ta
     assert.deepEqual(await listAll(target, 'nothing/'), []);
   });
 
-  test(`${kind}: a missing file is reported as TARGET_FILE_MISSING, and removing it is no error`, async (t) => {
+  test(`${kind}: a missing file is reported as TARGET_FILE_MISSING, and removing it does nothing`, async (t) => {
     const target = await open(t);
     assert.equal(await target.size('no/such'), undefined);
     await assert.rejects(readAll(target, 'no/such'), (error) => isTargetFault(error, 'TARGET_FILE_MISSING'));

@@ -18,6 +18,8 @@ export interface SshServer {
   authorizedKeys: string;
   /** The environment of a client, whose ssh reads only the configuration of this server. */
   env: Record<string, string>;
+  /** The file with the variables that ssh was started with. */
+  seen: string;
   stop(): Promise<void>;
 }
 
@@ -91,14 +93,19 @@ export async function startSsh(
   writeFileSync(file('ssh_config'), `${client.join('\n')}\n`);
   // ssh reads the configuration in the home directory of the user, so a program of the same name adds another one.
   mkdirSync(file('bin'));
-  writeFileSync(file('bin/ssh'), `#!/bin/sh\nexec /usr/bin/ssh -F ${file('ssh_config')} "$@"\n`, {
-    mode: 0o755,
-  });
+  writeFileSync(
+    file('bin/ssh'),
+    `#!/bin/sh\nenv >> ${file('seen')}\nexec /usr/bin/ssh -F ${file('ssh_config')} "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  );
   await waitUntil('sshd listens', () => /Server listening/.test(errors), { seen: () => errors });
   return {
     port: through,
     user,
     authorizedKeys,
+    seen: file('seen'),
     env: { ...(process.env as Record<string, string>), PATH: `${file('bin')}:${process.env['PATH']}` },
     stop,
   };

@@ -14,7 +14,7 @@ export interface BackupOptions extends ProcedureOptions {
   to?: string;
   /** Default: `settings.backup.keepDays`. */
   keepDays?: number;
-  /** A directory, or `[user@]host:path` for rsync. Default: `settings.backup.mirror`. */
+  /** The location of the mirror, see `parseLocation`. Default: `settings.backup.mirror`. */
   mirror?: string;
   /** Default: all parts. */
   only?: readonly BackupPart[];

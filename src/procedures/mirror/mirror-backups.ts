@@ -37,6 +37,8 @@ export async function mirrorBackups(
     ...(options.readsAll === true ? { readsAll: true } : {}),
     ...(options.dryRun === true ? { dryRun: true } : {}),
   });
-  for (const finding of report.findings) options.reporter.finding(finding);
-  return report;
+  // The failure says the same as the last finding.
+  const findings = report.failure === undefined ? report.findings : report.findings.slice(0, -1);
+  for (const finding of findings) options.reporter.finding(finding);
+  return { ...report, findings };
 }

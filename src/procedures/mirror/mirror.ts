@@ -48,7 +48,7 @@ interface Run {
  * are copied last, so an interrupted copy is not a set. A complete set at the target is never overwritten. Sets are deleted
  * there only with `deletes`. The caller does not hold the lock of the root, because a slow target would hold it too.
  *
- * @throws only an interrupt; every other fault is a finding
+ * @throws only an interrupt; every other fault is a finding. An error that ended the whole run is also its `failure`.
  */
 export async function mirrorRoot(options: MirrorOptions): Promise<MirrorReport> {
   let target: Target | undefined;
@@ -70,10 +70,8 @@ export async function mirrorRoot(options: MirrorOptions): Promise<MirrorReport> 
     Object.assign(report, await mirrorTo(target, options, found));
   } catch (error) {
     checkInterrupted(options.signal);
-    found.findings.push({
-      code: MIRROR_FAILED,
-      message: `the mirror ${options.target}: ${errorMessage(error)}`,
-    });
+    addFault({ ...found, options }, MIRROR_FAILED, errorMessage(error));
+    if (error instanceof IdkitError) report.failure = error;
   } finally {
     await target?.close();
   }
@@ -221,7 +219,10 @@ async function deleteByPlan(
 }
 
 function addFault(run: Pick<Run, 'findings' | 'options'>, code: string, message: string): void {
-  run.findings.push({ code, message: `the mirror ${run.options.target}: ${message}` });
+  const { target } = run.options;
+  // Most errors of a target name it already.
+  const place = message.startsWith(target) ? '' : `${target}: `;
+  run.findings.push({ code, message: `the mirror ${place}${message}` });
 }
 
 function checkApart({ root, target }: MirrorOptions): void {

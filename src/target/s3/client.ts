@@ -41,7 +41,7 @@ export interface S3Client {
   close(): void;
 }
 
-/** Number of attempts for each request, and the pause in milliseconds before the second one, which then quadruples. */
+/** Number of attempts for each request, and the pause before the second one, which then quadruples. */
 const ATTEMPTS = 4;
 const FIRST_PAUSE_MILLISECONDS = 200;
 
@@ -55,7 +55,7 @@ const SHA256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca4959
 export function createS3Client(
   account: S3Account,
   bucket: string,
-  options: { label: string; stallMilliseconds: number },
+  options: { label: string; stallMilliseconds: number; pauseMilliseconds?: number | undefined },
 ): S3Client {
   const { label } = options;
   const secure = account.endpoint.protocol === 'https:';
@@ -114,7 +114,11 @@ export function createS3Client(
   }
 
   async function send(request: S3Request): Promise<S3Response> {
-    for (let attempt = 1, pause = FIRST_PAUSE_MILLISECONDS; ; attempt += 1, pause *= 4) {
+    for (
+      let attempt = 1, pause = options.pauseMilliseconds ?? FIRST_PAUSE_MILLISECONDS;
+      ;
+      attempt += 1, pause *= 4
+    ) {
       request.signal?.throwIfAborted();
       try {
         return await sendOnce(request, attempt);

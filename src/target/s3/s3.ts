@@ -13,6 +13,8 @@ import { upload } from './upload.ts';
 import { findElements, findText } from './xml.ts';
 
 const STALL_MILLISECONDS = 60_000;
+/** Pages may be empty, for example if they would list only deleted objects, but not without end. */
+const MOST_EMPTY_PAGES = 100;
 /** How often a broken download continues, without a byte in between. */
 const RESUMES = 3;
 
@@ -28,7 +30,11 @@ export async function openS3Target(
   const account = await findAccount(options.env ?? process.env);
   const label = `s3://${place.bucket}${place.prefix === '' ? '' : `/${place.prefix}`}`;
   const stallMilliseconds = options.stallMilliseconds ?? STALL_MILLISECONDS;
-  const client = createS3Client(account, place.bucket, { label, stallMilliseconds });
+  const client = createS3Client(account, place.bucket, {
+    label,
+    stallMilliseconds,
+    pauseMilliseconds: options.pauseMilliseconds,
+  });
   const base = place.prefix === '' ? '' : `${place.prefix}/`;
   const keyOf = (name: string) => {
     checkName(name);
@@ -116,7 +122,8 @@ async function* listObjects(
 ): AsyncGenerator<TargetFile> {
   let token: string | undefined;
   let last: string | undefined;
-  for (let count = 0; ; ) {
+  for (let count = 0, empty = 0; ; ) {
+    const before = count;
     const { text } = await client.sendForText({
       method: 'GET',
       query: {
@@ -149,6 +156,8 @@ async function* listObjects(
       findText(text, 'IsTruncated') === 'true' ? findText(text, 'NextContinuationToken') : undefined;
     if (next === undefined || next === '') return;
     if (next === token) throw hostile(client.label, 'S3 repeats a page of its list');
+    empty = count === before ? empty + 1 : 0;
+    if (empty > MOST_EMPTY_PAGES) throw hostile(client.label, 'S3 lists pages without a name');
     token = next;
   }
 }
