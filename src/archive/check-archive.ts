@@ -84,7 +84,7 @@ async function readBases(
 }
 
 /**
- * Checks that the target still has the newest file that this machine wrote: whoever controls the target cannot forge a
+ * Checks that the target still has the newest file that this machine wrote: an attacker at the target cannot forge a
  * file, but can hide the newest ones.
  */
 function checkNewest(listings: readonly ChainListing[], known: ArchiveState | undefined): void {
