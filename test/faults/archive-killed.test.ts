@@ -112,7 +112,7 @@ test('without its target, the service continues; then everything is shipped, and
 test('a target that stays away until the log is too long costs a gap, which is reported, and a new base begins', async (t) => {
   const dir = makeDirectory(t);
   const archive = join(dir, 'archive');
-  const options = { from: 0, spoolBytes: 3_000_000, padding: 8_000, pause: 2 };
+  const options = { from: 0, spoolBytes: 20_000_000, padding: 8_000, pause: 15 };
   const { child, ended } = await startWriter(t, dir, options);
   await waitUntil('the base is complete', () => stateOf(dir)?.base !== undefined);
   renameSync(archive, `${archive}.away`);
