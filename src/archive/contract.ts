@@ -64,7 +64,7 @@ export interface BaseEnd {
   detail: Detail;
 }
 
-/** The name of a file with log, as far as the listing of a target tells it. */
+/** The name of a file with log, as the listing of a target shows it. */
 export interface LogName {
   name: string;
   generation: number;

@@ -16,7 +16,7 @@ export interface ChainListing {
   baseEnds: readonly string[];
   /** The files with log, in order. */
   logs: readonly LogName[];
-  /** Names that are no names of an archive. They are ignored and reported. */
+  /** Names that an archive does not have. They are ignored and reported. */
   unknown: readonly string[];
 }
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '../wait-until.ts';
@@ -48,7 +49,7 @@ test('after kill -9 at any moment, each second can be restored: every answered w
       return base !== undefined && (chain === undefined || now.chain === chain);
     };
     await waitUntil('the base is complete', restorable);
-    await sleep(Math.random() * 3_000);
+    await sleep(Math.random() * 2_000);
     child.kill('SIGKILL');
     await ended;
     const writes = readLedger(dir);
@@ -66,7 +67,8 @@ test('after kill -9 at any moment, each second can be restored: every answered w
     }
   }
   const killed = Date.now();
-  const { child, ended } = await startWriter(t, dir, { from: KILLS * 1_000_000, writes: 0 });
+  const { child, ended } = await startWriter(t, dir, { from: KILLS * 1_000_000 });
+  await waitUntil('what the killed service left is shipped', () => stateOf(dir).newest > killed);
   child.kill('SIGTERM');
   await ended;
   const { found } = await restoreWrites(dir, { at: killed });
@@ -76,4 +78,57 @@ test('after kill -9 at any moment, each second can be restored: every answered w
     'a start ships what a killed service left',
   );
   t.diagnostic(`${KILLS} kills; answered writes after the newest moment: at most ${Math.max(...losses)} ms`);
+});
+
+test('without its target, the service continues; then everything is shipped, and no moment is missing', async (t) => {
+  const dir = makeDirectory(t);
+  const archive = join(dir, 'archive');
+  const { child, ended } = await startWriter(t, dir, { from: 0 });
+  await waitUntil('the base is complete', () => stateOf(dir)?.base !== undefined);
+  renameSync(archive, `${archive}.away`);
+  writeFileSync(archive, 'not a directory');
+  await waitUntil('the fault is noted', () => stateOf(dir).fault !== undefined);
+  const before = readLedger(dir).size;
+  await waitUntil('writes continue', () => readLedger(dir).size > before + 200);
+  assert.ok(stateOf(dir).behindSince > 0);
+  rmSync(archive);
+  renameSync(`${archive}.away`, archive);
+  await waitUntil('everything is shipped again', () => stateOf(dir).fault === undefined);
+  child.kill('SIGTERM');
+  await ended;
+  const state = stateOf(dir);
+  assert.deepEqual(state.gaps, []);
+  assert.ok(state.closed);
+  const writes = readLedger(dir);
+  for (const at of [Date.now(), state.base.at + Math.random() * (state.newest - state.base.at)]) {
+    const { found } = await restoreWrites(dir, { at });
+    assert.deepEqual(contradictions(writes, found, at), []);
+  }
+  const event = [...writes.keys()].find((n) => writes.get(n)!.sent > state.base.at + 500)!;
+  const { found } = await restoreWrites(dir, { before: `n-${event}` });
+  assert.ok(!found.has(event) && found.size > 0, 'the moment before a write');
+});
+
+test('another program that changed the database while the service was stopped leads to a new chain', async (t) => {
+  const dir = makeDirectory(t);
+  const run = async (from: number) => {
+    const { child, ended } = await startWriter(t, dir, { from });
+    await waitUntil(
+      'the base is complete',
+      () => stateOf(dir)?.base !== undefined && stateOf(dir).closed === undefined,
+    );
+    child.kill('SIGTERM');
+    await ended;
+    return stateOf(dir);
+  };
+  const first = await run(0);
+  const second = await run(1_000_000);
+  assert.equal(second.chain.chain, first.chain.chain, 'an orderly end continues the chain');
+  const database = new DatabaseSync(join(dir, 'idkit.db'));
+  database.exec("INSERT INTO meta (name, value) VALUES ('by-hand', '1')");
+  database.close();
+  const third = await run(2_000_000);
+  assert.notEqual(third.chain.chain, first.chain.chain);
+  const { found } = await restoreWrites(dir, { at: second.newest });
+  assert.deepEqual(contradictions(readLedger(dir), found, second.newest), []);
 });

@@ -2,6 +2,7 @@
 // the ledger is one fact: `S n t` before the write n, `A n t` after it, with the time in milliseconds.
 import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Secret, systemRandom } from '../../src/core/index.ts';
 import { ArchiveKeeper } from '../../src/service/archive/keeper.ts';
 import { openKeyring } from '../../src/store/sealing/keyring.ts';
@@ -16,6 +17,7 @@ const {
   spoolBytes = 2 ** 30,
   restartBytes = 2 ** 20,
   padding = 600,
+  pause = 10,
   writes,
 } = JSON.parse(options);
 const masterKey = new Secret(Buffer.alloc(32, 7).toString('base64'));
@@ -41,6 +43,7 @@ const write = async () => {
       values: { name: `n-${n}`, value: systemRandom.bytes(padding / 2).toString('hex') },
     });
     writeSync(ledger, `A ${n} ${Date.now()}\n`);
+    if (pause > 0) await sleep(Math.random() * pause);
   }
 };
 const lane = Array.from({ length: lanes }, write);

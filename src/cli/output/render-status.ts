@@ -86,6 +86,7 @@ function renderBackups(report: StatusReport, now: number): readonly Pair[] {
         ? 'never'
         : `${lastDrill.outcome === 'good' ? 'passed' : 'failed'}, ${lastDrill.name}, ${ago(lastDrill.at)}`,
     ],
+    ['archive', report.archive && renderArchive(report.archive)],
     ['next run', renderNext(schedule)],
     ...renderJobs(jobs, ago),
     [
@@ -110,6 +111,12 @@ function renderJobs(jobs: StatusReport['jobs'], ago: (at: string) => string): re
     ];
     return [index === 0 ? 'jobs' : '', `${job}: ${parts.join(', ')}`];
   });
+}
+
+/** Renders the newest moment that can be restored. */
+function renderArchive({ target, newest, lagSeconds }: NonNullable<StatusReport['archive']>): string {
+  const lag = lagSeconds === 0 ? '' : `, ${renderAge(lagSeconds)} behind`;
+  return `restores until ${newest}${lag}, ${target}`;
 }
 
 /** Renders the first run of each procedure, such as `backup 2026-11-25 02:00 UTC (crontab)`. */

@@ -3,6 +3,7 @@ import type { StoreStatus } from '../../platform/index.ts';
 import { openPlatform } from '../../platform/open.ts';
 import { checkDefined, checkPlatform } from '../platform.ts';
 import type { ProcedureOptions } from '../run.ts';
+import { findArchive } from './find-archive.ts';
 import { listJobs } from '../schedule/run/overview.ts';
 import { findCertificates, judgeCertificates } from './find-certificates.ts';
 import { findDisks, judgeDisks } from './find-disk.ts';
@@ -49,6 +50,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     timeoutMilliseconds: TIMEOUT,
     note: (message) => options.reporter.note(message),
   });
+  const archive = await findArchive(settings, now);
   const schedule = await findSchedule(settings, now);
   const jobs = await listJobs(settings, now);
   const themes = await findThemes(settings);
@@ -59,6 +61,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     ...known.judgements,
     ...backups.judgements,
     ...(backups.judgements.length === 0 ? judgeBackups(backups.value, settings, now) : []),
+    ...archive.judgements,
     ...judgeSchedule(schedule),
     ...judgeJobs(jobs),
     ...(await judgeRestores(settings)),
@@ -90,6 +93,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     ...(sessions === undefined ? {} : { sessions }),
     realms,
     ...describeBackups(backups.value),
+    ...(archive.value === undefined ? {} : { archive: archive.value }),
     schedule,
     jobs,
     themes: themes.value.map(({ name, usable }) => ({ name, usable })),

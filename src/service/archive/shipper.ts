@@ -106,6 +106,7 @@ export class Shipper {
 
   /** Ships what is there, and does what is due. Errors of the target are noted, and the next attempts wait longer. */
   async round(): Promise<void> {
+    await this.#abandonIfFull();
     if (this.#options.now() < this.#notBefore) return;
     try {
       this.#chain ??= await this.#begin();
@@ -124,7 +125,6 @@ export class Shipper {
       this.#notBefore = this.#options.now() + this.#pauseMilliseconds;
       this.#pauseMilliseconds = Math.min(this.#pauseMilliseconds * 2, LONGEST_PAUSE_MS);
     }
-    await this.#abandonIfFull();
   }
 
   /** Begins no more base, and ships the rest. See `ship`. */
@@ -320,6 +320,7 @@ export class Shipper {
     const from = this.#state?.newest;
     const why = `the target did not take the log in time, and the log reached ${spoolBytes} bytes`;
     if (from !== undefined) this.#gaps = [...this.#gaps, { from, why }];
+    if (this.#state !== undefined) await this.#save({ ...this.#state, gaps: this.#gaps });
     this.#chain = undefined;
     this.#pending = undefined;
     this.#copied = undefined;
