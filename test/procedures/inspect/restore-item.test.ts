@@ -67,23 +67,23 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         404,
       );
       assert.equal((await restore({ user: 'alice' })).outcome, 'restored');
-      assert.deepEqual(await differences(set, await platform.backup()), []);
+      assert.deepEqual(await differences(set, await platform.backup(['database'])), []);
 
       await admin.call('DELETE', `/acme/clients/${ORDERS_JOB}`);
       await admin.call('DELETE', `/acme/clients/${ORDERS_API}`);
       await admin.call('DELETE', `/acme/groups/${STAFF}`);
-      const lost = await differences(set, await platform.backup());
+      const lost = await differences(set, await platform.backup(['database']));
       assert.ok(lost.length >= 6, JSON.stringify(lost));
       await restore({ client: 'orders-api' });
       await restore({ client: 'orders-job' });
       await restore({ group: '/staff' });
-      assert.deepEqual(await differences(set, await platform.backup()), []);
+      assert.deepEqual(await differences(set, await platform.backup(['database'])), []);
 
       await admin.call('DELETE', '/acme');
       await assert.rejects(restore({ user: 'alice' }), code('IDKIT_NOT_FOUND'));
       const realm = await restore({});
       assert.equal(realm.results[0]?.kind, 'realm');
-      assert.deepEqual(await differences(set, await platform.backup()), []);
+      assert.deepEqual(await differences(set, await platform.backup(['database'])), []);
       const again = await restore({});
       assert.ok(again.results.every(({ action }) => action === 'kept'));
     });

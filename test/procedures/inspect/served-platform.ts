@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type AdminClient, connectAdmin } from '../../../src/client/index.ts';
 import { initPlatform, loadSettings, type Settings } from '../../../src/config/index.ts';
-import { backup } from '../../../src/procedures/index.ts';
+import { type BackupPart, backup } from '../../../src/procedures/index.ts';
 import { type RunningService, startService } from '../../../src/service/index.ts';
 import { runSql } from '../../store/databases.ts';
 import { startPostgres } from '../../store/postgres-server.ts';
@@ -15,11 +15,14 @@ export interface ServedPlatform {
   settings: Settings;
   service: RunningService;
   admin: AdminClient;
-  /** Creates a set and returns its directory. */
-  backup(): Promise<string>;
+  /** Creates a set and returns its directory. Default: all parts. */
+  backup(only?: readonly BackupPart[]): Promise<string>;
 }
 
-export async function servePlatform(t: TestContext, kind: 'sqlite' | 'postgres'): Promise<ServedPlatform> {
+/** What a platform registers its end with: a test, or a list. */
+type Ending = Pick<TestContext, 'after'>;
+
+export async function servePlatform(t: Ending, kind: 'sqlite' | 'postgres'): Promise<ServedPlatform> {
   let service: RunningService | undefined;
   t.after(() => service?.close());
   const dir = join(await makeDirectory(t, 'inspect'), 'idkit');
@@ -41,6 +44,9 @@ export async function servePlatform(t: TestContext, kind: 'sqlite' | 'postgres')
     settings,
     service,
     admin,
-    backup: async () => (await backup(settings, { ...procedureOptions(), passphrase: PASSPHRASE })).dir,
+    backup: async (only) => {
+      const parts = only === undefined ? {} : { only };
+      return (await backup(settings, { ...procedureOptions(), passphrase: PASSPHRASE, ...parts })).dir;
+    },
   };
 }
