@@ -39,7 +39,7 @@ export async function readDumpRows(
   options: WorkOptions = {},
 ): Promise<DumpReport> {
   const inspector = createDumpInspector(sink);
-  for await (const chunk of gunzip(set.stream(SET_FILES.dump, options), SET_FILES.dump))
-    inspector.write(chunk);
+  const content = set.stream(SET_FILES.dump, options);
+  for await (const chunk of gunzip(content, SET_FILES.dump, releaseMemory)) inspector.write(chunk);
   return inspector.end();
 }
