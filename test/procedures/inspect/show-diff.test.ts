@@ -39,11 +39,11 @@ async function rewriteDump(dir: string, change: (sql: string) => string): Promis
 for (const kind of ['sqlite', 'postgres'] as const) {
   const skip = kind === 'postgres' ? (missingPostgres() ?? false) : false;
   describe(`show and diff of sets on ${kind}`, { skip }, () => {
-    const ends: (() => unknown)[] = [];
+    const ends: (() => Promise<void>)[] = [];
     let platform: ServedPlatform;
     let set: string;
     before(async () => {
-      platform = await servePlatform({ after: (end) => ends.push(end as () => unknown) }, kind);
+      platform = await servePlatform({ after: (end) => ends.push(end) }, kind);
       set = await platform.backup();
     });
     after(async () => {
@@ -114,7 +114,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         providerType: 'org.keycloak.keys.KeyProvider',
         config: { priority: ['1'] },
       });
-      await admin.call('POST', '/globex'.replace('/globex', ''), {
+      await admin.call('POST', '', {
         realm: 'globex',
         users: [{ username: 'x' }],
       });
