@@ -176,6 +176,19 @@ const COMMANDS: Readonly<Record<string, Decisions>> = {
     ['the retention rule', '~backupset/retention/prune.ts'],
     ['`--dry-run`', '~procedures/backups/prune.ts'],
   ],
+  'backups show': [
+    command('inspect.ts'),
+    ['what the command shows', '~procedures/inspect/show.ts, ~backupset/contents/survey.ts'],
+  ],
+  'backups diff': [
+    command('inspect.ts'),
+    ['the differences', '~procedures/inspect/diff.ts, ~backupset/contents/compare.ts'],
+  ],
+  'backups restore-item': [
+    command('restore-item.ts'),
+    ['the steps', '~procedures/inspect/restore-item.ts'],
+    ['rights and clashes', '~admin/put-back/put-back.ts'],
+  ],
   'master-key rotate': [command('master-key.ts'), ['the steps', '~procedures/rotate-master-key.ts']],
   'recover-admin': [
     command('recover-admin.ts'),

@@ -31,7 +31,7 @@ export async function putBackGroups(
       const wasDefault = isDefault.has(path);
       if (wasDefault && !mayDefault)
         work.notes.push(
-          `group ${path}: it is no default group any more, because that needs the role manage-realm`,
+          `group ${path}: it comes back as an ordinary group, not as a default group, because that needs the role manage-realm`,
         );
       const placed: Group = {
         ...group,

@@ -68,9 +68,8 @@ export class FactFile {
     this.#database = new DatabaseSync(file);
     chmodSync(file, 0o600);
     this.#database.exec(`
-      PRAGMA journal_mode = OFF;
       PRAGMA synchronous = OFF;
-      PRAGMA cache_size = -16000;
+      PRAGMA cache_size = -8000;
       PRAGMA temp_store = FILE;
       CREATE TABLE fact (kind INTEGER, id TEXT, field TEXT, digest TEXT, label TEXT);
       CREATE TABLE name (id TEXT PRIMARY KEY, label TEXT) WITHOUT ROWID;

@@ -66,11 +66,13 @@ function records({
     const serviceAccount = at('service_account_client');
     const places = fieldColumns.map((column) => [column, at(column)] as const);
     const linkNames = Object.keys(links);
+    const readsDocument = nameAt < 0 || (linkNames.length > 0 && sink.link !== undefined);
     return (row) => {
       const id = row.text(idAt) ?? '';
-      const parsed = parseObject(row.text(doc));
+      // Most rows are users, whose documents only a comparison needs.
+      const parsed = readsDocument ? parseObject(row.text(doc)) : undefined;
       const ownerId = row.text(ownerAt);
-      const { providerType, name: ownName } = parsed;
+      const { providerType, name: ownName } = parsed ?? {};
       const record = {
         id,
         realmId: row.text(realmAt) ?? '',
@@ -84,13 +86,13 @@ function records({
           const value = row.text(place);
           if (value !== null) yield [FIELD_OF[column] ?? column, value];
         }
-        yield* fieldsOf(parsed, linkNames);
+        yield* fieldsOf(parsed ?? parseObject(row.text(doc)), linkNames);
         const secrets = row.blob(sealed)?.toString('hex') ?? null;
         if (secrets !== null) yield ['secrets', secrets];
       });
       if (sink.link !== undefined)
         for (const [list, link] of Object.entries(links))
-          for (const target of textsOf(parsed[list])) sink.link(kind, id, link, target);
+          for (const target of textsOf(parsed?.[list])) sink.link(kind, id, link, target);
     };
   };
 }

@@ -1,3 +1,4 @@
+import { releaseMemory } from '../../core/index.ts';
 import type { DumpReport, SetHandle, WorkOptions } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
 import { gunzip } from '../gzip/gunzip.ts';
@@ -18,7 +19,8 @@ export type RowReader = (row: DumpRow) => void;
 /** Receives the rows of a dump, table by table, in the order of the dump. */
 export interface RowSink {
   /**
-   * Returns the reader for the rows of a table, or undefined to skip them. A table can occur several times.
+   * Returns the reader for the rows of a table, or undefined to skip them. The reader can be used for several blocks of
+   * rows of the same table.
    *
    * @param name without its schema
    */
@@ -37,7 +39,7 @@ export async function readDumpRows(
   options: WorkOptions = {},
 ): Promise<DumpReport> {
   const inspector = createDumpInspector(sink);
-  for await (const chunk of gunzip(set.stream(SET_FILES.dump, options), SET_FILES.dump))
-    inspector.write(chunk);
+  const content = set.stream(SET_FILES.dump, options);
+  for await (const chunk of gunzip(content, SET_FILES.dump, releaseMemory)) inspector.write(chunk);
   return inspector.end();
 }

@@ -37,11 +37,22 @@ const MOST_CANDIDATES = 200_000;
 /**
  * Finds a record in the dump of a set by its name.
  *
- * @throws IDKIT_NOT_FOUND, IDKIT_DAMAGED
+ * @throws IDKIT_NOT_FOUND, IDKIT_DAMAGED; IDKIT_VERSION for a set of Keycloak
  */
 export async function findItem(set: SetHandle, name: ItemName, options: WorkOptions): Promise<FoundItem> {
   const rows = new ItemRows(name);
   const report = await readDumpRows(set, rows, options);
+  if (report.postgres?.keycloakVersion !== undefined || report.postgres?.unread === true)
+    throw new IdkitError(
+      'IDKIT_VERSION',
+      `${set.name} is a set of Keycloak, whose records cannot be put back one by one`,
+      {
+        hints: [
+          'the administrative API of Keycloak would assign new ids',
+          'restore the set on another host, and export the record there',
+        ],
+      },
+    );
   return { report, ...rows.find(set.name) };
 }
 

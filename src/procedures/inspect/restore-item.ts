@@ -155,7 +155,8 @@ async function planItem(set: string, excerpt: ItemExcerpt, options: RestoreItemO
       { action: 'created' as const, kind: 'realm', name: item.realm, id: excerpt.realmId },
       ...users.map((user): ItemOutcome => ({ action: 'created', kind: 'user', ...user })),
     ];
-    return { ...empty, results };
+    const note = `administrators of master who had roles for realm ${item.realm} only must get them again`;
+    return { ...empty, results, notes: [note] };
   }
   if (excerpt.realm !== undefined && current !== excerpt.realmId) {
     const what = `realm ${item.realm} exists with another id; rename or delete it, and put the realm back again`;

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { generateMasterKey } from '../../../src/config/index.ts';
 import { diffSets, type ItemPlan, restoreItem } from '../../../src/procedures/index.ts';
 import { missingPostgres } from '../../store/postgres-server.ts';
-import { PASSPHRASE, procedureOptions } from '../platform.ts';
+import { copyKeycloakSet, makePlatform, PASSPHRASE, procedureOptions } from '../platform.ts';
 import { type ServedPlatform, servePlatform } from './served-platform.ts';
 
 const code = (name: string) => (error: unknown) => (error as { code?: string }).code === name;
@@ -67,23 +67,23 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         404,
       );
       assert.equal((await restore({ user: 'alice' })).outcome, 'restored');
-      assert.deepEqual(await differences(set, await platform.backup()), []);
+      assert.deepEqual(await differences(set, await platform.backup(['database'])), []);
 
       await admin.call('DELETE', `/acme/clients/${ORDERS_JOB}`);
       await admin.call('DELETE', `/acme/clients/${ORDERS_API}`);
       await admin.call('DELETE', `/acme/groups/${STAFF}`);
-      const lost = await differences(set, await platform.backup());
+      const lost = await differences(set, await platform.backup(['database']));
       assert.ok(lost.length >= 6, JSON.stringify(lost));
       await restore({ client: 'orders-api' });
       await restore({ client: 'orders-job' });
       await restore({ group: '/staff' });
-      assert.deepEqual(await differences(set, await platform.backup()), []);
+      assert.deepEqual(await differences(set, await platform.backup(['database'])), []);
 
       await admin.call('DELETE', '/acme');
       await assert.rejects(restore({ user: 'alice' }), code('IDKIT_NOT_FOUND'));
       const realm = await restore({});
       assert.equal(realm.results[0]?.kind, 'realm');
-      assert.deepEqual(await differences(set, await platform.backup()), []);
+      assert.deepEqual(await differences(set, await platform.backup(['database'])), []);
       const again = await restore({});
       assert.ok(again.results.every(({ action }) => action === 'kept'));
     });
@@ -139,6 +139,15 @@ describe('restore-item', () => {
       ['CLASH'],
     );
     await assert.rejects(restore({ user: 'alice' }), code('IDKIT_FAILED'));
+  });
+
+  it('rejects a set of Keycloak with IDKIT_VERSION, before it calls the service', async (t) => {
+    const { dir, passphrase } = await copyKeycloakSet(t);
+    const settings = await (await makePlatform(t)).load();
+    const admin = undefined as never;
+    const own = { ...procedureOptions(), set: dir, admin, passphrase, trustUnsealed: true };
+    const restoring = restoreItem(settings, { ...own, item: { realm: 'acme', user: 'alice' } });
+    await assert.rejects(restoring, code('IDKIT_VERSION'));
   });
 
   it('changes nothing if the operator declines the plan, and names what the set does not contain', async (t) => {

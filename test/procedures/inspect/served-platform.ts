@@ -1,13 +1,13 @@
-import { appendFile, cp, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { type AdminClient, connectAdmin } from '../../../src/client/index.ts';
 import { initPlatform, loadSettings, type Settings } from '../../../src/config/index.ts';
-import { backup } from '../../../src/procedures/index.ts';
+import { type BackupPart, backup } from '../../../src/procedures/index.ts';
 import { type RunningService, startService } from '../../../src/service/index.ts';
 import { runSql } from '../../store/databases.ts';
 import { startPostgres } from '../../store/postgres-server.ts';
-import { EXPORTS, makeDirectory, PASSPHRASE, procedureOptions } from '../platform.ts';
+import { EXPORTS, PASSPHRASE, procedureOptions } from '../platform.ts';
 
 /** A running platform with the realm `acme` of a real Keycloak, on either database. */
 export interface ServedPlatform {
@@ -15,14 +15,23 @@ export interface ServedPlatform {
   settings: Settings;
   service: RunningService;
   admin: AdminClient;
-  /** Creates a set and returns its directory. */
-  backup(): Promise<string>;
+  /** Creates a set and returns its directory. Default: all parts. */
+  backup(only?: readonly BackupPart[]): Promise<string>;
 }
 
-export async function servePlatform(t: TestContext, kind: 'sqlite' | 'postgres'): Promise<ServedPlatform> {
+/** What a platform registers its end with: a test, or a list. */
+interface Ending {
+  after(end: () => Promise<void>): void;
+}
+
+export async function servePlatform(t: Ending, kind: 'sqlite' | 'postgres'): Promise<ServedPlatform> {
   let service: RunningService | undefined;
-  t.after(() => service?.close());
-  const dir = join(await makeDirectory(t, 'inspect'), 'idkit');
+  const parent = await mkdtemp(join(tmpdir(), 'idkit-test-inspect-'));
+  t.after(async () => {
+    await service?.close();
+    await rm(parent, { recursive: true, force: true, maxRetries: 10 });
+  });
+  const dir = join(parent, 'idkit');
   initPlatform(dir, { env: {} });
   if (kind === 'postgres') {
     const server = await startPostgres(t);
@@ -41,6 +50,9 @@ export async function servePlatform(t: TestContext, kind: 'sqlite' | 'postgres')
     settings,
     service,
     admin,
-    backup: async () => (await backup(settings, { ...procedureOptions(), passphrase: PASSPHRASE })).dir,
+    backup: async (only) => {
+      const parts = only === undefined ? {} : { only };
+      return (await backup(settings, { ...procedureOptions(), passphrase: PASSPHRASE, ...parts })).dir;
+    },
   };
 }

@@ -53,6 +53,8 @@ export class EmbeddedDump {
   readonly #meta = new Map<string, string>();
   readonly #rows: RowSink | undefined;
   readonly #row = new ReadRow();
+  /** The readers by table and columns. A dump has an INSERT for every few rows. */
+  readonly #readers = new Map<string, RowReader | undefined>();
 
   /** @param rows receives the rows of the tables */
   constructor(rows?: RowSink) {
@@ -194,11 +196,18 @@ export class EmbeddedDump {
     this.#schema.addRows(table, columns, () => this.#lines.lineAt(text, start));
     const counted = this.#counter.table(table, columns);
     const meta = table === 'meta' ? metaColumns(columns) : undefined;
-    const reader = this.#rows?.table(table, columns);
+    const reader = this.#readerOf(table, columns, columnNames);
     const skips = counted === undefined && meta === undefined && reader === undefined;
     const places = skips ? undefined : new Int32Array(columns.length * 2);
     this.#insert = { columns: columns.length, counted, meta, reader, places, begun: false };
     return start + Buffer.byteLength(match[0]);
+  }
+
+  #readerOf(table: string, columns: readonly string[], columnNames: string): RowReader | undefined {
+    if (this.#rows === undefined) return undefined;
+    const key = `${table} ${columnNames}`;
+    if (!this.#readers.has(key)) this.#readers.set(key, this.#rows.table(table, columns));
+    return this.#readers.get(key);
   }
 
   /** Scans the complete rows, and the semicolon after the last one. */
