@@ -37,6 +37,7 @@ describe('the evidence of a drill', () => {
     const set = await backup(settings, options());
     const result = await drill(settings, options());
 
+    assert.equal(result.failure, undefined);
     const logins = checksOf(result, 'canary-login');
     assert.deepEqual(
       logins.map(({ title, outcome }) => [title, outcome]),
