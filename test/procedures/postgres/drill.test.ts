@@ -87,9 +87,9 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
         const place = await identify(url);
         assert.throws(() => checkApart(live, place, scratch), { code: 'IDKIT_DRILL_LIVE' }, url);
       }
-    const beside = await identify(`postgres://idkit@localhost:${port}/idkit_drill_x`);
-    checkApart(live, beside, {});
-    assert.throws(() => checkApart(live, beside, { administrator }), {
+    const sibling = await identify(`postgres://idkit@localhost:${port}/idkit_drill_x`);
+    checkApart(live, sibling, {});
+    assert.throws(() => checkApart(live, sibling, { administrator }), {
       code: 'IDKIT_DRILL_LIVE',
     });
     const before = await platform.readState();
