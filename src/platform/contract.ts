@@ -239,7 +239,7 @@ export interface StoreAccess {
   changeMasterKey(from: Secret, to: Secret): Promise<{ records: number }>;
 }
 
-/** What tells one database from another, and what changes when something writes to it. */
+/** What identifies a database, and what changes when something writes to it. */
 export interface DatabaseIdentity {
   /**
    * On Postgres the server's system identifier, on SQLite the device of the file. `unknown` if the role may not read it,

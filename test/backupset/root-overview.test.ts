@@ -60,7 +60,7 @@ test('describes the sets of a root, newest first, with verdicts and reports of d
 
 test('a root that does not exist is empty', async (t) => {
   const root = join(await temporaryDirectory(t), 'nowhere');
-  assert.deepEqual(await overviewRoot(root, NOW), { sets: [], more: 0, unfinished: 0, last: {} });
+  assert.deepEqual(await overviewRoot(root, NOW), { sets: [], more: 0, unfinished: 0, last: {}, drills: [] });
 });
 
 test('follows no links inside the root', async (t) => {

@@ -21,7 +21,7 @@ function placed(group: string, words: readonly string[]): Record<string, readonl
 const COMMANDS: Record<string, readonly string[]> = {
   init: ['--runtime', '--service'],
   serve: ['--host', '--port', '--database', '--base-url', '--tls-cert', '--tls-key', '--management-port'],
-  backup: ['--to', '--keep-days', '--mirror', '--only', '--base-url'],
+  backup: ['--to', '--keep-days', '--mirror', '--only', '--base-url', '--accept-shrink'],
   verify: ['--root', '--latest', '--all', '--max-age', '--drill'],
   restore: [
     '--from',
@@ -34,7 +34,7 @@ const COMMANDS: Record<string, readonly string[]> = {
     '--in-place',
     '--confirm',
   ],
-  drill: ['--keep', '--trust-unsealed'],
+  drill: ['--report-dir', '--keep', '--trust-unsealed'],
   smoke: ['--base-url', '--realm', '--deep', '--junit'],
   'admin realm list': ['--base-url'],
   'admin realm get': ['--realm', '--base-url'],
@@ -125,6 +125,7 @@ const VARIABLES = [
   'IDKIT_ADMIN_PASSWORD',
   'IDKIT_MASTER_KEY',
   'IDKIT_MASTER_KEY_OLD',
+  'IDKIT_CANARY_PASSWORD',
   'IDKIT_DATABASE_PASSWORD',
   'IDKIT_SMOKE_CLIENT_ID',
   'IDKIT_SMOKE_CLIENT_SECRET',
@@ -155,7 +156,8 @@ const OWN_YAML = {
   admin: { protectAdministrators: true },
   realmFiles: { remove: false },
   status: { accept: [] },
-  backup: { ...YAML.backup, maxAgeHours: 26 },
+  backup: { ...YAML.backup, maxAgeHours: 26, shrinkPercent: 30 },
+  drill: { canary: [] },
   listen: { ...YAML.listen, managementHost: '127.0.0.1', drainSeconds: null },
 };
 

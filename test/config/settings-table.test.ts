@@ -36,6 +36,17 @@ const CASES: Record<string, { right: string; wrong: readonly string[] }> = {
   'backup.keepDays': { right: '30', wrong: ['0', '-7', 'seven', '1.5'] },
   'backup.keepVersions': { right: '8', wrong: ['0', 'all'] },
   'backup.maxAgeHours': { right: '170', wrong: ['0', '26h', '1.5', '9000'] },
+  'backup.shrinkPercent': { right: '50', wrong: ['0', '101', '30%', '1.5'] },
+  'drill.canary': {
+    right: '[{ realm: acme, username: canary }]',
+    wrong: [
+      'acme',
+      '[acme]',
+      '[{ realm: acme }]',
+      '[{ realm: acme, username: a/b }]',
+      '[{ realm: a, username: b, password: c }]',
+    ],
+  },
   'status.accept': {
     right: '[REDIRECT_WILDCARD]',
     wrong: ['REDIRECT_WILDCARD', '[redirect]', '[1]', 'null'],

@@ -71,7 +71,7 @@ describe('every runbook', () => {
     const ids = (steps: readonly { id: string }[]) => steps.map(({ id }) => id).join(' ');
     assert.equal(
       ids(BACKUP_STEPS),
-      'open database realms config env checksums read-back publish versions prune mirror',
+      'open database realms config env checksums read-back watch publish versions prune mirror',
     );
     assert.equal(
       ids(RESTORE_STEPS),

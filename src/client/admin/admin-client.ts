@@ -187,6 +187,10 @@ function refused(
       );
     case 404:
       return new IdkitError('IDKIT_NOT_FOUND', `${text} (${endpoint} returned 404)`);
+    case 503:
+      return new IdkitError('IDKIT_UNREACHABLE', `${text} (${endpoint} returned 503)`, {
+        hints: ['run the command again when the service has less work'],
+      });
     default:
       return new IdkitError('IDKIT_FAILED', `${text} (${endpoint} returned ${response.status})`);
   }

@@ -80,6 +80,12 @@ export async function isolate(
   }
 }
 
+/**
+ * Places that receive data of the platform. The service of a drill must not ship its writes to the archive of the live
+ * one: that would begin a new chain there.
+ */
+const DETACHED = { mirror: null, archive: null };
+
 /** Replaces every setting that could reach outside the drill's directory. */
 function confine(settings: Settings, dir: string, scratch: Scratch): Settings {
   return {
@@ -97,7 +103,7 @@ function confine(settings: Settings, dir: string, scratch: Scratch): Settings {
     },
     database: scratch.database,
     databasePassword: scratch.databasePassword,
-    backup: { ...settings.backup, root: join(dir, 'backups'), mirror: null },
+    backup: { ...settings.backup, ...DETACHED, root: join(dir, 'backups') },
     applications: [],
     // Logout tokens are signed with the real keys, so an application that received one would end real sessions.
     outbound: { privateAddresses: [], off: true },

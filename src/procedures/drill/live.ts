@@ -13,7 +13,7 @@ export interface LiveView {
   serving: boolean;
 }
 
-/** Reads the identity and the state of the live database. A database that cannot be read is no error. */
+/** Reads the identity and the state of the live database. A database that cannot be read causes no error. */
 export async function viewLive(settings: Settings): Promise<LiveView> {
   try {
     const platform = await openPlatform(settings);
@@ -37,7 +37,7 @@ export function checkApart(
   scratch: Pick<Scratch, 'administrator'>,
 ): void {
   if (!isSameServer(live, place)) return;
-  // A server that the drill started itself is never the live one. A database beside the live one has another name.
+  // A server that the drill started itself is never the live one. A database on the live server has another name.
   const expected = scratch.administrator === undefined && place.database !== live.database;
   if (expected) return;
   throw new IdkitError(

@@ -58,7 +58,7 @@ export interface StoredReport {
   dir: string;
   html: string;
   json: string;
-  /** True if `seal.gpg` is beside them, which the passphrase of the set decrypts. */
+  /** True if the directory contains `seal.gpg`, which the passphrase of the set decrypts. */
   sealed: boolean;
 }
 

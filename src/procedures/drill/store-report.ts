@@ -18,7 +18,7 @@ const FILES = {
 } as const;
 
 /** Directories of reports that were not finished. */
-const PARTIAL = /^\.partial-\d{8}_\d{6}-\d+$/;
+const PARTIAL = /^\.drill-\d{8}_\d{6}-\d+$/;
 
 /**
  * Writes the report into a new directory of `parent`, which is named after the time of the drill. The directory appears
@@ -35,7 +35,7 @@ export async function storeReport(
     await mkdir(parent, { recursive: true, mode: 0o700 });
     await removePartials(parent);
     const stamp = result.startedAt.replaceAll(/[-:]|\.\d+Z$/g, '').replace('T', '_');
-    const partial = join(parent, `.partial-${stamp}-${process.pid}`);
+    const partial = join(parent, `.drill-${stamp}-${process.pid}`);
     await mkdir(partial, { mode: 0o700 });
     try {
       const name = await findFreeName(parent, stamp);
@@ -50,7 +50,7 @@ export async function storeReport(
       for (const [file, text] of Object.entries(contents)) createFile(join(partial, file), text);
       createFile(join(partial, FILES.checksums), checksums);
       if (passphrase !== undefined)
-        createFile(join(partial, FILES.seal), await makeSeal(`drill ${name}`, sha256(checksums), passphrase));
+        createFile(join(partial, FILES.seal), await makeSeal(name, sha256(checksums), passphrase));
       syncDirectory(partial);
       await rename(partial, dir);
       syncDirectory(parent);
@@ -74,7 +74,8 @@ function sha256(text: string): string {
 /** Two drills can begin in one second. */
 async function findFreeName(parent: string, stamp: string): Promise<string> {
   for (let number = 1; number < 1000; number++) {
-    const name = number === 1 ? stamp : `${stamp}-${number}`;
+    // The name differs from that of a set, so that nobody takes a report for one.
+    const name = number === 1 ? `drill-${stamp}` : `drill-${stamp}-${number}`;
     if (findEntry(join(parent, name)) === undefined) return name;
   }
   throw new IdkitError('IDKIT_FAILED', `${parent} has too many reports of ${stamp}`);

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { connectAdmin } from '../../client/index.ts';
 import { IdkitError, renderCount } from '../../core/index.ts';
 import type { Component, RealmCount } from '../../platform/index.ts';
@@ -11,6 +12,27 @@ import type { Proof, Restore } from './work.ts';
 
 /** Timeout of one call in milliseconds. The first calls of a Keycloak that has just started are slow. */
 const FIRST_CALL_TIMEOUT = 60_000;
+
+/** Pause in milliseconds before a call is repeated. */
+const BETWEEN_CALLS = 1000;
+
+/**
+ * Repeats a call that the service could not answer in time. A machine that is busy after the load of a large database
+ * must not cause a rollback.
+ */
+async function patiently<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+  const until = performance.now() + FIRST_CALL_TIMEOUT;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      const isLate = error instanceof IdkitError && error.code === 'IDKIT_UNREACHABLE';
+      if (!isLate || performance.now() > until) throw error;
+      await wait(BETWEEN_CALLS);
+      checkInterrupted(signal);
+    }
+  }
+}
 
 /**
  * Compares realms and user counts of the restored service with the set, through the administrative API.
@@ -33,9 +55,9 @@ export async function checkRealms({ next, journal, options, run }: Restore): Pro
   });
   try {
     const counts: RealmCount[] = [];
-    const realms = await admin.listRealms();
+    const realms = await patiently(options.signal, () => admin.listRealms());
     for (const { realm } of realms) {
-      counts.push({ realm, users: await admin.countUsers(realm) });
+      counts.push({ realm, users: await patiently(options.signal, () => admin.countUsers(realm)) });
       run.progress('realms', 'items')(counts.length, realms.length);
     }
     const differences = compareCounts(journal.expectation, counts);

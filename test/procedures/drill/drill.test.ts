@@ -93,6 +93,9 @@ describe('drill', () => {
     const service = await platform.serve();
     const result = await drill(await platform.load(), options());
     assert.equal(result.outcome, 'passed');
+    // The live service has keys that the restored one has too.
+    const keys = result.checks.filter(({ id }) => id === 'published-keys');
+    assert.ok(keys.length > 0 && keys.every(({ outcome }) => outcome === 'passed'), JSON.stringify(keys));
     assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
   });
 

@@ -8,6 +8,7 @@ import { systemRandom } from '../../../src/core/index.ts';
 import { openScratchCluster } from '../../../src/pgtools/scratch-cluster.ts';
 import { openPlatform } from '../../../src/platform/open.ts';
 import { openScratchBeside } from '../../../src/platform/postgres/scratch-database.ts';
+import { checkApart } from '../../../src/procedures/drill/live.ts';
 import { drill } from '../../../src/procedures/index.ts';
 import { inPieces, never } from '../../platform/postgres/keycloak-server.ts';
 import { runSql } from '../../store/databases.ts';
@@ -54,6 +55,58 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     assert.deepEqual(await databases(), ['idkit']);
     assert.deepEqual(drills(), []);
     assert.deepEqual(servers(), []);
+    assert.deepEqual([result.kind, result.place], ['postgres', 'a temporary Postgres server']);
+    assert.equal(result.live.outcome, 'passed');
+    assert.match(result.live.before?.['server'] ?? '', /^system \d+$/);
+    const hashes = result.checks.find(({ id }) => id === 'credentials');
+    assert.deepEqual(
+      [hashes?.outcome, hashes?.detail],
+      ['passed', '1 credential, chosen at random from the dump'],
+    );
+  });
+
+  it('knows the live database behind an address, an alias and a socket, and no variable leads a drill to it', async (t) => {
+    const platform = await platforms.fresh(t);
+    const settings = await platform.load();
+    const { dir, port } = platforms.server;
+    const identify = async (url: string) => {
+      const opened = await openPlatform({ ...settings, database: { kind: 'postgres', url } });
+      const identity = await opened.database.identify();
+      assert.ok(identity !== undefined);
+      return identity;
+    };
+    const socket = encodeURIComponent(dir);
+    const administrator = { user: 'a', password: settings.databasePassword! };
+    const live = await identify(`postgres://idkit@127.0.0.1:${port}/idkit`);
+    for (const url of [
+      `postgres://idkit@localhost:${port}/idkit`,
+      `postgres://idkit@127.1:${port}/idkit`,
+      `postgres://idkit@/idkit?host=${socket}&port=${port}`,
+    ])
+      for (const scratch of [{}, { administrator }]) {
+        const place = await identify(url);
+        assert.throws(() => checkApart(live, place, scratch), { code: 'IDKIT_DRILL_LIVE' }, url);
+      }
+    const sibling = await identify(`postgres://idkit@localhost:${port}/idkit_drill_x`);
+    checkApart(live, sibling, {});
+    assert.throws(() => checkApart(live, sibling, { administrator }), {
+      code: 'IDKIT_DRILL_LIVE',
+    });
+    const before = await platform.readState();
+    const env = {
+      PGHOST: '127.0.0.1',
+      PGHOSTADDR: '127.0.0.1',
+      PGPORT: String(port),
+      PGDATABASE: 'idkit',
+      IDKIT_DATABASE_URL: `postgres://idkit@localhost:${port}/idkit`,
+    };
+    Object.assign(process.env, env);
+    t.after(() => {
+      for (const name of Object.keys(env)) delete process.env[name];
+    });
+    const result = await drill(settings, { ...restoreOptions({ set: platform.set }), env: process.env });
+    assert.deepEqual([result.outcome, result.failure], ['passed', undefined]);
+    assert.deepEqual(await platform.readState(), before);
   });
 
   it('loads and serves the dump with a role that may only log in', async (t) => {
