@@ -27,7 +27,7 @@ describe('the fault matrix', () => {
         const begins = ["'", '`'].some((quote) =>
           source.includes(`(${quote}${title.replaceAll("'", "\\'")}`),
         );
-        const onNewLine = new RegExp(`\\(\\s*['\`]${escape(title)}`).test(source);
+        const onNewLine = new RegExp(`\\(\\s*['\`]${escapePattern(title)}`).test(source);
         assert.ok(begins || onNewLine || source.includes(`\`${title}`), `row ${number}: ${file}: ${title}`);
       }
   });
@@ -52,6 +52,6 @@ describe('the fault matrix', () => {
   });
 });
 
-function escape(text: string): string {
+function escapePattern(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
