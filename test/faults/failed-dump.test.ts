@@ -32,7 +32,7 @@ function pgDumpOf(pid: number): number | undefined {
     );
   const below = (parent: number): typeof processes =>
     processes.filter((one) => one.parent === parent).flatMap((one) => [one, ...below(one.pid)]);
-  return below(pid).find(({ args }) => /pg_dump/.test(args))?.pid;
+  return below(pid).find(({ args }) => /pg_dump /.test(args) && !args.includes('--version'))?.pid;
 }
 
 /** Kills pg_dump while it waits for a table that another session has locked. */
