@@ -35,11 +35,9 @@ export {
   type SealedList,
   type SealState,
   type SetEncryptionState,
-  type SetFileWriter,
   type SetHandle,
   type SetPart,
   type SetProblem,
-  type SetWriter,
   type Verdict,
   type VerifySetOptions,
   type VersionResult,
@@ -104,6 +102,7 @@ export {
   type SetOverview,
 } from './root-overview.ts';
 export { parseChecksums, renderChecksums } from './set/checksums.ts';
+export type { SetFileWriter, SetWriter } from './set/contract.ts';
 export { encryptedName, isEncryptedSet, numberedRealmFile } from './set/encrypted-names.ts';
 export { openSet, pinSet } from './set/handle.ts';
 export { isFuture, listSets, planSetName } from './set/list-sets.ts';

@@ -17,7 +17,7 @@ export function lockRoot(root: string, mode: 'exclusive' | 'shared', command: st
 }
 
 /**
- * Locks a backup root. Returns undefined if the root is missing or not writable. An unwritable root also causes a note,
+ * Locks a backup root. Returns undefined if the root is missing, full or not writable. Such a root also causes a note,
  * because the command then runs without a lock.
  */
 export async function lockRootIfWritable(
@@ -31,10 +31,11 @@ export async function lockRootIfWritable(
     await access(root, constants.W_OK);
     return await lockRoot(root, mode, command);
   } catch (error) {
-    if (error instanceof IdkitError && error.code !== 'IDKIT_DIRECTORY_NOT_WRITABLE') throw error;
-    reporter.note(
-      `${root} is not writable, so ${command} runs without its lock and does not store the verdict`,
-    );
+    // A full disk is a reason to verify and restore, not to refuse it.
+    const isFull = error instanceof IdkitError && error.code === 'IDKIT_NO_SPACE';
+    if (error instanceof IdkitError && error.code !== 'IDKIT_DIRECTORY_NOT_WRITABLE' && !isFull) throw error;
+    const state = isFull ? 'has no free space' : 'is not writable';
+    reporter.note(`${root} ${state}, so ${command} runs without its lock and does not store the verdict`);
     return undefined;
   }
 }

@@ -32,7 +32,10 @@ test('every IDKIT_ name on a page is an error code or an environment variable', 
   const login = ['PROFILE', 'ADMIN_PASSWORD_FILE', 'ADMIN_TOTP', 'ADMIN_TOTP_FILE'].map(
     (end) => `IDKIT_${end}`,
   );
-  const passphrase = ['', '_FILE', '_COMMAND'].map((end) => `IDKIT_BACKUP_PASSPHRASE${end}`);
+  const passphrase = ['', '_FILE', '_COMMAND'].flatMap((end) => [
+    `IDKIT_BACKUP_PASSPHRASE${end}`,
+    `IDKIT_BACKUP_KEY_PASSPHRASE${end}`,
+  ]);
   const known = new Set([
     ...Object.keys(ERROR_CATALOGUE),
     ...variables,

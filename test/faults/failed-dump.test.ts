@@ -32,18 +32,25 @@ function pgDumpOf(pid: number): number | undefined {
     );
   const below = (parent: number): typeof processes =>
     processes.filter((one) => one.parent === parent).flatMap((one) => [one, ...below(one.pid)]);
-  return below(pid).find(({ args }) => /pg_dump/.test(args))?.pid;
+  return below(pid).find(({ args }) => /pg_dump /.test(args) && !args.includes('--version'))?.pid;
 }
 
 /** Kills pg_dump while it waits for a table that another session has locked. */
 async function killPgDump(platform: FaultPlatform, server: NonNullable<Databases['server']>) {
-  const [key] = await runSql(server, 'SELECT pg_backend_pid() AS pid', 'idkit');
-  assert.ok(key !== undefined);
+  // Only pg_dump reads this table. The counts of the snapshot come from others.
   const holder = runSql(
     server,
-    `DO $$ BEGIN LOCK TABLE realm IN ACCESS EXCLUSIVE MODE; PERFORM pg_sleep(600); END $$`,
+    `DO $$ BEGIN LOCK TABLE user_consent IN ACCESS EXCLUSIVE MODE; PERFORM pg_sleep(600); END $$`,
     'idkit',
   ).catch(() => undefined);
+  await waitUntil('the table is locked', async () => {
+    const rows = await runSql(
+      server,
+      `SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted`,
+      'idkit',
+    );
+    return rows.length > 0;
+  });
   const running = startProgram(platform.dir, ['backup']);
   let pid: number | undefined;
   await waitUntil(

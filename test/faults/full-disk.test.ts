@@ -6,7 +6,7 @@ import { onSmallDisk } from '../procedures/platform.ts';
 import { describeOnEachDatabase, listSetNames, runProgram } from './each-database.ts';
 
 /** Sizes of the disk in KiB: nothing fits, then more and more of the set, then all of it. */
-const SIZES = [8, 24, 40, 48, 56, 64, 72, 80, 1024];
+const SIZES = [8, 40, 56, 64, 72, 1024];
 
 describeOnEachDatabase('a full disk of the backup root', ({ kind, fresh }) => {
   it(`a backup ends with exit code 19 and leaves nothing, wherever the disk fills up (${kind})`, async (t) => {
@@ -36,7 +36,7 @@ describeOnEachDatabase('a full disk of the backup root', ({ kind, fresh }) => {
           assert.equal((await runProgram(platform.dir, ['verify', join(root, name)])).code, 0, `${size} KiB`);
       });
     assert.equal(codes.at(-1), 0);
-    assert.ok(codes.filter((code) => code === 19).length >= 3, `${codes}`);
+    assert.ok(codes.filter((code) => code === 19).length >= 2, `${codes}`);
     assert.deepEqual(await platform.readState(), state);
     t.diagnostic(`injected ${codes.length - 1} faults`);
   });

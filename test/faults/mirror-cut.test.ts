@@ -12,9 +12,24 @@ const CUTS = [0, 200, 2_000, 8_000, 20_000, 30_000, 40_000];
 
 /** Writes a program in place of ssh that runs the command on this machine, and ends after some bytes. */
 async function cutShell(t: TestContext, bytes: number | undefined): Promise<string> {
-  const file = join(await makeDirectory(t, 'shell'), 'shell');
-  const run = bytes === undefined ? 'exec "$@"' : `head -c ${bytes} | "$@"`;
-  await writeFile(file, `#!/bin/sh\nshift\n${run}\n`);
+  const file = join(await makeDirectory(t, 'shell'), 'shell.mjs');
+  const program = `#!${process.execPath}
+import { spawn } from 'node:child_process';
+const [, , , program, ...args] = process.argv;
+const child = spawn(program, args, { stdio: ['pipe', 'inherit', 'inherit'] });
+let left = ${bytes ?? 'Infinity'};
+const cut = () => { child.kill('SIGKILL'); process.exit(12); };
+child.stdin.on('error', cut);
+child.on('exit', (code) => process.exit(code ?? 12));
+if (left === 0) cut();
+process.stdin.on('data', (chunk) => {
+  child.stdin.write(chunk.subarray(0, left));
+  left -= chunk.length;
+  if (left <= 0) setTimeout(cut, 20);
+});
+process.stdin.on('end', () => child.stdin.end());
+`;
+  await writeFile(file, program);
   await chmod(file, 0o755);
   return file;
 }

@@ -4,7 +4,7 @@ import { access, type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs
 import { join, resolve } from 'node:path';
 import { IdkitError, type Secret, systemErrorCode, systemRandom } from '../../core/index.ts';
 import { syncDirectory, writing } from '../../files/index.ts';
-import type { FileDigest, SetFileWriter, SetWriter, Verdict, VerifySetOptions } from '../contract.ts';
+import type { FileDigest, Verdict, VerifySetOptions } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
 
 import { environmentFilename } from '../openpgp/environment.ts';
@@ -14,6 +14,7 @@ import type { SetEncryption } from '../openpgp/set-encryption.ts';
 import { SetKeys } from '../openpgp/set-keys.ts';
 import { verifySet } from '../verify/verify-set.ts';
 import { renderChecksums } from './checksums.ts';
+import type { SetFileWriter, SetWriter } from './contract.ts';
 import { encryptedName } from './encrypted-names.ts';
 import { openDirectory } from './handle.ts';
 import { partialName } from './list-sets.ts';

@@ -31,8 +31,11 @@ export async function verifySet(set: SetHandle, options: VerifySetOptions = {}):
   const notes = [...sealed.notes];
   const findings: Findings = { notes, realmFiles: new Map(), sizes: new Map(), unread: [] };
   const isEncrypted = isEncryptedSet(list?.entries.map(({ name }) => name) ?? []);
-  const { passphrase } = options;
-  const reading = isEncrypted ? { ...options, keys: options.keys ?? new SetKeys({ passphrase }) } : options;
+  // In a set that is not encrypted, env.gpg alone is a message, which can have any form that gpg writes.
+  const { keys, ...withoutKeys } = options;
+  const reading = isEncrypted
+    ? { ...withoutKeys, keys: keys ?? new SetKeys({ passphrase: options.passphrase }) }
+    : withoutKeys;
   const sizes = new Map<string, number>();
   let bytes = list?.bytes ?? 0;
   if (list !== undefined) {

@@ -1,8 +1,9 @@
 import { IdkitError } from '../../core/index.ts';
 import type { SetDifferences, ShownSet } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
-import type { CommandContext, Outcome, Runner } from '../command.ts';
+import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given } from '../flags.ts';
+import { findPrivateKeys, KEY_FLAG } from '../input/private-keys.ts';
 import type { Column, ListedRecord, ListOutcome } from '../output/lists.ts';
 import { withOutputFlags } from '../output/presentation.ts';
 import { renderPairs, renderTable } from '../output/render-table.ts';
@@ -15,11 +16,12 @@ export function addShow(backups: CliCommand, run: Runner): void {
     .command('show')
     .argument('<set>', 'a set: its directory, its name in the backup root, or latest')
     .description('show what a set contains, without a database')
+    .option(...KEY_FLAG)
     .examples([
       ['idkit backups show latest', 'realms, users, sessions, password hashes, keys, tables and versions'],
       ['idkit backups show /mnt/backups/20261101_020000 --json', 'as JSON; no platform directory is needed'],
     ])
-    .action(run((context, _flags, [set]) => show(context, set)));
+    .action(run((context, flags, [set]) => show(context, flags, set)));
 }
 
 /** `idkit backups diff A B` */
@@ -31,17 +33,18 @@ export function addDiff(backups: CliCommand, run: Runner): void {
     .argument('<before>', 'the older set: its directory, its name in the backup root, or latest')
     .argument('<after>', 'the newer set')
     .description('list the differences between two sets, without a database')
+    .option(...KEY_FLAG)
     .examples([
       ['idkit backups diff 20261101_020000 latest', 'users, roles, clients, settings and keys that changed'],
       ['idkit backups diff 20261101_020000 latest --json', 'as JSON for scripts'],
     ])
-    .action(run((context, _flags, sets) => diff(context, sets)));
+    .action(run((context, flags, sets) => diff(context, flags, sets)));
 }
 
-async function show(context: CommandContext, named: string | undefined): Promise<Outcome> {
+async function show(context: CommandContext, flags: Flags, named: string | undefined): Promise<Outcome> {
   const { showSet } = await import('../../procedures/index.ts');
   const set = await resolve(context, named);
-  const shown = await showSet({ ...context.procedure, set, ...(await seals(context)) });
+  const shown = await showSet({ ...context.procedure, set, ...(await secrets(context, flags)) });
   return { data: { ...shown }, text: renderSet(shown, context) };
 }
 
@@ -53,10 +56,14 @@ async function resolve(context: CommandContext, named: string | undefined): Prom
   return resolveSet(settings, named, { ...context.procedure, cwd: context.cwd });
 }
 
-/** Returns the passphrase if there is one, with which the seal is checked. Never prompts. */
-async function seals({ env, signal }: CommandContext) {
+/** Returns the passphrase, if there is one, and the private key of `--key`. Never prompts. */
+async function secrets(context: CommandContext, flags: Flags) {
   const { findPassphrase } = await import('../../config/index.ts');
-  return given('passphrase', await findPassphrase({ env, signal }));
+  const { env, signal } = context;
+  return {
+    ...given('privateKeys', await findPrivateKeys(context, flags)),
+    ...given('passphrase', await findPassphrase({ env, signal })),
+  };
 }
 
 function renderSet(shown: ShownSet, context: CommandContext): string {
@@ -136,13 +143,17 @@ const TABLE_COLUMNS: readonly Column[] = [
   { title: 'SIZE', field: 'bytes', show: (bytes) => renderBytes(Number(bytes)) },
 ];
 
-async function diff(context: CommandContext, [before, after]: (string | undefined)[]): Promise<Outcome> {
+async function diff(
+  context: CommandContext,
+  flags: Flags,
+  [before, after]: (string | undefined)[],
+): Promise<Outcome> {
   const { diffSets } = await import('../../procedures/index.ts');
   const differences = await diffSets({
     ...context.procedure,
     before: await resolve(context, before),
     after: await resolve(context, after),
-    ...(await seals(context)),
+    ...(await secrets(context, flags)),
   });
   const list: ListOutcome = {
     noun: 'differences',

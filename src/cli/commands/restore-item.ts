@@ -3,6 +3,7 @@ import type { ItemOutcome, ItemPlan, RestoreItemResult } from '../../procedures/
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, textFlag } from '../flags.ts';
+import { findPrivateKeys, KEY_FLAG } from '../input/private-keys.ts';
 import type { Column } from '../output/lists.ts';
 import { printable } from '../output/output.ts';
 import { renderTable } from '../output/render-table.ts';
@@ -22,6 +23,7 @@ export function addRestoreItem(backups: CliCommand, run: Runner): void {
       'also return a record that exists to its state in the set; ends the sessions of a user',
     )
     .option('--dry-run', 'print what would be created, changed and kept, but change nothing')
+    .option(...KEY_FLAG)
     .option('--trust-unsealed', 'accept a set without a seal, which anyone could have changed')
     .examples([
       ['idkit backups restore-item latest --realm acme --user alice --dry-run', 'prints the plan'],
@@ -59,6 +61,7 @@ async function restoreOne(
   const set = await resolveSet(settings, named, { ...procedure, cwd });
   const prompt = flags['trustUnsealed'] === true ? undefined : context.promptPassphrase;
   const passphrase = await findPassphrase({ env, signal, prompt });
+  const privateKeys = await findPrivateKeys(context, flags);
   const { admin } = await connect(context, flags);
   const result = await restoreItem(settings, {
     ...procedure,
@@ -66,6 +69,7 @@ async function restoreOne(
     item,
     admin,
     ...given('passphrase', passphrase),
+    ...given('privateKeys', privateKeys),
     ...given('trustUnsealed', flags['trustUnsealed'] === true ? true : undefined),
     ...given('overwrite', flags['overwrite'] === true ? true : undefined),
     ...given('dryRun', dryRun ? true : undefined),

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { addConfigVersion, addEnvironmentVersion, SET_FILES } from '../../backupset/index.ts';
+import { type ErrorCode, IdkitError } from '../../core/index.ts';
 import { deleteSets, planDeletions } from '../backups/prune.ts';
 import { mirrorRoot } from '../mirror/mirror.ts';
 import type { MirrorReport } from '../mirror/options.ts';
@@ -8,9 +9,29 @@ import type { BackupContents, BackupWork } from './work.ts';
 
 /**
  * Keeps the newest versions of the configuration and the environment next to the sets. A version is added only if it
- * changed.
+ * changed. A full disk is a finding.
  */
 export async function keepVersions(
+  work: BackupWork,
+  dir: string,
+  contents: BackupContents,
+): Promise<{ added: number }> {
+  try {
+    return await addVersions(work, dir, contents);
+  } catch (error) {
+    // The set itself is complete and published, so the backup has not failed.
+    if (!(error instanceof IdkitError) || !UNWRITABLE.includes(error.code)) throw error;
+    work.run.finding(
+      'VERSIONS_FAILED',
+      `the versions of the configuration or the environment: ${error.message}`,
+    );
+    return { added: 0 };
+  }
+}
+
+const UNWRITABLE: readonly ErrorCode[] = ['IDKIT_NO_SPACE', 'IDKIT_DIRECTORY_NOT_WRITABLE'];
+
+async function addVersions(
   work: BackupWork,
   dir: string,
   contents: BackupContents,

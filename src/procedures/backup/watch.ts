@@ -6,11 +6,15 @@ import {
   openSet,
   parseManifest,
   type RealmContents,
+  readableSet,
   SET_FILES,
+  type SetHandle,
+  SetKeys,
   type Verdict,
 } from '../../backupset/index.ts';
-import { IdkitError, renderCount } from '../../core/index.ts';
+import { IdkitError, renderCount, type Secret } from '../../core/index.ts';
 import { contentsOf } from '../verify/judge-set.ts';
+import type { BackupOptions } from './options.ts';
 import type { BackupWork } from './work.ts';
 
 /** The share of a realm's users whose loss is a finding, in percent. */
@@ -46,7 +50,7 @@ export async function findShrinkage(
 ): Promise<{ losses: readonly string[]; accepted: boolean } | undefined> {
   const { dump } = verdict;
   if (dump === undefined) return undefined;
-  const before = await findBaseline(root, options.clock.now());
+  const before = await findBaseline(root, options);
   if (before === undefined) return undefined;
   const { contents } = contentsOf(dump);
   const after: DumpFigures = {
@@ -115,9 +119,9 @@ function percent(part: number, whole: number): number {
 /** Returns the newest good set with a database that lost nothing, or whose loss was accepted. */
 async function findBaseline(
   root: string,
-  now: number,
+  { clock, passphrase }: Pick<BackupOptions, 'clock' | 'passphrase'>,
 ): Promise<{ name: string; figures: DumpFigures } | undefined> {
-  const { sets } = await listSets(root, now);
+  const { sets } = await listSets(root, clock.now());
   const judged = await judgeSets(root, sets);
   const set = judged.findLast(
     (one) => one.whole && !one.future && one.state !== 'bad' && one.shrunk !== true,
@@ -127,14 +131,15 @@ async function findBaseline(
   try {
     const handle = await openSet(set.dir);
     if (!handle.names.includes(SET_FILES.manifest)) return undefined;
-    const manifest = parseManifest(await handle.read(SET_FILES.manifest));
+    const manifest = await readManifest(handle, passphrase);
     const counted = manifest.realms.flatMap(({ realm, users }) =>
       users === undefined ? [] : [{ realm, users }],
     );
     const figures = {
       kind: kindOf(manifest),
       ...(kept?.sqlBytes === undefined ? {} : { sqlBytes: kept.sqlBytes }),
-      realms: kept?.contents ?? counted,
+      // The readable manifest of an encrypted set names no realms.
+      ...(manifest.encryption === undefined ? { realms: kept?.contents ?? counted } : {}),
     };
     return { name: set.name, figures };
   } catch (error) {
@@ -142,6 +147,13 @@ async function findBaseline(
     if (error instanceof IdkitError) return undefined;
     throw error;
   }
+}
+
+/** Returns the encrypted manifest of an encrypted set if the passphrase decrypts it, otherwise the readable one. */
+async function readManifest(set: SetHandle, passphrase: Secret | undefined): Promise<Manifest> {
+  const manifest = parseManifest(await set.read(SET_FILES.manifest));
+  if (manifest.encryption?.to !== 'passphrase' || passphrase === undefined) return manifest;
+  return parseManifest(await readableSet(set, new SetKeys({ passphrase })).read(SET_FILES.manifest));
 }
 
 function kindOf({ service, database }: Manifest): string {

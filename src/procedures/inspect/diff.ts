@@ -1,4 +1,4 @@
-import { type Comparison, compareDumps } from '../../backupset/index.ts';
+import { type Comparison, compareDumps, type PrivateKeys } from '../../backupset/index.ts';
 import type { Secret } from '../../core/index.ts';
 import { beginRun, type ProcedureOptions } from '../run.ts';
 import { dumpProgress, inspectSet } from './open-set.ts';
@@ -15,6 +15,8 @@ export interface DiffSetsOptions extends ProcedureOptions {
   after: string;
   /** Also checks the seals. */
   passphrase?: Secret;
+  /** Decrypts sets that are encrypted to public keys. */
+  privateKeys?: PrivateKeys;
 }
 
 /** The comparison of two sets. The caller must close it. */

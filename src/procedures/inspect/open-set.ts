@@ -1,12 +1,16 @@
 import {
   checkSeal,
+  isEncryptedSet,
   type Manifest,
   openSet,
+  type PrivateKeys,
   parseManifest,
   pinSet,
+  readableSet,
   SET_FILES,
   type SealState,
   type SetHandle,
+  SetKeys,
 } from '../../backupset/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import type { Reporter } from '../run.ts';
@@ -16,6 +20,8 @@ export interface InspectedSet {
   set: SetHandle;
   seal: SealState;
   manifest?: Manifest;
+  /** True if the set is encrypted. The files of `set` are then decrypted while they are read. */
+  isEncrypted: boolean;
 }
 
 /**
@@ -26,7 +32,11 @@ export interface InspectedSet {
  */
 export async function inspectSet(
   dir: string,
-  { passphrase, reporter }: { passphrase?: Secret | undefined; reporter: Reporter },
+  {
+    passphrase,
+    privateKeys,
+    reporter,
+  }: { passphrase?: Secret | undefined; privateKeys?: PrivateKeys; reporter: Reporter },
 ): Promise<InspectedSet> {
   const plain = await openSet(dir);
   const sealed = await checkSeal(plain, passphrase);
@@ -36,7 +46,8 @@ export async function inspectSet(
       hints: ['idkit backups list shows the other sets', ...first.hints],
     });
   for (const note of sealed.notes) reporter.note(`${plain.name}: ${note}`);
-  const set = pinSet(plain, sealed.list?.entries ?? []);
+  const keys = new SetKeys({ passphrase, privateKeys });
+  const set = readableSet(pinSet(plain, sealed.list?.entries ?? []), keys);
   if (!set.names.includes(SET_FILES.dump))
     throw new IdkitError('IDKIT_USAGE', `${plain.name} does not contain the database`, {
       hints: ['idkit backups list shows the parts of each set'],
@@ -44,7 +55,12 @@ export async function inspectSet(
   const manifest = set.names.includes(SET_FILES.manifest)
     ? parseManifest(await set.read(SET_FILES.manifest))
     : undefined;
-  return { set, seal: sealed.seal, ...(manifest === undefined ? {} : { manifest }) };
+  return {
+    set,
+    seal: sealed.seal,
+    isEncrypted: isEncryptedSet(plain.names),
+    ...(manifest === undefined ? {} : { manifest }),
+  };
 }
 
 /** Returns a reporter's callback for the bytes of a dump that have been read. */

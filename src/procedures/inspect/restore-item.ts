@@ -1,4 +1,4 @@
-import { decryptEnvironment, SET_FILES, type SetHandle } from '../../backupset/index.ts';
+import { decryptEnvironment, type PrivateKeys, SET_FILES } from '../../backupset/index.ts';
 import type { AdminClient } from '../../client/index.ts';
 import { checkMasterKey, parseEnvContent, type Settings } from '../../config/index.ts';
 import { IdkitError, isJsonObject, Secret } from '../../core/index.ts';
@@ -11,7 +11,7 @@ import {
   type ProcedureOptions,
   type ProcedureResult,
 } from '../run.ts';
-import { dumpProgress, inspectSet } from './open-set.ts';
+import { dumpProgress, type InspectedSet, inspectSet } from './open-set.ts';
 
 /** The steps of `backups restore-item`, for progress and logs. */
 export const RESTORE_ITEM_STEPS = [
@@ -39,6 +39,8 @@ export interface RestoreItemOptions extends ProcedureOptions {
   item: ItemName;
   /** Opens the seal, and the environment of the set, which contains its master key. */
   passphrase?: Secret | undefined;
+  /** Decrypts sets that are encrypted to public keys. */
+  privateKeys?: PrivateKeys;
   trustUnsealed?: boolean;
   /** Plans and changes nothing. */
   dryRun?: boolean;
@@ -86,11 +88,12 @@ export async function restoreItem(
   options: RestoreItemOptions,
 ): Promise<RestoreItemResult> {
   const { reporter, signal, item } = options;
-  const { set, seal } = await inspectSet(options.set, options);
+  const inspected = await inspectSet(options.set, options);
+  const { set, seal } = inspected;
   if (!isTrusted({ seal }, options, undefined)) throw untrustedSet(set.name, seal, 'restore');
   const run = beginRun(RESTORE_ITEM_STEPS, options, (id) => options.dryRun !== true || id !== 'put back');
   const excerpt = await openExcerpt(set, item, {
-    ...(await findMasterKeys(set, settings, options.passphrase)),
+    ...(await findMasterKeys(inspected, settings, options.passphrase)),
     signal,
     around: (id, work) => run.step(id, () => work(dumpProgress(reporter, id))),
   });
@@ -119,26 +122,31 @@ export async function restoreItem(
 
 /** Returns the master keys with which the set was made: from its environment, else those of this platform. */
 async function findMasterKeys(
-  set: SetHandle,
+  inspected: InspectedSet,
   settings: Settings,
   passphrase: Secret | undefined,
 ): Promise<{ masterKey: Secret; masterKeyOld?: Secret | undefined }> {
-  if (passphrase !== undefined && set.names.includes(SET_FILES.environment)) {
-    const opened = await decryptEnvironment(await set.read(SET_FILES.environment), passphrase);
-    if (opened.outcome === 'wrong passphrase')
-      throw new IdkitError(
-        'IDKIT_CREDENTIALS',
-        `${SET_FILES.environment} does not open with this passphrase`,
-      );
-    if (opened.outcome === 'opened') {
-      const values = parseEnvContent(opened.bytes, SET_FILES.environment);
-      const [own, old] = [values.get('IDKIT_MASTER_KEY'), values.get('IDKIT_MASTER_KEY_OLD')];
-      const masterKeyOld = old === undefined || old === '' ? undefined : new Secret(old);
-      if (own !== undefined && own !== '')
-        return { masterKey: checkMasterKey(new Secret(own)), masterKeyOld };
-    }
+  const environment = await findEnvironment(inspected, passphrase);
+  if (environment !== undefined) {
+    const values = parseEnvContent(environment, SET_FILES.environment);
+    const [own, old] = [values.get('IDKIT_MASTER_KEY'), values.get('IDKIT_MASTER_KEY_OLD')];
+    const masterKeyOld = old === undefined || old === '' ? undefined : new Secret(old);
+    if (own !== undefined && own !== '') return { masterKey: checkMasterKey(new Secret(own)), masterKeyOld };
   }
   return { masterKey: checkMasterKey(settings.masterKey), masterKeyOld: settings.masterKeyOld };
+}
+
+async function findEnvironment(
+  { set, isEncrypted }: InspectedSet,
+  passphrase: Secret | undefined,
+): Promise<Uint8Array | undefined> {
+  if (!set.names.includes(SET_FILES.environment)) return undefined;
+  if (isEncrypted) return set.read(SET_FILES.environment);
+  if (passphrase === undefined) return undefined;
+  const opened = await decryptEnvironment(await set.read(SET_FILES.environment), passphrase);
+  if (opened.outcome === 'wrong passphrase')
+    throw new IdkitError('IDKIT_CREDENTIALS', `${SET_FILES.environment} does not open with this passphrase`);
+  return opened.outcome === 'opened' ? opened.bytes : undefined;
 }
 
 async function planItem(set: string, excerpt: ItemExcerpt, options: RestoreItemOptions): Promise<ItemPlan> {

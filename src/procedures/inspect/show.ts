@@ -1,4 +1,4 @@
-import { type DumpSurvey, type SealState, surveyDump } from '../../backupset/index.ts';
+import { type DumpSurvey, type PrivateKeys, type SealState, surveyDump } from '../../backupset/index.ts';
 import type { Secret } from '../../core/index.ts';
 import { beginRun, type ProcedureOptions } from '../run.ts';
 import { dumpProgress, inspectSet } from './open-set.ts';
@@ -17,6 +17,8 @@ export interface ShowSetOptions extends ProcedureOptions {
   set: string;
   /** Also checks the seal. */
   passphrase?: Secret;
+  /** Decrypts sets that are encrypted to public keys. */
+  privateKeys?: PrivateKeys;
 }
 
 /** What `backups show` reports about a set. It contains no secrets. */

@@ -85,12 +85,20 @@ export async function keepVerdict(
       // Results of encrypted sets name no realms.
       ...(verdict.dump === undefined || verdict.encryption !== undefined ? {} : contentsOf(verdict.dump)),
       ...(verdict.encryption === undefined ? {} : await readState(root, name, verdict)),
-      ...(shrunk === undefined ? {} : { shrunk }),
+      ...(shrunk === undefined ? {} : { shrunk: storedLosses(shrunk, verdict) }),
     });
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     options.reporter.note(`the verdict of ${name} could not be stored: ${error.message}`);
   }
+}
+
+/** Returns the losses as they are stored. Those of an encrypted set name no realms. */
+function storedLosses(
+  shrunk: NonNullable<KeptVerdict['shrunk']>,
+  { encryption }: Verdict,
+): NonNullable<KeptVerdict['shrunk']> {
+  return encryption === undefined ? shrunk : { ...shrunk, losses: shrunk.losses.map(() => NO_MESSAGE) };
 }
 
 /** Returns the users and keys of each realm of a dump, or nothing if idkit does not know its tables. */

@@ -44,7 +44,18 @@ test('accepts members that a later version adds', () => {
 });
 
 test('rejects a newer format version with exit code 14, not as damage', () => {
-  assert.equal(codeOf({ ...MANIFEST, formatVersion: 3, parts: 'other' }), 'IDKIT_VERSION');
+  assert.equal(codeOf({ ...MANIFEST, formatVersion: 4, parts: 'other' }), 'IDKIT_VERSION');
+});
+
+test('format 3 describes the encryption and names no realms, and no older format does', () => {
+  const encryption = { to: 'keys', fingerprints: ['ECA2721EF534A056A239FC322DC4466CE85F7EA5'] };
+  const encrypted = { ...MANIFEST, formatVersion: 3, sealed: true, realms: [], encryption };
+  assert.equal(codeOf(encrypted), 'read');
+  assert.equal(codeOf({ ...encrypted, realms: [{ realm: 'acme', users: 1 }] }), 'IDKIT_DAMAGED');
+  assert.equal(codeOf({ ...encrypted, formatVersion: 2 }), 'IDKIT_DAMAGED');
+  const { encryption: _, ...without } = encrypted;
+  assert.equal(codeOf(without), 'IDKIT_DAMAGED');
+  assert.equal(codeOf({ ...encrypted, encryption: { to: 'nobody', fingerprints: [] } }), 'IDKIT_DAMAGED');
 });
 
 test('rejects a member of the wrong type and names it', () => {

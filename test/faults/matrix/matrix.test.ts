@@ -9,7 +9,10 @@ const TESTS = join(import.meta.dirname, '../..');
 
 describe('the fault matrix', () => {
   it('has 20 rows, each with a test on every kind of platform or the reason why it has none', () => {
-    assert.deepEqual(MATRIX.map(({ number }) => number), Array.from({ length: 20 }, (_, index) => index + 1));
+    assert.deepEqual(
+      MATRIX.map(({ number }) => number),
+      Array.from({ length: 20 }, (_, index) => index + 1),
+    );
     for (const { number, proofs, without } of MATRIX)
       for (const kind of KINDS) {
         const count = proofs.filter(({ on }) => on.includes(kind)).length;
@@ -21,8 +24,10 @@ describe('the fault matrix', () => {
     for (const { number, proofs } of MATRIX)
       for (const { file, title } of proofs) {
         const source = readFileSync(join(TESTS, file), 'utf8');
-        const begins = ["'", '`'].some((quote) => source.includes(`(${quote}${title.replaceAll("'", "\\'")}`));
-        const onNewLine = new RegExp(`\\(\\s*['\`]${escape(title)}`).test(source);
+        const begins = ["'", '`'].some((quote) =>
+          source.includes(`(${quote}${title.replaceAll("'", "\\'")}`),
+        );
+        const onNewLine = new RegExp(`\\(\\s*['\`]${escapePattern(title)}`).test(source);
         assert.ok(begins || onNewLine || source.includes(`\`${title}`), `row ${number}: ${file}: ${title}`);
       }
   });
@@ -39,11 +44,14 @@ describe('the fault matrix', () => {
         const own = proofs.filter(({ on, file }) => on.includes(kind) && !file.startsWith('containers/'));
         if (own.length === 0) continue;
         const ran = own.flatMap((proof) => resultsOf(proof, results.tests, kind));
-        assert.ok(ran.some(({ outcome }) => outcome === 'passed'), `row ${number} ran on ${kind}`);
+        assert.ok(
+          ran.some(({ outcome }) => outcome === 'passed'),
+          `row ${number} ran on ${kind}`,
+        );
       }
   });
 });
 
-function escape(text: string): string {
+function escapePattern(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

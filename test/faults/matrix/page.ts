@@ -6,7 +6,11 @@ import { KINDS, type Kind, MATRIX, type MatrixRow, type Proof } from './rows.ts'
 export const PAGE = join(import.meta.dirname, '../../../docs/operate/fault-matrix.md');
 export const RESULTS = join(import.meta.dirname, 'results.json');
 
-const NAMES: Readonly<Record<Kind, string>> = { sqlite: 'SQLite', postgres: 'Postgres', containers: 'Containers' };
+const NAMES: Readonly<Record<Kind, string>> = {
+  sqlite: 'SQLite',
+  postgres: 'Postgres',
+  containers: 'Containers',
+};
 
 /** The results of the last run, as `results.json` contains them. */
 export interface MatrixResults {
@@ -23,7 +27,8 @@ export function readResults(): MatrixResults {
 export function resultsOf(proof: Proof, tests: readonly TestResult[], kind: Kind): readonly TestResult[] {
   const found = tests.filter(({ file, title }) => file === proof.file && title.startsWith(proof.title));
   // Tests that run on several databases have the database at the end of their title.
-  if (!found.some(({ title }) => /\((SQLite|Postgres)[,)]/.test(title)) || proof.on.length === 1) return found;
+  if (!found.some(({ title }) => /\((SQLite|Postgres)[,)]/.test(title)) || proof.on.length === 1)
+    return found;
   const own = kind === 'sqlite' ? 'SQLite' : 'Postgres';
   return found.filter(({ title }) => new RegExp(`\\(${own}[,)]`).test(title));
 }

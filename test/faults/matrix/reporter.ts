@@ -25,7 +25,8 @@ export default async function* report(source: AsyncIterable<RunnerEvent>): Async
     const file = data.file === undefined ? '' : relative(ROOT, data.file);
     const faults = /^injected (\d+) faults$/.exec(data.message ?? '')?.[1];
     const before = last.get(file);
-    if (type === 'test:diagnostic' && faults !== undefined && before !== undefined) before.faults = Number(faults);
+    if (type === 'test:diagnostic' && faults !== undefined && before !== undefined)
+      before.faults = Number(faults);
     if ((type !== 'test:pass' && type !== 'test:fail') || data.details?.type === 'suite') continue;
     if (before !== undefined) yield `${JSON.stringify(before)}\n`;
     const outcome = type === 'test:fail' ? 'failed' : data.skip === undefined ? 'passed' : 'skipped';

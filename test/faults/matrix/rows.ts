@@ -320,6 +320,11 @@ export const MATRIX: readonly MatrixRow[] = [
       'schedules: the host sleeps, a run takes longer than its interval, two schedulers, a hook or ping that hangs',
     holds: 'one run catches up, none overlap, a hook ends at its limit, and the exit code stays',
     proofs: [
+      proof(ALL, 'procedures/schedule/due.test.ts', 'once after a sleep over several planned times'),
+      proof(ALL, 'procedures/schedule/due.test.ts', 'once if the clock goes back by an hour'),
+      proof(ALL, 'procedures/schedule/run-jobs.test.ts', 'catches up once after the machine slept'),
+      proof(ALL, 'procedures/schedule/run-jobs.test.ts', 'does not repeat a job during which the scheduler'),
+      proof(ALL, 'procedures/schedule/run-jobs.test.ts', 'waits for an operator who holds the lock'),
       proof(ALL, 'procedures/schedule/render.test.ts', 'prints a timer for each procedure'),
       proof(ALL, 'procedures/schedule/render.test.ts', 'orders the services'),
     ],

@@ -45,7 +45,9 @@ else {
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as TestResult);
-    console.error(`${file}: ${results.filter(({ outcome }) => outcome === 'passed').length} of ${results.length} passed`);
+    console.error(
+      `${file}: ${results.filter(({ outcome }) => outcome === 'passed').length} of ${results.length} passed`,
+    );
     fresh.push(...results);
     const replaced = new Set(fresh.map((one) => one.file));
     const proofs = MATRIX.flatMap((row) => row.proofs);

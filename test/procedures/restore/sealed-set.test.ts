@@ -26,7 +26,7 @@ const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
 /**
  * Returns whether a path is a lock file or part of `.state`, where a drill writes its report. Comparisons omit these.
  */
-const isTrace = (path: string) => /\.lock(\.json)?$|^backups\/\.state/.test(path);
+const isTrace = (path: string) => /\.lock(\.json)?$|^backups\/\.(state|drills)/.test(path);
 
 type Place = Awaited<ReturnType<typeof changedSinceBackup>>;
 
