@@ -20,6 +20,7 @@ import { consoleRoutes } from '../../src/http/console/console-routes.ts';
 import { metadataRoutes, notImplementedRoutes, tokenRoutes } from '../../src/http/oidc/index.ts';
 import { themeRoutes } from '../../src/http/themes/index.ts';
 import { code, head, row } from './markdown.ts';
+import { HOOKS, PINGS, SCHEDULE_TIMES } from './schedule-settings.ts';
 
 // Names the source files that decide the rules in the generated parts of the pages. In the texts below, `~cli/exit.ts`
 // stands for `src/cli/exit.ts`. A command, setting, error or route for which this file names no source file makes the
@@ -256,6 +257,10 @@ export const FILES_OF_PROGRAM: Readonly<Record<string, Decisions>> = {
   ],
 };
 
+function inFile<Name extends SettingName>(names: readonly Name[], file: string): Record<Name, string> {
+  return Object.fromEntries(names.map((name) => [name, file])) as Record<Name, string>;
+}
+
 const SETTINGS: Readonly<Record<SettingName, string>> = {
   runtime: '~platform/open.ts',
   service: '~platform/open.ts',
@@ -278,23 +283,10 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   'backup.keepVersions': '~backupset/retention/versions.ts',
   'backup.maxAgeHours': '~procedures/status/judge-backups.ts, ~procedures/schedule/timers.ts',
   'backup.mirror': '~procedures/mirror/mirror.ts',
-  'schedule.enabled': '~config/schedule/jobs.ts',
-  'schedule.database': '~config/schedule/jobs.ts',
-  'schedule.realms': '~config/schedule/jobs.ts',
-  'schedule.config': '~config/schedule/jobs.ts',
-  'schedule.env': '~config/schedule/jobs.ts',
-  'schedule.mirror': '~config/schedule/jobs.ts',
-  'schedule.retention': '~config/schedule/jobs.ts',
-  'schedule.verify': '~config/schedule/jobs.ts',
-  'schedule.drill': '~config/schedule/jobs.ts',
-  'schedule.jitterSeconds': '~procedures/schedule/run/due.ts, ~procedures/schedule/systemd.ts',
-  'schedule.pings.start': '~procedures/schedule/run/ping.ts',
-  'schedule.pings.success': '~procedures/schedule/run/ping.ts',
-  'schedule.pings.failure': '~procedures/schedule/run/ping.ts',
-  'schedule.hooks.before': '~procedures/schedule/run/hook.ts',
-  'schedule.hooks.after': '~procedures/schedule/run/hook.ts',
-  'schedule.hooks.failure': '~procedures/schedule/run/hook.ts',
-  'schedule.hooks.seconds': '~procedures/schedule/run/hook.ts',
+  ...inFile(SCHEDULE_TIMES, '~config/schedule/jobs.ts'),
+  ...inFile(['schedule.jitterSeconds'], '~procedures/schedule/run/due.ts, ~procedures/schedule/systemd.ts'),
+  ...inFile(PINGS, '~procedures/schedule/run/ping.ts'),
+  ...inFile(HOOKS, '~procedures/schedule/run/hook.ts'),
   'smoke.realm': '~procedures/smoke/check-token.ts',
   'smoke.clientId': '~procedures/smoke/check-token.ts',
   applications: '~procedures/smoke/check-applications.ts',
