@@ -295,7 +295,10 @@ test('idkit.yaml has the keys and defaults of the contract, and the keys that id
   for (const { name, default: value } of rows) {
     const keys = name.split('.');
     let place = built;
-    for (const key of keys.slice(0, -1)) place = (place[key] ??= {}) as Record<string, unknown>;
+    for (const key of keys.slice(0, -1)) {
+      place[key] ??= {};
+      place = place[key] as Record<string, unknown>;
+    }
     place[keys.at(-1)!] = value;
   }
   assert.deepEqual(built, { ...YAML, ...OWN_YAML });
