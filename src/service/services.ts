@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { AdminContext } from '../admin/index.ts';
-import { platformPaths, type Settings, plannedJobs } from '../config/index.ts';
+import { plannedJobs, platformPaths, type Settings } from '../config/index.ts';
 import { IdkitError, type Secret, systemClock, systemRandom } from '../core/index.ts';
 import type { AppOptions, BackupSource, ServiceLog, Services } from '../http/index.ts';
 import { isPasswordTooLong, MOST_PASSWORD_BYTES, type SessionEndings } from '../model/index.ts';

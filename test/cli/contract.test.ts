@@ -158,6 +158,20 @@ const OWN_YAML = {
   status: { accept: [] },
   backup: { ...YAML.backup, maxAgeHours: 26, shrinkPercent: 30 },
   drill: { canary: [] },
+  schedule: {
+    enabled: true,
+    database: '0 2 * * *',
+    realms: '30 2 * * *',
+    config: '0 3 * * 0',
+    env: '15 3 * * 0',
+    mirror: '30 3 * * *',
+    retention: '45 3 * * *',
+    verify: '0 4 * * *',
+    drill: '0 5 1 * *',
+    jitterSeconds: 60,
+    pings: { start: null, success: null, failure: null },
+    hooks: { before: null, after: null, failure: null, seconds: 60 },
+  },
   listen: { ...YAML.listen, managementHost: '127.0.0.1', drainSeconds: null },
 };
 
@@ -281,9 +295,13 @@ test('idkit.yaml has the keys and defaults of the contract, and the keys that id
   const rows = settingDocs().filter((row) => row.environmentOnly === undefined);
   const built: Record<string, unknown> = {};
   for (const { name, default: value } of rows) {
-    const [group, key] = name.split('.');
-    if (key === undefined) built[group!] = value;
-    else built[group!] = { ...((built[group!] as object | undefined) ?? {}), [key]: value };
+    const keys = name.split('.');
+    let place = built;
+    for (const key of keys.slice(0, -1)) {
+      place[key] ??= {};
+      place = place[key] as Record<string, unknown>;
+    }
+    place[keys.at(-1)!] = value;
   }
   assert.deepEqual(built, { ...YAML, ...OWN_YAML });
 });

@@ -21,6 +21,7 @@ import { consoleRoutes } from '../../src/http/console/console-routes.ts';
 import { metadataRoutes, notImplementedRoutes, tokenRoutes } from '../../src/http/oidc/index.ts';
 import { themeRoutes } from '../../src/http/themes/index.ts';
 import { code, head, row } from './markdown.ts';
+import { HOOKS, PINGS, SCHEDULE_TIMES } from './schedule-settings.ts';
 
 // Names the source files that decide the rules in the generated parts of the pages. In the texts below, `~cli/exit.ts`
 // stands for `src/cli/exit.ts`. A command, setting, error or route for which this file names no source file makes the
@@ -277,6 +278,10 @@ export const FILES_OF_PROGRAM: Readonly<Record<string, Decisions>> = {
   ],
 };
 
+function inFile<Name extends SettingName>(names: readonly Name[], file: string): Record<Name, string> {
+  return Object.fromEntries(names.map((name) => [name, file])) as Record<Name, string>;
+}
+
 const SETTINGS: Readonly<Record<SettingName, string>> = {
   runtime: '~platform/open.ts',
   service: '~platform/open.ts',
@@ -330,6 +335,10 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   'backup.archive': '~service/services.ts, ~platform/embedded/moment.ts',
   'backup.archiveSeconds': '~service/archive/ship-thread.ts',
   'backup.archiveSpoolBytes': '~service/archive/shipper.ts',
+  ...inFile(SCHEDULE_TIMES, '~config/schedule/jobs.ts'),
+  ...inFile(['schedule.jitterSeconds'], '~procedures/schedule/run/due.ts, ~procedures/schedule/systemd.ts'),
+  ...inFile(PINGS, '~procedures/schedule/run/ping.ts'),
+  ...inFile(HOOKS, '~procedures/schedule/run/hook.ts'),
   'smoke.realm': '~procedures/smoke/check-token.ts',
   'smoke.clientId': '~procedures/smoke/check-token.ts',
   applications: '~procedures/smoke/check-applications.ts',

@@ -36,12 +36,14 @@ test('every IDKIT_ name on a page is an error code or an environment variable', 
     `IDKIT_BACKUP_PASSPHRASE${end}`,
     `IDKIT_BACKUP_KEY_PASSPHRASE${end}`,
   ]);
+  const hooks = ['', '_DUE', '_OUTCOME', '_EXIT_CODE'].map((end) => `IDKIT_JOB${end}`);
   const known = new Set([
     ...Object.keys(ERROR_CATALOGUE),
     ...variables,
     ...others,
     ...login,
     ...passphrase,
+    ...hooks,
     'IDKIT_',
   ]);
   const unknown = pages.flatMap(({ file, text }) =>

@@ -1,9 +1,15 @@
 import { type Profiler, Session } from 'node:inspector';
 
-/** Counts which blocks of some source files have run (the precise coverage of V8). */
+/** Knows which characters of some source files have run (the precise coverage of V8). */
 export interface Coverage {
-  /** Returns the names of the blocks that ran since the last call. */
-  take(): readonly string[];
+  /**
+   * Returns how many characters of code ran since the last call and had not run before.
+   *
+   * @param remembers whether they count as seen from now on
+   */
+  takeNew(remembers: boolean): number;
+  /** The number of characters that have run. */
+  readonly seen: number;
   close(): void;
 }
 
@@ -28,19 +34,50 @@ export function openCoverage(paths: readonly string[]): Coverage {
   };
   post('Profiler.enable');
   post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+  const known = new Map<string, Uint8Array>();
+  let seen = 0;
   return {
-    take() {
+    get seen() {
+      return seen;
+    },
+    takeNew(remembers) {
       const { result } = post<Profiler.TakePreciseCoverageReturnType>('Profiler.takePreciseCoverage');
-      return result
-        .filter(({ url }) => paths.some((path) => url.includes(path)))
-        .flatMap(({ url, functions }) =>
-          functions.flatMap(({ ranges }) =>
-            ranges.flatMap(({ startOffset, endOffset, count }) =>
-              count === 0 ? [] : [`${url} ${startOffset} ${endOffset}`],
-            ),
-          ),
-        );
+      let found = 0;
+      for (const { url, functions } of result) {
+        if (!paths.some((path) => url.includes(path))) continue;
+        const ran = paint(functions);
+        const before = grown(known.get(url), ran.length);
+        known.set(url, before);
+        for (let at = 0; at < ran.length; at++) {
+          if (ran[at] === 0 || before[at] === 1) continue;
+          found += 1;
+          if (remembers) before[at] = 1;
+        }
+      }
+      if (remembers) seen += found;
+      return found;
     },
     close: () => session.disconnect(),
   };
+}
+
+/**
+ * Marks the characters that ran. V8 reports a range only where its count differs from the range around it, so the inner
+ * ranges are written over the outer ones.
+ */
+function paint(functions: readonly Profiler.FunctionCoverage[]): Uint8Array {
+  const ranges = functions
+    .flatMap((one) => one.ranges)
+    .toSorted((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset);
+  const marks = new Uint8Array(Math.max(0, ...ranges.map(({ endOffset }) => endOffset)));
+  for (const { startOffset, endOffset, count } of ranges)
+    marks.fill(count > 0 ? 1 : 0, startOffset, endOffset);
+  return marks;
+}
+
+function grown(marks: Uint8Array | undefined, length: number): Uint8Array {
+  if (marks !== undefined && marks.length >= length) return marks;
+  const larger = new Uint8Array(length);
+  larger.set(marks ?? []);
+  return larger;
 }

@@ -27,8 +27,8 @@ export interface EngineResult {
   refused: number;
   /** The size of the corpus at the end. */
   corpus: number;
-  /** The number of covered blocks. */
-  blocks: number;
+  /** The number of characters of code that ran. */
+  covered: number;
   finding?: { input: Uint8Array; what: string };
 }
 
@@ -38,15 +38,8 @@ export async function fuzz(target: FuzzTarget, options: EngineOptions): Promise<
   const random = randomNumbers(options.seed);
   const dictionary = dictionaryOf(target.dictionary);
   const corpus: Uint8Array[] = [];
-  const result: EngineResult = { inputs: 0, refused: 0, corpus: 0, blocks: 0 };
+  const result: EngineResult = { inputs: 0, refused: 0, corpus: 0, covered: 0 };
   const coverage = openCoverage(target.covers.map((path) => `/${path}`));
-  const seen = new Set<string>();
-  /** Adds the blocks that ran since the last call, and returns whether one of them is new. */
-  const addBlocks = (): boolean => {
-    const before = seen.size;
-    for (const block of coverage.take()) seen.add(block);
-    return seen.size > before;
-  };
   const heap = process.memoryUsage().heapUsed;
   const one = async (input: Uint8Array): Promise<void> => {
     options.onInput?.(input);
@@ -59,7 +52,7 @@ export async function fuzz(target: FuzzTarget, options: EngineOptions): Promise<
     for (const input of await readCorpus(target, options.keep)) {
       await one(input);
       if (result.finding !== undefined) return result;
-      if (addBlocks() || corpus.length === 0) corpus.push(input);
+      if (coverage.takeNew(true) > 0 || corpus.length === 0) corpus.push(input);
     }
     while (performance.now() < end) {
       const batch = Array.from({ length: BATCH }, () =>
@@ -69,11 +62,11 @@ export async function fuzz(target: FuzzTarget, options: EngineOptions): Promise<
         await one(input);
         if (result.finding !== undefined) return result;
       }
-      if (coverage.take().every((block) => seen.has(block))) continue;
-      // The inputs of the batch run once more, to find those that ran the new blocks.
+      if (coverage.takeNew(false) === 0) continue;
+      // The inputs of the batch run once more, to find those that ran the new code.
       for (const input of batch) {
         await findFault(target, input);
-        if (!addBlocks()) continue;
+        if (coverage.takeNew(true) === 0) continue;
         corpus.push(input);
         if (options.keep !== undefined) storeInput(target.name, input, '', options.keep);
       }
@@ -83,7 +76,7 @@ export async function fuzz(target: FuzzTarget, options: EngineOptions): Promise<
     return result;
   } finally {
     result.corpus = corpus.length;
-    result.blocks = seen.size;
+    result.covered = coverage.seen;
     coverage.close();
   }
 }

@@ -34,8 +34,10 @@ if (targets.length === 0 || !Number.isFinite(milliseconds) || !Number.isFinite(s
 console.log(`seed ${seed}, ${Math.round(milliseconds / 1000)} s for each target`);
 let faults = 0;
 for (const { name } of targets) {
-  const { inputs, refused, corpus, blocks, finding } = await runInThread(name);
-  console.log(`${name}: ${inputs} inputs, ${refused} refused, ${blocks} blocks, ${corpus} inputs kept`);
+  const { inputs, refused, corpus, covered, finding } = await runInThread(name);
+  console.log(
+    `${name}: ${inputs} inputs, ${refused} refused, ${covered} characters of code, ${corpus} inputs kept`,
+  );
   if (finding === undefined) continue;
   faults += 1;
   const file = storeInput(name, finding.input, 'finding-');
@@ -72,7 +74,7 @@ function runInThread(target: string): Promise<EngineResult> {
         inputs: Atomics.load(numbers, 1),
         refused: 0,
         corpus: 0,
-        blocks: 0,
+        covered: 0,
         finding: { input, what },
       });
     };

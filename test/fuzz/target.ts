@@ -6,7 +6,7 @@ export interface FuzzTarget {
   name: string;
   /** The parts of the program whose coverage guides the engine: parts of the paths of its files. */
   covers: readonly string[];
-  /** Valid inputs from which the engine starts, beside those in `corpus/NAME`. */
+  /** Valid inputs from which the engine starts, in addition to those in `corpus/NAME`. */
   seeds(): Promise<readonly Uint8Array[]> | readonly Uint8Array[];
   /** Words that the format knows. */
   dictionary: readonly string[];
@@ -46,14 +46,14 @@ export async function reading<T>(read: () => Promise<T> | T): Promise<Reading<T>
   }
 }
 
-/** Returns the input in chunks whose sizes depend on its bytes, from 1 byte on. */
+/** Returns the input in chunks whose sizes depend on its bytes: the first one has 1 byte, others up to 509. */
 export function* inChunks(input: Uint8Array): Generator<Buffer> {
   let at = 0;
   let size = 1;
   while (at < input.length) {
     yield Buffer.from(input.subarray(at, at + size));
     at += size;
-    size = 1 + (((input[at] ?? 0) * 7 + at) % 61);
+    size = 1 + (((input[at] ?? 0) * 7 + at) % 509);
   }
 }
 

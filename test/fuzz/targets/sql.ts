@@ -28,16 +28,12 @@ const NEVER: ReadonlySet<number> = new Set([
   constants.SQLITE_CREATE_VTABLE,
   constants.SQLITE_ALTER_TABLE,
 ]);
-/** What only the definition of an index, a view or a trigger does to a table. */
-const DEFINING: ReadonlySet<number> = new Set([
-  constants.SQLITE_READ,
-  constants.SQLITE_UPDATE,
-  constants.SQLITE_DELETE,
-]);
+/** What only the definition of a view or a trigger does to a table. */
+const DEFINING: ReadonlySet<number> = new Set([constants.SQLITE_UPDATE, constants.SQLITE_DELETE]);
 /** Functions that reach outside the database. */
 const OUTSIDE = /^(load_extension|readfile|writefile|edit|fts3_tokenizer)$/i;
 
-/** Loads a dump into a database in memory, and returns what it asked for and must not. */
+/** Loads a dump into a database in memory, and returns the actions that a dump must not need. */
 function forbiddenActions(sql: string): readonly string[] {
   const database = new DatabaseSync(':memory:');
   const asked: string[] = [];

@@ -5,7 +5,7 @@ import { gzipTarget } from './gzip.ts';
 import { openpgpTarget, sealTarget } from './openpgp.ts';
 import { postgresTarget, sqliteTarget } from './sql.ts';
 
-/** Every target. To add one, add a file beside this one and a row here. */
+/** Every target. To add one, add a file to this directory and a row here. */
 export const TARGETS: readonly FuzzTarget[] = [
   archiveTarget,
   gzipTarget,

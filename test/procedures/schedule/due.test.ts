@@ -33,7 +33,7 @@ function step(plan: JobPlan, state: { record?: JobRecord }, now: number): number
   return due;
 }
 
-/** Looks at the clock at each of these moments, and returns the planned times that ran. */
+/** Reads the clock at each of these moments, and returns the planned times that ran. */
 function runAt(plan: JobPlan, moments: readonly number[]): readonly string[] {
   const state: { record?: JobRecord } = {};
   return moments.flatMap((now) => {

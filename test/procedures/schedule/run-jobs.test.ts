@@ -26,7 +26,7 @@ async function runNow(
   return { ...result, notes: options.reported.notes };
 }
 
-/** Runs the schedule with a clock that jumps, until it has looked at each moment once more. */
+/** Runs the schedule with a clock that jumps, until it has read each of the moments. */
 async function runOver(settings: Settings, moments: readonly number[]): Promise<readonly string[]> {
   let now = moments[0]!;
   let at = 0;

@@ -83,7 +83,7 @@ function pick(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   );
 }
 
-/** Sends a signal to every process of a group. A group that has ended is no fault. */
+/** Sends a signal to every process of a group. A group that has ended counts as signalled. */
 function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {

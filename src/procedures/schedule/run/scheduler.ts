@@ -18,7 +18,7 @@ import { type JobResult, type JobRunner, runJob } from './run-job.ts';
 
 /**
  * Longest pause in milliseconds. Timers do not run while a machine sleeps, and do not follow changes of its clock, so the
- * scheduler looks at the clock this often.
+ * scheduler reads the clock this often.
  */
 const LONGEST_PAUSE = 30_000;
 
