@@ -97,6 +97,7 @@ const CASES: Record<string, { right: string; wrong: readonly string[] }> = {
   'keycloak.start': { right: 'systemctl start keycloak', wrong: ['""', '[a, b]'] },
   'keycloak.stop': { right: 'systemctl stop keycloak', wrong: ['""', 'true'] },
   'admin.protectAdministrators': { right: 'false', wrong: ['yes', '1', 'null'] },
+  trashDays: { right: '30', wrong: ['-1', '3651', 'null', '1.5'] },
   'realmFiles.remove': { right: 'true', wrong: ['yes', '1', 'null'] },
   'metrics.public': { right: 'true', wrong: ['yes', '1', 'null'] },
   'limits.bodyBytes': { right: '2048', wrong: ['0', '1MiB', '-1'] },

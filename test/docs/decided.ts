@@ -140,6 +140,12 @@ const COMMANDS: Readonly<Record<string, Decisions>> = {
   'admin event': noun('event'),
   'admin key': noun('key'),
   'admin component': noun('component'),
+  'admin trash': [
+    command('admin/trash.ts'),
+    ['who may restore and erase what, and the texts of clashes', '~admin/trash/trash.ts'],
+    ['what returns', '~store/verbs/restore-trash.ts'],
+    ...ADMIN,
+  ],
   'admin bulk': [
     command('admin/bulk/bulk.ts'),
     ['the formats of files', '~cli/input/records.ts'],

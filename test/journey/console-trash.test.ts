@@ -77,6 +77,7 @@ test('an administrator deletes a user and a realm in the console, and restores b
     await page.getByRole('link', { name: 'bob' }).click();
     await button('Delete user').click();
     await press('Delete');
+    await says('User bob was deleted');
     await open('deleted');
     await button('Erase user bob').click();
     await press('Erase');

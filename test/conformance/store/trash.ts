@@ -4,20 +4,19 @@ import type { Change, Store, TrashEntry } from '../../../src/store/index.ts';
 import { applyAsRead } from '../../store/as-read.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { afterSlices, MANY } from './many.ts';
-import {
-  aClient,
-  aComponent,
-  aConsent,
-  aCredential,
-  aFamily,
-  aGroup,
-  aRealm,
-  aRole,
-  aSession,
-  aUser,
-  START,
-} from './records.ts';
+import { aClient, aGroup, aRealm, aRole, aUser, START } from './records.ts';
 import { begin, many, type Rule } from './suite.ts';
+import {
+  addLinks,
+  addMany,
+  byId,
+  clientState,
+  deleted,
+  failAtSlice,
+  linkCounts,
+  settled,
+  userState,
+} from './trash-state.ts';
 
 const DAY = 86_400;
 const BY = { realmId: 'realm-1', userId: 'administrator' };
@@ -31,10 +30,6 @@ function remove(
 ): Change {
   const keep = { id: entry, at: START * 1000, by: BY, expiresAt: START + DAY };
   return { do: 'remove', what, id, keep: ownerId === undefined ? keep : { ...keep, ownerId } };
-}
-
-async function deleted(store: Store, ...changes: readonly Change[]): Promise<void> {
-  assert.deepEqual(await store.apply(changes), { outcome: 'applied' });
 }
 
 async function restored(store: Store, entry = 'entry'): Promise<unknown> {
@@ -331,104 +326,4 @@ export function trashRules(rule: Rule): void {
       assert.deepEqual(await restored(store, 'of group'), []);
     },
   );
-}
-
-/** Returns a record as JSON without `notBefore`, which a restore changes. */
-const settled = (record: unknown): unknown =>
-  JSON.parse(JSON.stringify(record, (key, value) => (key === 'notBefore' ? undefined : value)));
-
-const byId = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
-  one < other ? -1 : 1;
-
-/** Gives the first user a credential, a role and a consent. */
-async function addLinks(store: Store): Promise<void> {
-  const user = await store.findUser('realm-1', 'user-1');
-  await deleted(
-    store,
-    { do: 'create', credential: aCredential({}) },
-    { do: 'create', component: aComponent({ id: 'another', name: 'another' }) },
-    { do: 'assign', userId: 'user-1', roleIds: ['role-1'] },
-    { do: 'join', userId: 'user-1', groupId: 'group-1' },
-    { do: 'putConsent', consent: aConsent({ userId: user!.id }) },
-  );
-  await store.startSession(aSession({ id: 'second' }), aFamily({ id: 'second', sessionId: 'second' }));
-}
-
-async function userState(store: Store) {
-  const found = await store.findUser('realm-1', 'user-1');
-  const user = found && {
-    ...found,
-    roleIds: [...found.roleIds].sort(),
-    groupIds: [...found.groupIds].sort(),
-  };
-  const credentials = (await store.listCredentials('user-1')).map(({ secrets, ...one }) => ({
-    ...one,
-    secrets: Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]),
-  }));
-  return {
-    user,
-    rest: {
-      credentials,
-      consents: await store.listConsents('user-1'),
-      members: (await store.listGroupMembers('group-1', 0, 10)).map(({ id }) => id),
-      users: await store.countUsers({ realmId: 'realm-1' }),
-    },
-  };
-}
-
-async function clientState(store: Store) {
-  const realm = await store.findRealmById('realm-1');
-  const found = await store.findClientByUuid('realm-1', 'client-1');
-  const { secrets = {}, ...client } = found ?? {};
-  const robot = await store.findServiceAccount('client-1');
-  return {
-    client,
-    secrets: Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]),
-    role: realm?.roles.get('of-client'),
-    robot: robot && [robot.id, robot.roleIds],
-    users: (await store.listUsersWithRole('of-client', 0, 10)).map(({ id }) => id),
-    consents: await store.listConsents('user-1'),
-    references: [
-      realm?.roles.get('boss')?.compositeIds,
-      realm?.groups.get('editors')?.roleIds,
-      (await store.findClientByUuid('realm-1', 'client-2'))?.scopeRoleIds,
-    ],
-  };
-}
-
-/** Adds many users with a consent and, if the records exist, the role of the client and a membership. */
-async function addMany(store: Store): Promise<void> {
-  const realm = await store.findRealmById('realm-1');
-  const roleIds = realm?.roles.has('of-client') ? ['of-client'] : [];
-  const groupIds = realm?.groups.has('below') ? ['below'] : [];
-  const users = Array.from({ length: MANY }, (_, i) =>
-    aUser({ id: `u${i}`, username: `u${i}`, email: `u${i}@example.test`, roleIds, groupIds }),
-  );
-  await deleted(store, ...users.map((user): Change => ({ do: 'create', user })));
-  await deleted(
-    store,
-    ...users.map(({ id }): Change => ({ do: 'putConsent', consent: aConsent({ userId: id }) })),
-  );
-}
-
-/** Makes a transaction of a restore fail, counted from 1. */
-function failAtSlice(store: Store, failing: number): void {
-  const inner = store as unknown as { applyRows: (...values: unknown[]) => Promise<unknown> };
-  const original = inner.applyRows;
-  let slice = 0;
-  inner.applyRows = async (...values) => {
-    slice += 1;
-    if (slice < failing) return await original.apply(store, values);
-    inner.applyRows = original;
-    throw new Error('the database fails');
-  };
-}
-
-/** Returns the numbers of links to the role of the client, of members and of users. */
-async function linkCounts(store: Store): Promise<readonly number[]> {
-  return [
-    (await store.listUsersWithRole('of-client', 0, 5_000)).length,
-    (await store.listGroupMembers('below', 0, 5_000)).length,
-    await store.countUsers({ realmId: 'realm-1' }),
-  ];
 }
