@@ -57,6 +57,6 @@ function findReader(
   address: PostgresAddress,
 ): { address: PostgresAddress; password: Secret | undefined } {
   if (archiveUser === null || archiveUser === address.user) return { address, password: databasePassword };
-  const { password: _ofService, ...others } = address;
-  return { address: { ...others, user: archiveUser }, password: archivePassword };
+  // The password in the address is the one of the service's role.
+  return { address: { ...address, user: archiveUser, password: undefined }, password: archivePassword };
 }
