@@ -68,6 +68,9 @@ export async function startArchive(
   onState: (state: ArchiverState) => void,
 ): Promise<RunningArchive | undefined> {
   if (settings.backup.archive === null || settings.database.kind !== 'postgres') return undefined;
+  const { parseForeign } = await import('./postgres/archive/foreign.ts');
+  // Another program archives the WAL already.
+  if (parseForeign(settings.backup.archive) !== undefined) return undefined;
   const { startPostgresArchive } = await import('./postgres/archive/open.ts');
   return startPostgresArchive(settings, onState);
 }

@@ -111,6 +111,8 @@ class Pieces {
   #through: number | undefined;
   /** The time that is proven for everything that was cut. */
   #cutThrough: number | undefined;
+  /** The time that the last piece records, or else the first one that was proven. */
+  #recorded: number | undefined;
   #cutAt = performance.now();
   #shipping: Promise<void> | undefined;
   #fault: { error: unknown } | undefined;
@@ -145,7 +147,8 @@ class Pieces {
     this.#check();
     const isDue = performance.now() - this.#cutAt >= this.#options.everySeconds * 1000;
     if (this.#bytes >= PIECE_BYTES || (isDue && this.#bytes > 0)) this.#cut();
-    const idle = (this.#through ?? 0) - (this.#cutThrough ?? 0);
+    this.#recorded ??= this.#through;
+    const idle = (this.#through ?? 0) - (this.#recorded ?? 0);
     if (this.#bytes === 0 && idle >= LONGEST_IDLE_US) this.#cut();
     while (this.#bytes >= HELD_BYTES) {
       await this.#shipping;
@@ -180,7 +183,10 @@ class Pieces {
     const bytes = all.subarray(0, LARGEST_PIECE);
     const rest = all.subarray(bytes.length);
     // The time is proven for everything that was received, so it only holds for the last piece of it.
-    if (rest.length === 0) this.#cutThrough = this.#through;
+    if (rest.length === 0) {
+      this.#cutThrough = this.#through;
+      this.#recorded = this.#through;
+    }
     const piece: LogPiece = {
       timeline: this.#options.timeline,
       start: this.shipped,

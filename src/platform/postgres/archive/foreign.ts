@@ -12,6 +12,15 @@ export interface ForeignArchive {
   name: string;
 }
 
+/** The variables with which an operator configures pgBackRest. */
+const OWN_SETTINGS = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => /^PGBACKREST_CONFIG$/.test(name)),
+);
+/** The server's environment lacks them, so its command sets them. */
+const CONFIG = Object.entries(OWN_SETTINGS)
+  .map(([name, value]) => `${name}='${String(value).replaceAll("'", "'\\''").replaceAll('%', '%%')}' `)
+  .join('');
+
 /** A complete backup of another program. Times are Unix times in milliseconds. */
 export interface ForeignBackup {
   id: string;
@@ -23,6 +32,11 @@ export function parseForeign(location: string): ForeignArchive | undefined {
   const [, program, name] = /^(pgbackrest|barman):([A-Za-z0-9_][A-Za-z0-9_.-]*)$/.exec(location) ?? [];
   if (name === undefined) return undefined;
   return { program: program === 'barman' ? 'barman' : 'pgbackrest', name };
+}
+
+/** Returns the location as the settings contain it. */
+export function labelOf({ program, name }: ForeignArchive): string {
+  return `${program}:${name}`;
 }
 
 /** Lists the complete backups, the oldest first. @throws IDKIT_VERSION without the program, IDKIT_FAILED */
@@ -45,7 +59,7 @@ export async function listForeign(archive: ForeignArchive): Promise<readonly For
 export async function openForeign(archive: ForeignArchive, time: number): Promise<FilledSource> {
   const backups = await listForeign(archive);
   const backup = backups.findLast(({ endedAt }) => endedAt <= time);
-  const label = `${archive.program}:${archive.name}`;
+  const label = labelOf(archive);
   if (backup === undefined)
     throw new IdkitError(
       'IDKIT_NOT_FOUND',
@@ -68,7 +82,7 @@ export async function openForeign(archive: ForeignArchive, time: number): Promis
           owner,
         );
       },
-      command: (cluster) => `pgbackrest --stanza=${name} --pg1-path=${cluster} archive-get %f "%p"`,
+      command: (cluster) => `${CONFIG}pgbackrest --stanza=${name} --pg1-path=${cluster} archive-get %f "%p"`,
     };
   return {
     async fill(cluster) {
@@ -118,7 +132,7 @@ async function run({ program, name }: ForeignArchive, args: readonly string[], a
     const { stdout } = await promisify(execFile)(program, [...args], {
       ...(user === 'this user' ? {} : user),
       cwd: '/',
-      env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8', TZ: 'UTC' },
+      env: { ...OWN_SETTINGS, PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8', TZ: 'UTC' },
       maxBuffer: 64 * 1024 * 1024,
     });
     return stdout;
