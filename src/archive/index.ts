@@ -3,6 +3,7 @@
 // the one before it. Decides what counts as damage.
 // Must not know: SQLite, Postgres, settings, backup sets.
 // Start at contract.ts, then format/sealed-file.ts.
+
 export {
   type BaseWriter,
   type ChainEnd,
@@ -10,6 +11,7 @@ export {
   type LogPart,
   type SealedPart,
 } from './chain-writer.ts';
+export { type ArchiveVerdict, checkArchive } from './check-archive.ts';
 export {
   type BaseEnd,
   type Detail,

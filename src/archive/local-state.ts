@@ -38,6 +38,8 @@ export interface ArchiveState {
   /** Why the last call of the target failed. */
   fault?: string;
   gaps: readonly ArchiveGap[];
+  /** Whether everything of this generation is at the target, so that the database may begin the next one. */
+  released?: true;
   /** Identifies the database's file after an orderly end, if everything of it is at the target. */
   closed?: string;
 }

@@ -1,6 +1,5 @@
 import { IdkitError } from '../core/index.ts';
 import type { BaseEnd, Mark } from './contract.ts';
-import { chainBegin } from './format/names.ts';
 import type { ArchiveReader, ChainListing } from './read-chain.ts';
 
 /** A moment to restore: a time in milliseconds since 1970, or the moment before the transaction with an event. */
@@ -84,10 +83,8 @@ async function planAt(
   if (chosen === undefined) throw beforeFirst(chains);
   const next = chains[index + 1];
   const superseded = next !== undefined && !(next.complete && next.follows === chosen.listing.name);
-  if (at > chosen.last && superseded && at >= (chainBegin(next.listing.name) ?? 0))
-    throw withinGap(chains, at);
+  if (at > chosen.last && superseded) throw withinGap(chains, at);
   const mark = await lastMark(reader, chosen, at);
-  if (at > mark.at && superseded && at > chosen.last) throw withinGap(chains, at);
   return withBase(chosen, mark);
 }
 

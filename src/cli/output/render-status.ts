@@ -86,6 +86,7 @@ function renderBackups(report: StatusReport, now: number): readonly Pair[] {
         ? 'never'
         : `${lastDrill.outcome === 'good' ? 'passed' : 'failed'}, ${lastDrill.name}, ${ago(lastDrill.at)}`,
     ],
+    ['archive', report.archive && renderArchive(report.archive)],
     ['next run', renderNext(schedule)],
     [
       'restore needs',
@@ -94,6 +95,12 @@ function renderBackups(report: StatusReport, now: number): readonly Pair[] {
         : `about ${renderBytes(restore.neededBytes)} of ${renderBytes(restore.freeBytes)} free at ${restore.place}`,
     ],
   ];
+}
+
+/** Renders the newest moment that can be restored. */
+function renderArchive({ target, newest, lagSeconds }: NonNullable<StatusReport['archive']>): string {
+  const lag = lagSeconds === 0 ? '' : `, ${renderAge(lagSeconds)} behind`;
+  return `restores until ${newest}${lag}, ${target}`;
 }
 
 /** Renders the first run of each procedure, such as `backup 2026-11-25 02:00 UTC (crontab)`. */

@@ -28,6 +28,8 @@ export const STATUS_NAMES = {
   DRILL_MISSING: 'no set was ever restored in a drill; a finding once the oldest backup is 32 days old',
   DRILL_TOO_OLD: 'the last drill was more than 32 days ago, or is dated in the future',
   DRILL_FAILED: 'the last drill failed',
+  ARCHIVE_BEHIND: 'the newest transactions have not been in the archive for more than a minute',
+  ARCHIVE_BROKEN: 'the archive has a gap, or no moment can be restored from it yet',
   SCHEDULE_MISSING: 'no timer and no cron line for a backup of this platform was found',
   SCHEDULE_FAILED: 'the last run of a timer failed',
   RESTORE_UNFINISHED: 'a restore was interrupted and neither resumed nor aborted',

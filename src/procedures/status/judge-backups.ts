@@ -21,7 +21,9 @@ export interface BackupFacts {
   rootSince?: number;
 }
 
-type Limits = Pick<Settings, 'backup'>;
+interface Limits {
+  backup: Pick<Settings['backup'], 'maxAgeHours' | 'mirror'>;
+}
 
 /** Judges whether a restore would work, how much it would lose, and whether that was tested. @param now in milliseconds */
 export function judgeBackups(facts: BackupFacts, settings: Limits, now: number): readonly Judgement[] {

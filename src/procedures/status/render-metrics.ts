@@ -42,6 +42,21 @@ const STATUS_METRICS: readonly StatusMetric[] = [
     values: ({ service }) => [{ labels: {}, value: service.health === 'UP' ? 1 : 0 }],
   },
   {
+    name: 'idkit_archive_newest_timestamp_seconds',
+    help: 'Unix time of the newest transaction that can be restored from the archive',
+    values: ({ archive }) => (archive === undefined ? [] : [{ labels: {}, value: seconds(archive.newest) }]),
+  },
+  {
+    name: 'idkit_archive_lag_seconds',
+    help: 'For how long the oldest transaction outside the archive has been waiting; 0 if all are in it',
+    values: ({ archive }) => (archive === undefined ? [] : [{ labels: {}, value: archive.lagSeconds }]),
+  },
+  {
+    name: 'idkit_archive_gaps',
+    help: 'Times in which no moment can be restored from the archive',
+    values: ({ archive }) => (archive === undefined ? [] : [{ labels: {}, value: archive.gaps.length }]),
+  },
+  {
     name: 'idkit_certificate_expiry_timestamp_seconds',
     help: 'Unix time of the end of a TLS certificate',
     values: ({ certificates }) =>

@@ -52,6 +52,20 @@ export interface StatusReport extends ProcedureResult {
   /** `by` is `backup` if only the backup itself has read the set. */
   lastVerify?: { name: string; at: string; verdict: string; by: 'backup' | 'verify' };
   lastDrill?: { name: string; at: string; outcome: 'good' | 'findings' | 'failed' };
+  /**
+   * The archive that the service writes. `newest` is the newest moment that can be restored. `gaps` are times in which
+   * nothing can be restored. Absent without an archive, or before its first base is complete.
+   */
+  archive?:
+    | {
+        target: string;
+        newest: string;
+        /** For how many seconds the oldest transaction outside the archive has been waiting. */
+        lagSeconds: number;
+        fault?: string;
+        gaps: readonly { from: string; until?: string; why: string }[];
+      }
+    | undefined;
   schedule: FoundSchedule;
   /** The themes in `config/themes`. A theme with an error is not usable. */
   themes: readonly { name: string; usable: boolean }[];

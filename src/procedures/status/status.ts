@@ -3,6 +3,7 @@ import type { StoreStatus } from '../../platform/index.ts';
 import { openPlatform } from '../../platform/open.ts';
 import { checkDefined, checkPlatform } from '../platform.ts';
 import type { ProcedureOptions } from '../run.ts';
+import { findArchive } from './find-archive.ts';
 import { findCertificates, judgeCertificates } from './find-certificates.ts';
 import { findDisks, judgeDisks } from './find-disk.ts';
 import { findMetrics } from './find-metrics.ts';
@@ -48,6 +49,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     timeoutMilliseconds: TIMEOUT,
     note: (message) => options.reporter.note(message),
   });
+  const archive = await findArchive(settings, now);
   const schedule = await findSchedule(settings, now);
   const themes = await findThemes(settings);
   const judgements = [
@@ -57,6 +59,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     ...known.judgements,
     ...backups.judgements,
     ...(backups.judgements.length === 0 ? judgeBackups(backups.value, settings, now) : []),
+    ...archive.judgements,
     ...judgeSchedule(schedule),
     ...(await judgeRestores(settings)),
     ...judgeDisks(disks),
@@ -87,6 +90,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     ...(sessions === undefined ? {} : { sessions }),
     realms,
     ...describeBackups(backups.value),
+    ...(archive.value === undefined ? {} : { archive: archive.value }),
     schedule,
     themes: themes.value.map(({ name, usable }) => ({ name, usable })),
     disks: disks.disks,

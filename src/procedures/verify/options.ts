@@ -1,3 +1,4 @@
+import type { ArchiveVerdict } from '../../archive/index.ts';
 import type { SealState } from '../../backupset/index.ts';
 import type { ErrorCode, Secret } from '../../core/index.ts';
 import type { DrillResult } from '../drill/options.ts';
@@ -43,6 +44,8 @@ export interface VerifyResult extends ProcedureResult {
   sets: readonly SetVerdict[];
   /** One line for people and cron. */
   verdict: string;
+  /** The check of the archive, with `all`. */
+  archive?: ArchiveVerdict;
   drill?: DrillResult;
 }
 
@@ -57,6 +60,11 @@ export const VERIFY_STEPS = [
     id: 'read',
     title: 'Read every byte of each set and compare it with checksums and manifest',
     why: 'a failing disk reports no error until it is read',
+  },
+  {
+    id: 'archive',
+    title: 'Read every file of the archive',
+    why: 'a moment can only be restored if each file before it is whole',
   },
   {
     id: 'drill',

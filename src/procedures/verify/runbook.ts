@@ -1,7 +1,9 @@
 import { basename } from 'node:path';
+import type { ArchiveVerdict } from '../../archive/index.ts';
 import { parseSetName, type SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
+import { verifyArchive } from '../archive.ts';
 import type { DrillResult } from '../drill/options.ts';
 import { drill } from '../drill/runbook.ts';
 import { keepResult } from '../last-run.ts';
@@ -26,7 +28,11 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
   if (options.drill === true && passphrase === undefined) {
     throw new IdkitError('IDKIT_SETTING', 'a drill decrypts env.gpg, but the passphrase is missing');
   }
-  const run = beginRun(VERIFY_STEPS, options, (id) => id !== 'drill' || options.drill === true);
+  const reads = options.all === true && options.set === undefined && settings.backup.archive !== null;
+  const run = beginRun(VERIFY_STEPS, options, (id) => {
+    if (id === 'archive') return reads;
+    return id !== 'drill' || options.drill === true;
+  });
   const found = await run.step(
     'find',
     () => findSets(settings, options),
@@ -53,7 +59,10 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
   }
   checkAge(found, options, run);
   await checkSealed(found, sets, run);
-  const failure = worstFault(sets);
+  const archive = reads
+    ? await run.step('archive', () => verifyArchive(settings, run.progress('archive', 'bytes')))
+    : undefined;
+  const failure = archiveFault(archive) ?? worstFault(sets);
   if (lock !== undefined) {
     const verdict = worstVerdict(sets);
     const facts = {
@@ -64,7 +73,11 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
     const ended = failure === undefined ? { findings } : { findings, failure };
     await keepResult(found.root, ['verify'], { ...ended, ...facts }, options);
   }
-  const result = { sets, verdict: renderVerdict(found, sets) };
+  const result = {
+    sets,
+    verdict: renderVerdict(found, sets),
+    ...(archive === undefined ? {} : { archive }),
+  };
   const target = found.explicit ? sets[0] : sets.find(({ name }) => name === found.newest?.name);
   if (options.drill !== true || failure !== undefined || target === undefined) {
     return { ...result, findings: run.findings, ...(failure === undefined ? {} : { failure }) };
@@ -87,6 +100,19 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
     findings: [...run.findings, ...drilled.findings],
     ...(drilled.failure === undefined ? {} : { failure: drilled.failure }),
   };
+}
+
+/** Returns the error for a damaged archive. It names each file. */
+function archiveFault(archive: ArchiveVerdict | undefined): IdkitError | undefined {
+  if (archive === undefined || archive.problems.length === 0) return undefined;
+  const [first = '', ...more] = archive.problems;
+  const rest = more.length === 0 ? '' : ` (and ${more.length} more problems)`;
+  return new IdkitError('IDKIT_DAMAGED', `${first}${rest}`, {
+    hints: [
+      ...more.slice(0, 20),
+      'a new base begins when idkit serve starts without data/archive.json; moments before the damage stay restorable',
+    ],
+  });
 }
 
 /** Returns the total size in bytes of the sets. A file that cannot be read counts as empty; its set reports it. */

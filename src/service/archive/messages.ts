@@ -9,6 +9,7 @@ export interface ThreadData {
   state: string;
   seconds: number;
   spoolBytes: number;
+  restartBytes?: number;
   /** The state of the database's file and of its log before the store opened it. */
   found: FoundDatabase;
 }

@@ -3,6 +3,7 @@ import { deriveArchiveKeys, readArchiveState } from '../../archive/index.ts';
 import { Secret } from '../../core/index.ts';
 import { fileIdentity, LogTail } from '../../store/open.ts';
 import { openTarget } from '../../target/index.ts';
+import { continuesLog } from './continuity.ts';
 import type { FromThread, ThreadData, ToThread } from './messages.ts';
 import { Shipper } from './shipper.ts';
 
@@ -26,16 +27,12 @@ const tail = new LogTail(data.file, data.gate);
 const target = await openTarget(data.location, { stallMilliseconds: STALL_MS });
 const known = await readArchiveState(data.state);
 const { found } = data;
-const continues =
-  known !== undefined &&
-  (found.log === undefined
-    ? known.closed !== undefined && known.closed === found.identity
-    : found.log === known.log || (known.closed !== undefined && known.log === ''));
+const continues = known !== undefined && continuesLog(known, found);
 const shipper = new Shipper(
   tail,
   target,
   deriveArchiveKeys(new Secret(data.masterKey)),
-  { seconds: data.seconds, spoolBytes: data.spoolBytes, state: data.state, now: Date.now },
+  { ...data, now: Date.now },
   { state: continues ? known : undefined, known },
 );
 

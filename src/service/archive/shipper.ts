@@ -18,6 +18,8 @@ export interface ShipperOptions {
   seconds: number;
   /** The size in bytes of the log from which on it no longer waits for the target. */
   spoolBytes: number;
+  /** The size in bytes from which on SQLite should begin the log again. Default: 64 MiB. */
+  restartBytes?: number | undefined;
   /** The file of the state. */
   state: string;
   now(): number;
@@ -25,8 +27,6 @@ export interface ShipperOptions {
 
 /** From this size in bytes, SQLite should begin the log again. */
 const RESTART_BYTES = 64 * 1024 * 1024;
-/** While the log grows faster than it can be begun again, the next attempts wait for this much more. */
-const RESTART_STEP_BYTES = 16 * 1024 * 1024;
 /** A new base begins after a day, or after this many bytes of log, so that a restore reads a bounded part of it. */
 const BASE_MS = 24 * 3600 * 1000;
 const BASE_LOG_BYTES = 1024 * 1024 * 1024;
@@ -56,6 +56,8 @@ export class Shipper {
   #base: Promise<void> | undefined;
   /** Ends a base whose parts are all at the target. */
   #copied: (() => Promise<void>) | undefined;
+  /** Whether a new generation may follow, because the service checked at its start that nothing is missing. */
+  #resumed = false;
   #ending = false;
   #drained = false;
   #transfer = new AbortController();
@@ -63,7 +65,8 @@ export class Shipper {
   /** The chain that this machine wrote before, and whether it contains everything until the end of the service. */
   readonly #known: string | undefined;
   #complete: boolean;
-  #restartAt = RESTART_BYTES;
+  readonly #restartBytes: number;
+  #restartAt: number;
   #checkOwnerAt = 0;
   #pauseMilliseconds = FIRST_PAUSE_MS;
   #notBefore = 0;
@@ -79,6 +82,8 @@ export class Shipper {
     this.#tail = tail;
     this.#target = target;
     this.#keys = keys;
+    this.#restartBytes = options.restartBytes ?? RESTART_BYTES;
+    this.#restartAt = this.#restartBytes;
     this.#options = options;
     this.#complete = known?.closed !== undefined;
     this.#known = known?.chain.chain;
@@ -89,6 +94,7 @@ export class Shipper {
       return;
     }
     const { closed: _, fault: __, ...kept } = state;
+    this.#resumed = true;
     this.#state = kept;
     this.#chain = ChainWriter.resume(target, keys, state.chain);
     this.#checkOwnerAt = 0;
@@ -134,11 +140,18 @@ export class Shipper {
     return this.#drained;
   }
 
-  /** Ships every commit. Resolves to true if all of them are at the target. */
+  /** Ships every commit up to now. Resolves to true if all of them are at the target. */
   async ship(): Promise<boolean> {
     const chain = this.#chain;
     if (chain === undefined) return false;
-    for (let part = this.#pending ?? this.#seal(chain); part !== undefined; part = this.#seal(chain)) {
+    // What is committed in the meantime belongs to the next call, which otherwise might never end.
+    const goal = { log: this.#tail.salts, end: this.#tail.logBytes };
+    const reached = () => this.#state?.log === goal.log && this.#state.end >= goal.end;
+    for (
+      let part = this.#pending ?? this.#seal(chain);
+      part !== undefined;
+      part = reached() ? undefined : this.#seal(chain)
+    ) {
       this.#pending = part;
       this.#transfer = new AbortController();
       await chain.putLog(part, this.#transfer.signal);
@@ -148,7 +161,7 @@ export class Shipper {
     const { behindSince: _, fault: __, ...state } = this.#state!;
     if (this.#state?.behindSince !== undefined || this.#state?.fault !== undefined)
       await this.#save({ ...state, answered: this.#options.now() });
-    return true;
+    return reached() || goal.end === 0;
   }
 
   /** Makes the checkpoints. It is called between the rounds and during them. */
@@ -203,6 +216,9 @@ export class Shipper {
     const tail = this.#tail.next(state.generation === 0 ? undefined : { salts: state.log, end: state.end });
     if (tail === undefined) return undefined;
     const same = tail.salts === state.log;
+    if (!same && state.log !== '' && state.released !== true && !this.#resumed)
+      throw new Error('the log began again before it was shipped');
+    this.#resumed = false;
     const generation = same ? state.generation : state.generation + 1;
     const start = same ? state.end : 0;
     const commits = tail.commits.filter(({ end }) => end - start <= LARGEST_PART);
@@ -217,7 +233,7 @@ export class Shipper {
   }
 
   async #shipped(chain: ChainWriter, part: Pending): Promise<void> {
-    const state = this.#state!;
+    const { released: _, ...state } = this.#state!;
     const mark = part.marks.at(-1);
     if (mark !== undefined) this.#lastMark = { ...mark, generation: part.generation };
     const fresh = part.generation !== state.generation;
@@ -287,8 +303,14 @@ export class Shipper {
     // With less to do while the writer rests, the rest is short.
     this.#tail.checkpoint();
     await this.ship();
-    const done = await this.#tail.restart(() => this.ship());
-    this.#restartAt = done ? RESTART_BYTES : Math.max(this.#restartAt, logBytes) + RESTART_STEP_BYTES;
+    const done = await this.#tail.restart(() => this.#release());
+    this.#restartAt = done ? this.#restartBytes : logBytes + this.#restartBytes / 4;
+  }
+
+  async #release(): Promise<boolean> {
+    if (!(await this.ship())) return false;
+    await this.#save({ ...this.#state!, released: true });
+    return true;
   }
 
   /** Gives up the part of the log that is not shipped, because logins must not wait for the target. */
