@@ -273,7 +273,9 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   'backup.keepVersions': '~backupset/retention/versions.ts',
   'backup.maxAgeHours': '~procedures/status/judge-backups.ts, ~procedures/schedule/timers.ts',
   'backup.mirror': '~procedures/mirror/mirror.ts',
-  'backup.archive': '~service/services.ts, ~platform/embedded/moment.ts',
+  'backup.archive':
+    '~service/services.ts, ~platform/embedded/moment.ts, ~platform/postgres/archive/moment.ts',
+  'backup.archiveUser': '~platform/postgres/archive/open.ts',
   'backup.archiveSeconds': '~service/archive/ship-thread.ts',
   'backup.archiveSpoolBytes': '~service/archive/shipper.ts',
   'smoke.realm': '~procedures/smoke/check-token.ts',
@@ -294,6 +296,7 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   IDKIT_MASTER_KEY: '~config/master-key.ts',
   IDKIT_MASTER_KEY_OLD: '~procedures/rotate-master-key.ts',
   IDKIT_SMOKE_CLIENT_SECRET: '~procedures/smoke/check-token.ts',
+  IDKIT_ARCHIVE_PASSWORD: '~platform/postgres/archive/open.ts',
   IDKIT_DATABASE_PASSWORD: '~config/postgres/password.ts',
 };
 

@@ -8,6 +8,7 @@ import {
 import { IdkitError, type Secret, systemClock, systemRandom } from '../../../core/index.ts';
 import { absoluteLocation, openTarget } from '../../../target/index.ts';
 import { type ArchiverState, runArchiver } from './archiver.ts';
+import { keepState } from './state-file.ts';
 
 /** An archiver that runs in this process. */
 export interface RunningArchive {
@@ -25,6 +26,7 @@ export async function startPostgresArchive(
   if (backup.archive === null || database.kind !== 'postgres')
     throw new IdkitError('IDKIT_BUG', 'the settings name no archive of a Postgres database');
   const target = await openTarget(absoluteLocation(backup.archive, dir));
+  const file = keepState(dir, target.label);
   const ending = new AbortController();
   let latest: ArchiverState = { doing: 'connecting' };
   const ended = runArchiver({
@@ -37,6 +39,7 @@ export async function startPostgresArchive(
     random: systemRandom,
     onState(state) {
       latest = state;
+      file.put(state);
       onState(state);
     },
     signal: ending.signal,
@@ -46,6 +49,7 @@ export async function startPostgresArchive(
     async close() {
       ending.abort();
       await ended;
+      await file.end();
       await target.close();
     },
   };
