@@ -90,7 +90,7 @@ export async function findPostgresMoment(
 export async function recoverPostgresMoment(
   settings: ArchiveSettings,
   found: FoundMoment,
-  options: { masterKey: Secret | undefined; signal: AbortSignal; onFile?: () => void },
+  options: { masterKey?: Secret | undefined; signal: AbortSignal; onFile?: () => void },
 ): Promise<RecoveredDatabase> {
   const foreign = parseForeign(settings.backup.archive ?? '');
   if (foreign !== undefined) return recoverForeign(settings, foreign, found, options.signal);
