@@ -144,17 +144,14 @@ export class PostgresDatabase implements PlatformDatabase {
   }
 
   async loadMoment(found: FoundMoment, options: LoadOptions): Promise<LoadedDatabase> {
-    const { signal } = options;
     const { recoverPostgresMoment } = await import('./archive/moment.ts');
     const copy = await recoverPostgresMoment(this.#archive, found, options);
-    try {
-      const { service } = this.#options;
-      const source = openContext({ ...copy, password: undefined, programs: openLocalPrograms(), service });
-      const dump = (write: (chunk: Uint8Array) => Promise<void>) => dumpPostgres(source, write, { signal });
-      return await pipeDump(dump, (sql) => this.load(sql, options));
-    } finally {
-      await copy.close();
-    }
+    const { service } = this.#options;
+    const source = openContext({ ...copy, password: undefined, programs: openLocalPrograms(), service });
+    return pipeDump(
+      (write) => dumpPostgres(source, write, { signal: options.signal }),
+      (sql) => this.load(sql, options),
+    ).finally(() => copy.close());
   }
 
   async checkLoaded(
