@@ -178,8 +178,17 @@ async function isReady(cluster: string): Promise<boolean> {
 
 /** Returns the user that the server runs as. Postgres refuses to run as root, and its packages create a user for it. */
 export async function findOwner(): Promise<Owner | 'no such user'> {
+  return (await lookUp('postgres')) ?? 'no such user';
+}
+
+/** Returns the user with this name if this process may switch to it, and otherwise this user. */
+export async function findSystemUser(name: string): Promise<Owner> {
+  return (await lookUp(name)) ?? 'this user';
+}
+
+async function lookUp(name: string): Promise<Owner | undefined> {
   if (process.getuid?.() !== 0) return 'this user';
   const users = await readFile('/etc/passwd', 'utf8');
-  const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(users) ?? [];
-  return uid === undefined ? 'no such user' : { uid: Number(uid), gid: Number(gid) };
+  const [, uid, gid] = new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm').exec(users) ?? [];
+  return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
 }

@@ -65,12 +65,19 @@ export function withDatabase(settings: Settings, location: string): Settings {
   };
 }
 
+/** Returns whether pgBackRest or Barman keeps the archive at this location: `pgbackrest:STANZA` or `barman:SERVER`. */
+export function isForeignArchive(location: string): boolean {
+  return /^(pgbackrest|barman):[A-Za-z0-9_]/.test(location);
+}
+
 /** Begins to archive every transaction of a Postgres database. Returns undefined if the settings do not say so. */
 export async function startArchive(
   settings: Settings,
   onState: (state: ArchiverState) => void,
 ): Promise<RunningArchive | undefined> {
   if (settings.backup.archive === null || settings.database.kind !== 'postgres') return undefined;
+  // Another program archives the WAL already.
+  if (isForeignArchive(settings.backup.archive)) return undefined;
   const { startPostgresArchive } = await import('./postgres/archive/open.ts');
   return startPostgresArchive(settings, onState);
 }

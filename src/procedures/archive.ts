@@ -7,6 +7,7 @@ import {
   readArchiveState,
 } from '../archive/index.ts';
 import { checkMasterKey, platformPaths, type Settings } from '../config/index.ts';
+import { isForeignArchive } from '../platform/open.ts';
 import { absoluteLocation, openTarget } from '../target/index.ts';
 
 /** Reads what this machine knows about the platform's archive. */
@@ -24,7 +25,7 @@ export async function verifyArchive(
   onProgress: (bytes: number) => void,
 ): Promise<ArchiveVerdict | undefined> {
   const { archive } = settings.backup;
-  if (archive === null || settings.service === 'keycloak') return undefined;
+  if (archive === null || settings.service === 'keycloak' || isForeignArchive(archive)) return undefined;
   const keys = deriveArchiveKeys(checkMasterKey(settings.masterKey));
   const target = await openTarget(absoluteLocation(archive, settings.dir));
   try {

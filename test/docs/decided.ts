@@ -339,6 +339,9 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   'backup.mirrorDelete': '~procedures/mirror/mirror.ts',
   'backup.mirrorMaxDelete': '~procedures/mirror/mirror.ts',
   'backup.archive': '~service/services.ts, ~platform/embedded/moment.ts',
+  'backup.archive':
+    '~service/services.ts, ~platform/embedded/moment.ts, ~platform/postgres/archive/moment.ts',
+  'backup.archiveUser': '~platform/postgres/archive/open.ts',
   'backup.archiveSeconds': '~service/archive/ship-thread.ts',
   'backup.archiveSpoolBytes': '~service/archive/shipper.ts',
   ...inFile(SCHEDULE_TIMES, '~config/schedule/jobs.ts'),
@@ -364,6 +367,7 @@ const SETTINGS: Readonly<Record<SettingName, string>> = {
   IDKIT_MASTER_KEY_OLD: '~procedures/rotate-master-key.ts',
   IDKIT_SMOKE_CLIENT_SECRET: '~procedures/smoke/check-token.ts',
   IDKIT_CANARY_PASSWORD: '~procedures/drill/check-canary.ts',
+  IDKIT_ARCHIVE_PASSWORD: '~platform/postgres/archive/open.ts',
   IDKIT_DATABASE_PASSWORD: '~config/postgres/password.ts',
 };
 

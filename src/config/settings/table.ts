@@ -30,9 +30,8 @@ const byteCount = wholeNumber(1024, 1_073_741_824);
 const randomText = (bytes: number) => (random: Random) => random.bytes(bytes).toString('base64url');
 
 /**
- * Every setting, one row each, in the order of the template and the reference. To add a setting, add a row: the loader,
- * the flags of the commands, `.env`, the template of idkit.yaml, `idkit config show`, the types and the reference use
- * it.
+ * Every setting, one row each, in the order of the template and the reference. The loader, the flags of the commands,
+ * `.env`, the template of idkit.yaml, `idkit config show`, the types and the reference use the row.
  */
 export const SETTINGS = [
   {

@@ -49,6 +49,8 @@ const PIECE_BYTES = 8 * 1024 * 1024;
 const LARGEST_PIECE = 2 * PIECE_BYTES;
 /** While a piece is being shipped, at most this many bytes are held in memory. The server keeps the rest. */
 const HELD_BYTES = 4 * PIECE_BYTES;
+/** Without WAL, an empty piece is shipped after this many microseconds. It records that there was none. */
+const LONGEST_IDLE_US = 60_000_000;
 /** The longest pause in milliseconds between two requests for a sign of life. */
 const LONGEST_BEAT_MS = 1_000;
 /** The shortest. The server answers each request in a round of its own, in which it reads the end of its WAL again. */
@@ -109,6 +111,8 @@ class Pieces {
   #through: number | undefined;
   /** The time that is proven for everything that was cut. */
   #cutThrough: number | undefined;
+  /** The time that the last piece records, or else the first one that was proven. */
+  #recorded: number | undefined;
   #cutAt = performance.now();
   #shipping: Promise<void> | undefined;
   #fault: { error: unknown } | undefined;
@@ -143,6 +147,9 @@ class Pieces {
     this.#check();
     const isDue = performance.now() - this.#cutAt >= this.#options.everySeconds * 1000;
     if (this.#bytes >= PIECE_BYTES || (isDue && this.#bytes > 0)) this.#cut();
+    this.#recorded ??= this.#through;
+    const idle = (this.#through ?? 0) - (this.#recorded ?? 0);
+    if (this.#bytes === 0 && idle >= LONGEST_IDLE_US) this.#cut();
     while (this.#bytes >= HELD_BYTES) {
       await this.#shipping;
       this.#check();
@@ -155,7 +162,8 @@ class Pieces {
     for (;;) {
       await this.#shipping;
       this.#check();
-      if (this.#bytes === 0) return;
+      // Without WAL, the last piece is empty. It records until when there was none.
+      if (this.#bytes === 0 && this.#through === this.#cutThrough) return;
       this.#cut();
     }
   }
@@ -170,12 +178,15 @@ class Pieces {
   }
 
   #cut(): void {
-    if (this.#shipping !== undefined || this.#bytes === 0) return;
+    if (this.#shipping !== undefined) return;
     const all = Buffer.concat(this.#parts, this.#bytes);
     const bytes = all.subarray(0, LARGEST_PIECE);
     const rest = all.subarray(bytes.length);
     // The time is proven for everything that was received, so it only holds for the last piece of it.
-    if (rest.length === 0) this.#cutThrough = this.#through;
+    if (rest.length === 0) {
+      this.#cutThrough = this.#through;
+      this.#recorded = this.#through;
+    }
     const piece: LogPiece = {
       timeline: this.#options.timeline,
       start: this.shipped,

@@ -5,10 +5,12 @@ export type { SupplyFile } from './log-supply.ts';
 export { historyFileName, type Lsn, parseLsn, showLsn, walFileName, walFileStart } from './lsn.ts';
 export { ServerError } from './messages.ts';
 export {
+  type FilledSource,
   type RecoveredCluster,
   type RecoverySource,
   type RecoveryTarget,
   recoverCluster,
+  showTime,
 } from './recover.ts';
 export { type BaseArchive, type BaseEvent, type LogEvent, Replication, type TextRow } from './replication.ts';
 export {

@@ -1,4 +1,4 @@
-import { chown, lchown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { chown, lchown, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IdkitError } from '../../core/index.ts';
 import { listServers, showVersion } from '../programs/local-programs.ts';
@@ -10,7 +10,7 @@ import {
   type ScratchHome,
   type ScratchServer,
 } from '../scratch-server.ts';
-import { openLogSupply, type SupplyFile } from './log-supply.ts';
+import { type LogSupply, openLogSupply, type SupplyFile } from './log-supply.ts';
 import type { BaseArchive } from './replication.ts';
 import { unpackBase } from './unpack-base.ts';
 
@@ -42,6 +42,14 @@ export interface RecoverySource {
   timeline: number;
 }
 
+/** A recovery for which another program restores the cluster and fetches the WAL. */
+export interface FilledSource {
+  /** Restores a base backup into a directory, which exists and is empty. */
+  fill(cluster: string, owner: Owner): Promise<void>;
+  /** Returns the value of `restore_command`. */
+  command(cluster: string): string;
+}
+
 /** A cluster that was recovered to a point, on a server that only this user can reach. */
 export interface RecoveredCluster {
   /** The directory of the server's socket, which is also its address. Every role can log in there without a password. */
@@ -59,33 +67,24 @@ export interface RecoveredCluster {
  */
 export async function recoverCluster(
   dir: string,
-  source: RecoverySource,
+  source: RecoverySource | FilledSource,
   target: RecoveryTarget,
   options: { signal?: AbortSignal; onFile?: (name: string) => void } = {},
 ): Promise<RecoveredCluster> {
-  const programs = await findServer(source.major);
   const owner = await findOwner();
   if (owner === 'no such user')
     throw new IdkitError('IDKIT_VERSION', 'the user postgres is missing, which runs the temporary server', {
-      hints: [`install the server: apt-get install postgresql-${source.major}`],
+      hints: ['install a server: apt-get install postgresql'],
     });
+  if (!('fill' in source)) await findServer(source.major);
   const place = await makeHome(dir, owner);
   const { home } = place;
   const remove = async () => rm(home, { recursive: true, force: true, maxRetries: 3 });
   try {
-    await unpack(place, source);
-    const supply = await openLogSupply(home, owner, async (name, path) => {
-      options.onFile?.(name);
-      return source.supply(name, path);
-    });
+    const { programs, supply, timeline } = await prepare(place, source, options.onFile);
     try {
-      const server = await replay(place, {
-        programs,
-        supply,
-        target,
-        timeline: source.timeline,
-        signal: options.signal,
-      });
+      const { signal } = options;
+      const server = await replay(place, { programs, supply, target, timeline, signal });
       const lastCommit = lastCommitIn(await server.log());
       const close = async () => {
         await server.close();
@@ -103,6 +102,32 @@ export async function recoverCluster(
   }
 }
 
+/** Puts the cluster in place, and opens the supply of its WAL. */
+async function prepare(
+  place: ScratchHome,
+  source: RecoverySource | FilledSource,
+  onFile: ((name: string) => void) | undefined,
+): Promise<{ programs: string; supply: LogSupply; timeline: string }> {
+  const { home, owner } = place;
+  const cluster = join(home, 'cluster');
+  await mkdir(cluster, { mode: 0o700 });
+  if ('fill' in source) {
+    await give(cluster, owner);
+    await source.fill(cluster, owner);
+    await replaceSettings(place, []);
+    const major = Number((await readFile(join(cluster, 'PG_VERSION'), 'utf8')).trim());
+    const supply = { command: source.command(cluster), requests: 0, fault: undefined, close: async () => {} };
+    return { programs: await findServer(major), supply, timeline: 'latest' };
+  }
+  const programs = await findServer(source.major);
+  await unpack(place, source);
+  const supply = await openLogSupply(home, owner, async (name, path) => {
+    onFile?.(name);
+    return source.supply(name, path);
+  });
+  return { programs, supply, timeline: String(source.timeline) };
+}
+
 /** Starts the server and waits until it has replayed the WAL up to the target. */
 async function replay(
   place: ScratchHome,
@@ -110,7 +135,7 @@ async function replay(
     programs: string;
     supply: { command: string; readonly requests: number };
     target: RecoveryTarget;
-    timeline: number;
+    timeline: string;
     signal: AbortSignal | undefined;
   },
 ): Promise<ScratchServer> {
@@ -119,7 +144,7 @@ async function replay(
     runScratchServer(place, programs, {
       settings: {
         restore_command: supply.command,
-        recovery_target_timeline: String(timeline),
+        recovery_target_timeline: timeline,
         recovery_target_action: 'promote',
         // Until the recovery ends, nothing needs a connection. Without it, the limits of the original do not matter.
         hot_standby: 'off',
@@ -154,7 +179,7 @@ function settingsOf(target: RecoveryTarget): Readonly<Record<string, string>> {
 }
 
 /** Formats a time for Postgres, with microseconds and the time zone. */
-function showTime(microseconds: number): string {
+export function showTime(microseconds: number): string {
   const seconds = Math.floor(microseconds / 1_000_000);
   const fraction = String(microseconds - seconds * 1_000_000).padStart(6, '0');
   const [whole] = new Date(seconds * 1000).toISOString().split('.');
@@ -180,9 +205,9 @@ const REPLACED =
   /^(postgresql\.conf|postgresql\.auto\.conf|pg_hba\.conf|pg_ident\.conf|standby\.signal|recovery\.signal|recovery\.conf|tablespace_map|postmaster\.(pid|opts))$/;
 
 /** Unpacks the base backup, and replaces its settings by those of a private server. */
-async function unpack({ home, owner }: ScratchHome, source: RecoverySource): Promise<void> {
+async function unpack(place: ScratchHome, source: RecoverySource): Promise<void> {
+  const { home } = place;
   const cluster = join(home, 'cluster');
-  await mkdir(cluster, { mode: 0o700 });
   const tablespaces: string[] = [];
   for await (const { name, location, content } of source.base) {
     if (location === undefined) {
@@ -197,6 +222,17 @@ async function unpack({ home, owner }: ScratchHome, source: RecoverySource): Pro
     await unpackBase(content, own);
     tablespaces.push(`${id} ${own}`);
   }
+  await replaceSettings(place, tablespaces);
+}
+
+/**
+ * Replaces the settings of the original by those of a private server.
+ *
+ * @param tablespaces lines of the file `tablespace_map`
+ */
+async function replaceSettings({ home, owner }: ScratchHome, tablespaces: readonly string[]): Promise<void> {
+  const cluster = join(home, 'cluster');
+  await rm(join(cluster, 'standby.signal'), { force: true });
   const files = {
     // The libraries, the archive command and the other servers of the original are not used here.
     'postgresql.conf': [

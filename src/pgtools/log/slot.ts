@@ -99,7 +99,13 @@ export function explainRefusal(error: unknown, user: string, location: string): 
     return new IdkitError(
       'IDKIT_CREDENTIALS',
       `the role ${user} may not read the WAL of the database server at ${location}: ${message}`,
-      { cause: error, hints: [`run as a superuser: ALTER ROLE ${identifier(user)} REPLICATION;`] },
+      {
+        cause: error,
+        hints: [
+          "run as a superuser: CREATE ROLE idkit_archive LOGIN REPLICATION PASSWORD '…'; then set backup.archiveUser and IDKIT_ARCHIVE_PASSWORD",
+          `or let the service read it: ALTER ROLE ${identifier(user)} REPLICATION;`,
+        ],
+      },
     );
   if (code === '53300')
     return new IdkitError(

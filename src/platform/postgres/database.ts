@@ -75,7 +75,7 @@ export interface PostgresDatabaseOptions extends ConnectionOptions {
   gate?: Gate;
   /** True if services on other machines may use the database. A restore then checks for them and keeps them out. */
   sharedWithServices?: boolean;
-  /** The settings that say where the archive is. */
+  /** Where the archive is. */
   archive?: Pick<Settings, 'backup' | 'dir' | 'masterKey'>;
   /** Returns whether the database's container is stopped. Absent if the database is not in a container. */
   isStopped?(): Promise<boolean>;
@@ -153,24 +153,18 @@ export class PostgresDatabase implements PlatformDatabase {
     signal?: AbortSignal,
   ): Promise<FoundMoment> {
     const { findPostgresMoment } = await import('./archive/moment.ts');
-    return findPostgresMoment(this.#archive, moment, masterKey, signal ?? new AbortController().signal);
+    return findPostgresMoment(this.#archive, moment, masterKey, signal ?? AbortSignal.any([]));
   }
 
   async loadMoment(found: FoundMoment, options: LoadOptions): Promise<LoadedDatabase> {
-    const { masterKey, signal } = options;
     const { recoverPostgresMoment } = await import('./archive/moment.ts');
-    const copy = await recoverPostgresMoment(this.#archive, found, { masterKey, signal });
-    try {
-      const { service, masterKeyOld } = this.#options;
-      const access = { password: undefined, programs: openLocalPrograms(), service, masterKeyOld, masterKey };
-      const source = new PostgresDatabase({ ...copy, ...access });
-      return await pipeDump(
-        (write) => source.dump(write, { signal }),
-        (sql) => this.load(sql, options),
-      );
-    } finally {
-      await copy.close();
-    }
+    const copy = await recoverPostgresMoment(this.#archive, found, options);
+    const { service } = this.#options;
+    const source = openContext({ ...copy, password: undefined, programs: openLocalPrograms(), service });
+    return pipeDump(
+      (write) => dumpPostgres(source, write, { signal: options.signal }),
+      (sql) => this.load(sql, options),
+    ).finally(() => copy.close());
   }
 
   async checkLoaded(

@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/index.ts';
+import { isForeignArchive } from '../../platform/open.ts';
 import { readArchive } from '../archive.ts';
 import { finding, type Judgement } from './judge.ts';
 import type { StatusReport } from './report.ts';
@@ -11,7 +12,9 @@ export async function findArchive(
   settings: Settings,
   now: number,
 ): Promise<{ value: StatusReport['archive']; judgements: readonly Judgement[] }> {
-  if (settings.backup.archive === null || settings.database.kind !== 'sqlite')
+  const { archive } = settings.backup;
+  // pgBackRest and Barman report on their own archives.
+  if (archive === null || settings.service === 'keycloak' || isForeignArchive(archive))
     return { value: undefined, judgements: [] };
   const state = await readArchive(settings);
   if (state?.newest === undefined || state.base === undefined) {

@@ -1,6 +1,12 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ArchiveKeys, ChainWriter, chainName } from '../../../archive/index.ts';
+import {
+  type ArchiveGap,
+  type ArchiveKeys,
+  type ChainEnd,
+  ChainWriter,
+  chainName,
+} from '../../../archive/index.ts';
 import type { PostgresAddress } from '../../../config/index.ts';
 import { type Clock, IdkitError, type Random, type Secret } from '../../../core/index.ts';
 import {
@@ -54,6 +60,12 @@ export interface ArchiverState {
   /** Why the previous chain ended, and a new one began. */
   broken?: string;
   fault?: IdkitError;
+  /** Where the chain ends at the target. */
+  end?: ChainEnd;
+  /** Unix time in milliseconds of the first moment that the newest complete base leads to. */
+  baseAt?: number;
+  /** The time that cannot be restored, before this chain. */
+  gap?: ArchiveGap;
   /** Why the last of the later base backups failed. */
   baseFault?: IdkitError;
 }
@@ -129,6 +141,8 @@ class Session {
   readonly #options: ArchiverOptions;
   readonly #slot: string;
   #connection: Replication | undefined;
+  /** The last moment of the chain before, in Unix milliseconds. */
+  #last: number | undefined;
 
   constructor(options: ArchiverOptions) {
     this.#options = options;
@@ -150,6 +164,7 @@ class Session {
     }
     const cluster = await readCluster(connection);
     const head = await findHead(target, keys);
+    this.#last = head?.end?.through;
     if (head !== undefined && head.facts.systemIdentifier !== cluster.systemIdentifier)
       return this.#begin(cluster, 'the database server has another cluster than before');
     if (head === undefined) return this.#begin(cluster, 'the archive was empty');
@@ -162,6 +177,8 @@ class Session {
     this.#set({
       doing: 'shipping',
       chain: end.chain,
+      end: writer.end,
+      baseAt: head.newest.at,
       ...(end.through === undefined ? {} : { through: end.through }),
     });
     try {
@@ -187,7 +204,8 @@ class Session {
     const connection = this.#connection!;
     await replaceSlot(connection, this.#slot);
     const name = chainName(clock.now(), random.bytes(4).toString('hex'));
-    this.#set({ doing: 'base', chain: name, broken: reason });
+    const gap = this.#last === undefined ? {} : { gap: { from: this.#last, why: reason } };
+    this.#set({ doing: 'base', chain: name, broken: reason, ...gap });
     const { systemIdentifier, major, walFileBytes, timeline } = cluster;
     const facts = { kind: 'postgres', systemIdentifier, major, walFileBytes, timeline, reason };
     const writer = await ChainWriter.begin(target, keys, name, facts);
@@ -243,11 +261,17 @@ class Session {
         detail: history === undefined ? {} : { history },
       });
       await writer.putLog(part);
+      this.state = { ...this.state, end: writer.end };
       history = undefined;
       this.shipped = true;
       if (base === undefined) return later?.shipped(end, piece.bytes.length);
       if (end < base.end) return;
       await endBase(base);
+      const { gap } = this.state;
+      this.#set({
+        baseAt: base.endedAt,
+        ...(gap === undefined ? {} : { gap: { ...gap, until: base.endedAt } }),
+      });
       later = this.#laterBases(writer, cluster, { position: from, end: base.after, baseBytes: base.bytes });
       base = undefined;
     };

@@ -13,7 +13,7 @@ import type { Lsn } from '../../../pgtools/index.ts';
 import type { Target } from '../../../target/index.ts';
 import { type ChainFacts, parseArchives, readChainFacts } from './facts.ts';
 
-const NO_BASE: StartOfLog = { position: 0n, end: { number: 0, hash: '' }, baseBytes: 0 };
+const NO_BASE = { position: 0n, end: { number: 0, hash: '' }, baseBytes: 0, at: 0 };
 
 /** The end of the WAL in a chain. */
 export interface LogPosition {
@@ -30,7 +30,7 @@ export interface ArchiveHead {
   /** Undefined if the base is not complete. Then the chain can neither be restored nor continued. */
   end: (ChainEnd & LogPosition) | undefined;
   /** The newest complete base. */
-  newest: StartOfLog;
+  newest: StartOfLog & { at: number };
 }
 
 /** Where the WAL of a base begins. */
@@ -73,6 +73,7 @@ export async function findHead(target: Target, keys: ArchiveKeys): Promise<Archi
     // The log after this place contains the WAL file in which the base begins, so no later base needs more.
     position: 0n,
     end: base.after,
+    at: base.first.at,
     baseBytes: parseArchives(listing, base).reduce((sum, { bytes }) => sum + bytes, 0),
   };
   return { listing, facts, end, newest };

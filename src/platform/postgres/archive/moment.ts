@@ -15,11 +15,13 @@ import {
   openLocalPrograms,
   type RecoveredCluster,
   type RecoveryTarget,
+  recoverCluster,
 } from '../../../pgtools/index.ts';
 import { absoluteLocation, openTarget, type Target } from '../../../target/index.ts';
 import type { FoundMoment, Moment } from '../../contract.ts';
 import { type FoundEvent, findBeforeEvent, recoverBefore } from './before-event.ts';
 import { parseArchives } from './facts.ts';
+import { type ForeignArchive, labelOf, listForeign, openForeign, parseForeign } from './foreign.ts';
 import { chooseBase, chooseChain, findChains, type RestorableChain, recoverChain } from './moments.ts';
 
 /** Where an archive is, and the database that it contains. */
@@ -58,6 +60,8 @@ export async function findPostgresMoment(
   masterKey: Secret | undefined,
   signal: AbortSignal,
 ): Promise<FoundMoment> {
+  const foreign = parseForeign(settings.backup.archive ?? '');
+  if (foreign !== undefined) return findForeignMoment(settings, foreign, moment, signal);
   return withArchive(settings, masterKey, { signal }, async ({ chains, recover, find }) => {
     if ('at' in moment) {
       const chain = chooseChain(chains, moment.at);
@@ -86,8 +90,10 @@ export async function findPostgresMoment(
 export async function recoverPostgresMoment(
   settings: ArchiveSettings,
   found: FoundMoment,
-  options: { masterKey: Secret | undefined; signal: AbortSignal; onFile?: () => void },
+  options: { masterKey?: Secret | undefined; signal: AbortSignal; onFile?: () => void },
 ): Promise<RecoveredDatabase> {
+  const foreign = parseForeign(settings.backup.archive ?? '');
+  if (foreign !== undefined) return recoverForeign(settings, foreign, found, options.signal);
   return withArchive(settings, options.masterKey, options, async ({ chains, recover, find }) => {
     const { event, transaction } = found;
     let cluster: RecoveredCluster;
@@ -105,6 +111,50 @@ export async function recoverPostgresMoment(
     }
     return openIn(cluster, settings.address);
   });
+}
+
+/** Finds a moment in the archive of another program. It shows the end of the archive only when it is restored. */
+async function findForeignMoment(
+  settings: ArchiveSettings,
+  foreign: ForeignArchive,
+  moment: Moment,
+  signal: AbortSignal,
+): Promise<FoundMoment> {
+  const place = { chain: labelOf(foreign), base: 0, generation: 0, position: 0, bytes: EXTRA_BYTES };
+  if ('at' in moment) {
+    await openForeign(foreign, moment.at);
+    return { ...place, at: moment.at };
+  }
+  const newest = { ...place, at: (await listForeign(foreign)).at(-1)?.endedAt ?? 0 };
+  const copy = await recoverForeign(settings, foreign, newest, signal, { kind: 'newest' });
+  const event = await findEvent(copy, settings.service, moment.before).finally(() => copy.close());
+  if (event === undefined)
+    throw new IdkitError(
+      'IDKIT_NOT_FOUND',
+      `the newest moment of ${labelOf(foreign)} has no event ${moment.before}`,
+    );
+  await openForeign(foreign, event.time);
+  return { ...place, at: event.time, event: moment.before, transaction: event.transaction };
+}
+
+async function recoverForeign(
+  { address }: ArchiveSettings,
+  foreign: ForeignArchive,
+  { at, transaction }: FoundMoment,
+  signal: AbortSignal,
+  to: RecoveryTarget = transaction === undefined
+    ? { kind: 'time', time: at * 1000 }
+    : { kind: 'before transaction', id: transaction },
+): Promise<RecoveredDatabase> {
+  const place = await mkdtemp(join(tmpdir(), 'idkit-moment-'));
+  const remove = () => rm(place, { recursive: true, force: true, maxRetries: 3 });
+  try {
+    const cluster = await recoverCluster(place, await openForeign(foreign, at), to, { signal });
+    return openIn({ ...cluster, close: async () => cluster.close().finally(remove) }, address);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
 }
 
 async function withArchive<T>(

@@ -8,6 +8,7 @@ import {
 import { IdkitError, type Secret, systemClock, systemRandom } from '../../../core/index.ts';
 import { absoluteLocation, openTarget } from '../../../target/index.ts';
 import { type ArchiverState, runArchiver } from './archiver.ts';
+import { keepState } from './state-file.ts';
 
 /** An archiver that runs in this process. */
 export interface RunningArchive {
@@ -25,6 +26,7 @@ export async function startPostgresArchive(
   if (backup.archive === null || database.kind !== 'postgres')
     throw new IdkitError('IDKIT_BUG', 'the settings name no archive of a Postgres database');
   const target = await openTarget(absoluteLocation(backup.archive, dir));
+  const file = keepState(dir, target.label);
   const ending = new AbortController();
   let latest: ArchiverState = { doing: 'connecting' };
   const ended = runArchiver({
@@ -37,6 +39,7 @@ export async function startPostgresArchive(
     random: systemRandom,
     onState(state) {
       latest = state;
+      file.put(state);
       onState(state);
     },
     signal: ending.signal,
@@ -46,6 +49,7 @@ export async function startPostgresArchive(
     async close() {
       ending.abort();
       await ended;
+      await file.end();
       await target.close();
     },
   };
@@ -57,6 +61,6 @@ function findReader(
   address: PostgresAddress,
 ): { address: PostgresAddress; password: Secret | undefined } {
   if (archiveUser === null || archiveUser === address.user) return { address, password: databasePassword };
-  const { password: _ofService, ...others } = address;
-  return { address: { ...others, user: archiveUser }, password: archivePassword };
+  // The password in the address is the one of the service's role.
+  return { address: { ...address, user: archiveUser, password: undefined }, password: archivePassword };
 }
