@@ -1,4 +1,3 @@
-import type { SettingName } from '../../src/config/settings/table.ts';
 import type { ErrorCode } from '../../src/core/index.ts';
 import { clientRows } from '../../src/http/admin/client-routes.ts';
 import { componentRows } from '../../src/http/admin/component-routes.ts';
@@ -20,8 +19,8 @@ import {
 import { consoleRoutes } from '../../src/http/console/console-routes.ts';
 import { metadataRoutes, notImplementedRoutes, tokenRoutes } from '../../src/http/oidc/index.ts';
 import { themeRoutes } from '../../src/http/themes/index.ts';
+import { SETTINGS } from './decided-settings.ts';
 import { code, head, row } from './markdown.ts';
-import { HOOKS, PINGS, SCHEDULE_TIMES } from './schedule-settings.ts';
 
 // Names the source files that decide the rules in the generated parts of the pages. In the texts below, `~cli/exit.ts`
 // stands for `src/cli/exit.ts`. A command, setting, error or route for which this file names no source file makes the
@@ -282,93 +281,6 @@ export const FILES_OF_PROGRAM: Readonly<Record<string, Decisions>> = {
     ['the list of exit codes', '~core/catalogue.ts'],
     ['which exit code ends a command', '~cli/exit.ts'],
   ],
-};
-
-function inFile<Name extends SettingName>(names: readonly Name[], file: string): Record<Name, string> {
-  return Object.fromEntries(names.map((name) => [name, file])) as Record<Name, string>;
-}
-
-const SETTINGS: Readonly<Record<SettingName, string>> = {
-  runtime: '~platform/open.ts',
-  service: '~platform/open.ts',
-  baseUrl: '~service/server.ts',
-  'listen.host': '~service/listener/listen.ts',
-  'listen.port': '~service/listener/listen.ts',
-  'listen.managementPort': '~service/listener/listen.ts',
-  'listen.managementHost': '~service/listener/listen.ts',
-  'listen.tlsCert': '~http/app/tls.ts',
-  'listen.tlsKey': '~http/app/tls.ts',
-  'listen.drainSeconds': '~service/listener/drain.ts',
-  database: '~config/settings/kinds.ts',
-  trustedProxies: '~http/app/new-app.ts',
-  'admin.protectAdministrators': '~admin/access/administrators.ts',
-  trashDays: '~admin/trash/keep.ts',
-  'realmFiles.remove': '~service/realm-directory.ts',
-  'outbound.privateAddresses': '~service/post-form.ts',
-  realms: '~procedures/backup/fetch-realms.ts, ~procedures/smoke/service.ts',
-  'backup.root': '~procedures/platform.ts',
-  'backup.keepDays': '~backupset/retention/prune.ts',
-  'backup.keepVersions': '~backupset/retention/versions.ts',
-  'backup.maxAgeHours': '~procedures/status/judge-backups.ts, ~procedures/schedule/timers.ts',
-  'backup.encrypt': '~procedures/backup/find-encryption.ts',
-  'backup.encryptTo': '~procedures/backup/find-encryption.ts',
-  'backup.mirror': '~procedures/mirror/mirror.ts',
-  'backup.archive': '~service/archive/keeper.ts',
-  'backup.archiveSeconds': '~service/archive/shipper.ts',
-  'backup.archiveSpoolBytes': '~service/archive/shipper.ts',
-  'backup.shrinkPercent': '~procedures/backup/watch.ts',
-  'drill.canary': '~procedures/drill/check-canary.ts',
-  'schedule.enabled': '~config/schedule/jobs.ts',
-  'schedule.database': '~config/schedule/jobs.ts',
-  'schedule.realms': '~config/schedule/jobs.ts',
-  'schedule.config': '~config/schedule/jobs.ts',
-  'schedule.env': '~config/schedule/jobs.ts',
-  'schedule.mirror': '~config/schedule/jobs.ts',
-  'schedule.retention': '~config/schedule/jobs.ts',
-  'schedule.verify': '~config/schedule/jobs.ts',
-  'schedule.drill': '~config/schedule/jobs.ts',
-  'schedule.jitterSeconds': '~procedures/schedule/run/due.ts, ~procedures/schedule/systemd.ts',
-  'schedule.pings.start': '~procedures/schedule/run/ping.ts',
-  'schedule.pings.success': '~procedures/schedule/run/ping.ts',
-  'schedule.pings.failure': '~procedures/schedule/run/ping.ts',
-  'schedule.hooks.before': '~procedures/schedule/run/hook.ts',
-  'schedule.hooks.after': '~procedures/schedule/run/hook.ts',
-  'schedule.hooks.failure': '~procedures/schedule/run/hook.ts',
-  'schedule.hooks.seconds': '~procedures/schedule/run/hook.ts',
-  'backup.mirrorKeep': '~backupset/retention/keep-rule.ts',
-  'backup.mirrorDelete': '~procedures/mirror/mirror.ts',
-  'backup.mirrorMaxDelete': '~procedures/mirror/mirror.ts',
-  'backup.archive': '~service/services.ts, ~platform/embedded/moment.ts',
-  'backup.archive':
-    '~service/services.ts, ~platform/embedded/moment.ts, ~platform/postgres/archive/moment.ts',
-  'backup.archiveUser': '~platform/postgres/archive/open.ts',
-  'backup.archiveSeconds': '~service/archive/ship-thread.ts',
-  'backup.archiveSpoolBytes': '~service/archive/shipper.ts',
-  ...inFile(SCHEDULE_TIMES, '~config/schedule/jobs.ts'),
-  ...inFile(['schedule.jitterSeconds'], '~procedures/schedule/run/due.ts, ~procedures/schedule/systemd.ts'),
-  ...inFile(PINGS, '~procedures/schedule/run/ping.ts'),
-  ...inFile(HOOKS, '~procedures/schedule/run/hook.ts'),
-  'smoke.realm': '~procedures/smoke/check-token.ts',
-  'smoke.clientId': '~procedures/smoke/check-token.ts',
-  applications: '~procedures/smoke/check-applications.ts',
-  'compose.engine': '~platform/compose/engine.ts',
-  'compose.project': '~platform/compose/containers.ts',
-  'compose.proxy': '~platform/compose/definition.ts',
-  'keycloak.managementUrl': '~platform/keycloak/service.ts',
-  'keycloak.start': '~platform/keycloak/operator-command.ts',
-  'keycloak.stop': '~platform/keycloak/operator-command.ts',
-  'metrics.public': '~http/app/public-app.ts',
-  'status.accept': '~procedures/status/judge.ts',
-  'limits.bodyBytes': '~http/request/request-body.ts',
-  'limits.adminBodyBytes': '~http/request/request-body.ts',
-  IDKIT_ADMIN_USERNAME: '~admin/master/bootstrap.ts',
-  IDKIT_ADMIN_PASSWORD: '~admin/master/bootstrap.ts',
-  IDKIT_MASTER_KEY: '~config/master-key.ts',
-  IDKIT_MASTER_KEY_OLD: '~procedures/rotate-master-key.ts',
-  IDKIT_SMOKE_CLIENT_SECRET: '~procedures/smoke/check-token.ts',
-  IDKIT_CANARY_PASSWORD: '~procedures/drill/check-canary.ts',
-  IDKIT_ARCHIVE_PASSWORD: '~platform/postgres/archive/open.ts',
-  IDKIT_DATABASE_PASSWORD: '~config/postgres/password.ts',
 };
 
 /** Returns the files that apply a setting. */

@@ -103,11 +103,19 @@ export function dropSearchIndex(database: DatabaseSync): void {
   const drop = (kind: string, names: readonly unknown[]) =>
     database.exec(names.map((name) => `DROP ${kind} IF EXISTS "${name}";`).join(''));
   const named = (type: string, matches: (sql: string) => boolean) =>
-    entries.filter((entry) => entry['type'] === type && matches(String(entry['sql']))).map(({ name }) => name);
+    entries
+      .filter((entry) => entry['type'] === type && matches(String(entry['sql'])))
+      .map(({ name }) => name);
   database.exec('BEGIN IMMEDIATE');
-  drop('TRIGGER', named('trigger', () => true));
+  drop(
+    'TRIGGER',
+    named('trigger', () => true),
+  );
   // Dropping a virtual table drops the tables that FTS5 created for it.
-  drop('TABLE', named('table', (sql) => sql.startsWith('CREATE VIRTUAL')));
+  drop(
+    'TABLE',
+    named('table', (sql) => sql.startsWith('CREATE VIRTUAL')),
+  );
   drop('TABLE', ['search_user', 'search_realm']);
   database.exec('COMMIT');
 }
