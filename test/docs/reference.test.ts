@@ -44,6 +44,7 @@ test('every IDKIT_ name on a page is an error code or an environment variable', 
     ...login,
     ...passphrase,
     ...hooks,
+    'IDKIT_ARCHIVE_PASSWORD_FILE',
     'IDKIT_',
   ]);
   const unknown = pages.flatMap(({ file, text }) =>

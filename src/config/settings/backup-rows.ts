@@ -1,4 +1,15 @@
-import { boolean, keepRule, keyNames, oneOf, orNull, path, target, wholeNumber } from './kinds.ts';
+import {
+  boolean,
+  keepRule,
+  keyNames,
+  line,
+  name,
+  oneOf,
+  orNull,
+  path,
+  target,
+  wholeNumber,
+} from './kinds.ts';
 import type { SettingRow } from './row.ts';
 
 /** The settings of backups, their copies and their archive. */
@@ -88,5 +99,33 @@ export const BACKUP_SETTINGS = [
     default: 30,
     reason: 'expired sessions and events rarely free a third of a database in a day',
     doc: 'by how many percent a dump may shrink between two backups; `idkit backup` reports a larger loss',
+  },
+  {
+    name: 'backup.archive',
+    kind: orNull(line('a directory, [user@]host:path, s3://bucket/prefix, rclone:remote:path')),
+    default: null,
+    reason: 'only the operator knows a second location',
+    doc: 'where `idkit serve` ships every transaction, so that `idkit restore --at` can restore each moment; a relative path starts at the platform directory',
+  },
+  {
+    name: 'backup.archiveUser',
+    kind: orNull(name('the name of a role')),
+    default: null,
+    reason: 'a role of its own keeps the right to read the whole cluster away from the service',
+    doc: 'on Postgres, the role with the attribute REPLICATION that reads the write-ahead log; null: the role of the service',
+  },
+  {
+    name: 'backup.archiveSeconds',
+    kind: wholeNumber(1, 3600),
+    default: 1,
+    reason: 'at most a second of changes is lost with the machine',
+    doc: 'how many seconds after its commit a transaction is in the archive at the latest',
+  },
+  {
+    name: 'backup.archiveSpoolBytes',
+    kind: wholeNumber(67_108_864, 1_099_511_627_776),
+    default: 1_073_741_824,
+    reason: 'bounds the disk space while the target is unreachable',
+    doc: 'the size in bytes of the database’s log from which on `idkit serve` gives up what is not in the archive, reports the gap and begins a new base',
   },
 ] as const satisfies readonly SettingRow[];

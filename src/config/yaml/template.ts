@@ -25,7 +25,7 @@ export function renderDefaultYaml(
     const [group = row.name, ...keys] = row.name.split('.');
     const value = chosen[row.name];
     const isDefault = value === undefined || value === row.default;
-    const shown = isDefault ? JSON.stringify(row.default).replaceAll('"', '') : value;
+    const shown = isDefault ? renderDefault(row.default) : value;
     if (keys.length === 0) {
       lines.push(`${isDefault ? '# ' : ''}${row.name}: ${shown}  # ${row.doc}`);
       continue;
@@ -39,4 +39,9 @@ export function renderDefaultYaml(
     lines.push(`${isDefault ? '# ' : ''}${indented}: ${shown}  # ${row.doc}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** Renders a default as YAML in one line. No default contains a comma or a quotation mark. */
+function renderDefault(value: unknown): string {
+  return JSON.stringify(value).replaceAll('":', '": ').replaceAll(',', ', ').replaceAll('"', '');
 }

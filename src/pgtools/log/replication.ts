@@ -4,7 +4,7 @@ import { openWire } from '../../postgres/index.ts';
 import { type Lsn, parseLsn, showLsn } from './lsn.ts';
 import { type Message, MessageStream, readRow, readServerError, type ServerError } from './messages.ts';
 
-/** The server is asked for a sign of life much more often than this. */
+/** The client requests a sign of life from the server much more often than this. */
 const SILENCE_MS = 60_000;
 /** Milliseconds from the Unix epoch to that of Postgres, 2000-01-01. */
 const EPOCH_MS = 946_684_800_000;

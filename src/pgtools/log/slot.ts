@@ -55,7 +55,7 @@ export async function readCluster(connection: Replication): Promise<ClusterFacts
     timeline: Number(system?.[1]),
     major: connection.major,
     walFileBytes: Number(fileBytes),
-    // The setting is in MiB, and -1 is no limit.
+    // The setting is in MiB, and -1 means without a limit.
     slotLimitBytes: Number(limit) < 0 ? undefined : Number(limit) * 1024 * 1024,
   };
 }

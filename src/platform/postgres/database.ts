@@ -52,9 +52,8 @@ import { checkUnused, type Gate } from './gate.ts';
 import { digestPostgresCredentials, identifyPostgres } from './identify.ts';
 import { inspectPostgres } from './inspect.ts';
 import { checkLoadedSchema, discardLoadedDerived } from './loaded-schema.ts';
+import { peek } from './peek.ts';
 
-/** Number of bytes at the start of a dump in which idkit's own comments are. */
-const HEAD_BYTES = 64 * 1024;
 /** Timeout in seconds for counting the users of a large database. */
 const COUNT_SECONDS = 600;
 /** Timeout in seconds for updating the statistics of a loaded database. */
@@ -387,26 +386,4 @@ export class PostgresDatabase implements PlatformDatabase {
     const { database } = this.#context;
     return (await findDatabases(this.#context, [database])).has(database);
   }
-}
-
-/** Reads the beginning of a dump. Returns it, and an iterator over the whole dump. */
-async function peek(
-  sql: AsyncIterable<Uint8Array>,
-): Promise<{ head: string; whole: AsyncIterable<Uint8Array> }> {
-  const iterator = sql[Symbol.asyncIterator]();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  let over = false;
-  while (bytes < HEAD_BYTES && !over) {
-    const { done, value } = await iterator.next();
-    over = done === true;
-    if (value === undefined) break;
-    chunks.push(value);
-    bytes += value.length;
-  }
-  async function* whole(): AsyncGenerator<Uint8Array> {
-    yield* chunks;
-    if (!over) yield* { [Symbol.asyncIterator]: () => iterator };
-  }
-  return { head: Buffer.concat(chunks).toString('utf8', 0, HEAD_BYTES), whole: whole() };
 }

@@ -58,7 +58,7 @@ function withoutTexts({ failure, ...result }: DrillResult): DrillResult {
 
 /**
  * Stores the report in `ROOT/.drills` or the directory of the options, sealed, and the result as `ROOT/.state/…`, where
- * `backups list` and the console find it. Beside encrypted sets, the report has no text that can name a realm. A directory
+ * `backups list` and the console find it. In a root of encrypted sets, the report has no text that can name a realm. A directory
  * that cannot be written is a note.
  */
 export async function keepReport(
