@@ -47,7 +47,16 @@ const CASES: Record<string, { right: string; wrong: readonly string[] }> = {
       `schedule.${job}`,
       {
         right: '"15 1 * * mon"',
-        wrong: ['daily', '"0 2 * *"', '"0 0 2 * * *"', '"60 * * * *"', '"0 0 31 2 *"', '"@never"', 'null', '2'],
+        wrong: [
+          'daily',
+          '"0 2 * *"',
+          '"0 0 2 * * *"',
+          '"60 * * * *"',
+          '"0 0 31 2 *"',
+          '"@never"',
+          'null',
+          '2',
+        ],
       },
     ]),
   ),
@@ -57,7 +66,14 @@ const CASES: Record<string, { right: string; wrong: readonly string[] }> = {
       `schedule.pings.${moment}`,
       {
         right: 'https://ping.example.org/secret/{job}',
-        wrong: ['http://ping.example.org/x', 'ftp://x', '"https://u:p@x"', 'x', '8', '"http://127.0.0.1.example.org/"'],
+        wrong: [
+          'http://ping.example.org/x',
+          'ftp://x',
+          '"https://u:p@x"',
+          'x',
+          '8',
+          '"http://127.0.0.1.example.org/"',
+        ],
       },
     ]),
   ),
@@ -96,7 +112,9 @@ const yamlRows = settingDocs().filter((row) => row.environmentOnly === undefined
 
 function asYaml(name: string, value: string): string {
   const keys = name.split('.');
-  return keys.map((key, at) => `${'  '.repeat(at)}${key}:${at === keys.length - 1 ? ` ${value}` : ''}\n`).join('');
+  return keys
+    .map((key, at) => `${'  '.repeat(at)}${key}:${at === keys.length - 1 ? ` ${value}` : ''}\n`)
+    .join('');
 }
 
 async function refusal(work: Promise<unknown>): Promise<IdkitError> {
