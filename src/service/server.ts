@@ -116,7 +116,8 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const imported = await files.run();
   const { store } = services.protocol;
   const sweeper = startSweeper(store, log, undefined, [
-    (now, limit) => store.sweepTrash(now, limit, async (entry) => {
+    (now, limit) =>
+      store.sweepTrash(now, limit, async (entry) => {
         const { expiryEvent } = await import('../admin/index.ts');
         return await expiryEvent(services.admin, entry);
       }),

@@ -51,7 +51,13 @@ test('whoami returns the user and the roles in every realm to the console of mas
   const { status, json } = await ask(token);
   assert.equal(status, 200, JSON.stringify(json));
   const { userId, realm_access: access, ...rest } = json;
-  assert.deepEqual(rest, { realm: 'master', displayName: name, locale: 'en', createRealm: true, trashDays: 7 });
+  assert.deepEqual(rest, {
+    realm: 'master',
+    displayName: name,
+    locale: 'en',
+    createRealm: true,
+    trashDays: 7,
+  });
   assert.match(userId, /^[0-9a-f-]{36}$/);
   assert.deepEqual(Object.keys(access).sort(), ['acme', 'master']);
   assert.ok(access.acme.includes('manage-users') && access.master.includes('view-realm'));
