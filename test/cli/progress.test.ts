@@ -113,7 +113,7 @@ describe('procedures on a terminal', () => {
       const { cwd } = platform;
       const terminal = await openPseudoTerminal(t, `${idkit} backup`, { columns, cwd, env });
       assert.equal(await terminal.ended, 0);
-      assert.match(terminal.text(), /1\/10 Lock/);
+      assert.match(terminal.text(), /1\/11 Lock/);
       assert.match(terminal.text(), /2\/10 Dump/);
       // The last line is the path of the set, which programs read.
       for (const row of rowsOf(terminal.raw()).slice(0, -1)) {

@@ -19,6 +19,7 @@ import { checkWhole } from './read-back.ts';
 import { listRemote, type RemoteRoot, VERSION_FOLDERS } from './remote-root.ts';
 import { type MirrorState, readState, writeState } from './state.ts';
 import { copyVersions } from './versions.ts';
+import { isRsyncPlace, mirrorWithRsync, prefersRsync } from './with-rsync.ts';
 
 const WEEK_MILLISECONDS = 7 * 86_400_000;
 
@@ -61,6 +62,10 @@ export async function mirrorRoot(options: MirrorOptions): Promise<MirrorReport> 
     ...found,
   };
   try {
+    if (prefersRsync(options)) {
+      addFaults({ ...found, options }, await mirrorWithRsync(options));
+      return report;
+    }
     checkApart(options);
     target = await openTarget(options.target, {
       signal: options.signal,
@@ -70,6 +75,10 @@ export async function mirrorRoot(options: MirrorOptions): Promise<MirrorReport> 
     Object.assign(report, await mirrorTo(target, options, found));
   } catch (error) {
     checkInterrupted(options.signal);
+    if (isWithoutSftp(error) && isRsyncPlace(options.target)) {
+      addFaults({ ...found, options }, await mirrorWithRsync(options));
+      return report;
+    }
     addFault({ ...found, options }, MIRROR_FAILED, errorMessage(error));
     if (error instanceof IdkitError) report.failure = error;
   } finally {
@@ -216,6 +225,15 @@ async function deleteByPlan(
     }
   }
   return deleted;
+}
+
+/** The ssh target reports a host that offers no sftp, or an old version of it, with this code. */
+function isWithoutSftp(error: unknown): boolean {
+  return error instanceof IdkitError && error.code === 'IDKIT_VERSION';
+}
+
+function addFaults(run: Pick<Run, 'findings' | 'options'>, messages: readonly string[]): void {
+  for (const message of messages) addFault(run, MIRROR_FAILED, message);
 }
 
 function addFault(run: Pick<Run, 'findings' | 'options'>, code: string, message: string): void {

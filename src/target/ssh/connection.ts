@@ -246,5 +246,9 @@ function closeFault(label: string, errors: string, code: number | string | null)
         hints: ['connect once with ssh and compare the fingerprint'],
       },
     );
+  if (/subsystem request failed/i.test(errors))
+    return new IdkitError('IDKIT_VERSION', `${label}: the host offers no sftp: ${text}`, {
+      hints: ['enable it in sshd_config: Subsystem sftp internal-sftp'],
+    });
   return unreachable(label, text);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { findEntry } from '../../../src/files/index.ts';
@@ -90,6 +90,43 @@ describe('the mirror', () => {
     });
     assert.deepEqual((await readdir(mirror)).toSorted(), [result.name, 'config', 'env'].toSorted());
     const seen = await readFile(server.seen, 'utf8');
+    assert.match(seen, /^PATH=/m);
+    assert.doesNotMatch(seen, /^IDKIT_/m, 'ssh sees no secret of idkit');
+  });
+
+  it('uses rsync for [user@]host:path if RSYNC_RSH is set, and passes it no secret', async (t) => {
+    const platform = await makePlatform(t);
+    await (await platform.serve()).close();
+    const mirror = await makeDirectory(t, 'mirror');
+    const bin = await makeDirectory(t, 'bin');
+    try {
+      execFileSync('rsync', ['--version'], { stdio: 'ignore' });
+    } catch {
+      if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') assert.fail('rsync is missing');
+      t.skip('needs rsync');
+      return;
+    }
+    // Replaces ssh: drops the options and the host, and runs the command on this machine.
+    const shell = join(bin, 'shell');
+    await writeFile(shell, `#!/bin/sh\nenv >> ${join(bin, 'seen')}\nshift\nexec "$@"\n`);
+    await chmod(shell, 0o755);
+    process.env['RSYNC_RSH'] = shell;
+    process.env['IDKIT_BACKUP_PASSPHRASE'] = PASSPHRASE.reveal();
+    t.after(() => {
+      delete process.env['RSYNC_RSH'];
+      delete process.env['IDKIT_BACKUP_PASSPHRASE'];
+    });
+    const result = await backup(await platform.load(), {
+      ...procedureOptions(),
+      passphrase: PASSPHRASE,
+      mirror: `nowhere.example:${mirror}`,
+    });
+    assert.deepEqual(result.findings, []);
+    execFileSync('sha256sum', ['--strict', '--quiet', '-c', 'checksums.sha256'], {
+      cwd: join(mirror, result.name),
+    });
+    assert.deepEqual((await readdir(mirror)).toSorted(), [result.name, 'config', 'env'].toSorted());
+    const seen = await readFile(join(bin, 'seen'), 'utf8');
     assert.match(seen, /^PATH=/m);
     assert.doesNotMatch(seen, /^IDKIT_/m, 'ssh sees no secret of idkit');
   });
