@@ -46,8 +46,11 @@ function toSeconds(milliseconds: number): string {
 
 /** Removes every text that can name a realm. */
 function withoutTexts({ failure, ...result }: DrillResult): DrillResult {
+  const { realms: _, ...source } = result.source;
   return {
     ...result,
+    source,
+    live: { outcome: result.live.outcome, detail: NO_MESSAGE },
     checklist: result.checklist.map((row) => ({ ...row, detail: NO_MESSAGE })),
     checks: [],
     differences: result.differences.map(() => NO_MESSAGE),
