@@ -109,6 +109,34 @@ test('without its target, the service continues; then everything is shipped, and
   assert.ok(!found.has(event) && found.size > 0, 'the moment before a write');
 });
 
+test('a target that stays away until the log is too long costs a gap, which is reported, and a new base begins', async (t) => {
+  const dir = makeDirectory(t);
+  const archive = join(dir, 'archive');
+  const options = { from: 0, spoolBytes: 20_000_000, padding: 8_000, pause: 60 };
+  const { child, ended } = await startWriter(t, dir, options);
+  await waitUntil('the base is complete', () => stateOf(dir)?.base !== undefined);
+  renameSync(archive, `${archive}.away`);
+  writeFileSync(archive, 'not a directory');
+  await waitUntil('the fault is noted', () => stateOf(dir).fault !== undefined);
+  const last = stateOf(dir).newest;
+  await waitUntil('the log is given up', () => stateOf(dir).gaps.length === 1);
+  rmSync(archive);
+  renameSync(`${archive}.away`, archive);
+  await waitUntil('a new base is complete', () => stateOf(dir).gaps[0]?.until !== undefined);
+  child.kill('SIGTERM');
+  await ended;
+  const { gaps, newest } = stateOf(dir);
+  assert.equal(gaps.length, 1);
+  assert.ok(gaps[0].from >= last);
+  const within = Math.floor((gaps[0].from + gaps[0].until) / 2);
+  await assert.rejects(restoreWrites(dir, { at: within }), { code: 'IDKIT_DAMAGED' });
+  const writes = readLedger(dir);
+  for (const at of [gaps[0].from, newest]) {
+    const { found } = await restoreWrites(dir, { at });
+    assert.deepEqual(contradictions(writes, found, at), []);
+  }
+});
+
 test('another program that changed the database while the service was stopped leads to a new chain', async (t) => {
   const dir = makeDirectory(t);
   const run = async (from: number) => {

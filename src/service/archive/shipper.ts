@@ -112,8 +112,8 @@ export class Shipper {
       this.#chain ??= await this.#begin();
       await this.#stayOwner();
       const copied = this.#copied;
-      await this.ship();
-      if (copied !== undefined) {
+      const isShipped = await this.ship();
+      if (copied !== undefined && isShipped) {
         await copied();
         this.#copied = undefined;
       }
@@ -167,7 +167,9 @@ export class Shipper {
   /** Makes the checkpoints. It is called between the rounds and during them. */
   maintain(): void {
     this.#tail.checkpoint();
-    if (this.#tail.logBytes >= this.#options.spoolBytes) this.#transfer.abort();
+    const { spoolBytes } = this.#options;
+    if (this.#tail.logBytes >= spoolBytes)
+      this.#transfer.abort(new Error(`the target did not take ${spoolBytes} bytes of log in time`));
   }
 
   /** Marks the end of the run. `closed` identifies the file, if everything is shipped. */
@@ -186,6 +188,8 @@ export class Shipper {
     });
     this.#complete = false;
     await claim(this.#target, name);
+    // The base contains what was committed until now. With a short log, the chain has the whole spool for its first base.
+    await this.#tail.abandon();
     this.#pending = undefined;
     this.#lastMark = undefined;
     await this.#save({
@@ -282,6 +286,7 @@ export class Shipper {
       if (part.length > 0) await writer.put(part);
       if (part.length < BASE_PART) break;
     }
+    if (chain !== this.#chain) return;
     // Everything that a checkpoint may have copied must be at the target before the base counts: see `round`.
     this.#copied = async () => {
       const first = this.#lastMark ?? { at: began, position: 0, generation: from.generation };
@@ -319,9 +324,11 @@ export class Shipper {
     if (this.#tail.logBytes < spoolBytes || !(await this.#tail.abandon())) return;
     const from = this.#state?.newest;
     const why = `the target did not take the log in time, and the log reached ${spoolBytes} bytes`;
-    if (from !== undefined) this.#gaps = [...this.#gaps, { from, why }];
+    const isOpen = this.#gaps.at(-1)?.until === undefined && this.#gaps.length > 0;
+    if (from !== undefined && !isOpen) this.#gaps = [...this.#gaps, { from, why }];
     if (this.#state !== undefined) await this.#save({ ...this.#state, gaps: this.#gaps });
     this.#chain = undefined;
+    this.#resumed = false;
     this.#pending = undefined;
     this.#copied = undefined;
   }

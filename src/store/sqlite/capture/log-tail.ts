@@ -167,13 +167,17 @@ export class LogTail {
   #letGo(): void {
     if (this.#guarding) this.#guard.exec('COMMIT');
     this.#guarding = false;
-    this.#commits = [];
-    this.#notes.clear();
     const mode = this.logBytes > LONG_LOG_BYTES ? 'TRUNCATE' : 'PASSIVE';
     try {
       this.#checkpoints.exec(`PRAGMA wal_checkpoint(${mode})`);
     } catch {
       // Another reader is at work. The log grows until the next attempt.
+    }
+    const { frames, backfilled } = this.#index.counts();
+    // Otherwise the log continues, and its commits may still be needed.
+    if (frames === backfilled) {
+      this.#commits = [];
+      this.#notes.clear();
     }
     this.keep();
   }
