@@ -32,7 +32,7 @@ const shipper = new Shipper(
   tail,
   target,
   deriveArchiveKeys(new Secret(data.masterKey)),
-  { ...data, now: Date.now },
+  { ...data, now: Date.now, onFault: (warning) => send({ warning }) },
   { state: continues ? known : undefined, known },
 );
 

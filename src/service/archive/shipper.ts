@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import {
   type ArchiveKeys,
+  ArchiveReader,
   type ArchiveState,
+  applyRetention,
   ChainWriter,
   chainName,
   LARGEST_PART,
+  listChains,
   type Mark,
+  planRetention,
   type SealedPart,
   writeArchiveState,
 } from '../../archive/index.ts';
@@ -20,9 +24,13 @@ export interface ShipperOptions {
   spoolBytes: number;
   /** The size in bytes from which on SQLite should begin the log again. Default: 64 MiB. */
   restartBytes?: number | undefined;
+  /** How long each moment is kept, in milliseconds. */
+  keepMilliseconds: number;
   /** The file of the state. */
   state: string;
   now(): number;
+  /** Called with a fault that does not concern the shipping itself. */
+  onFault?(message: string): void;
 }
 
 /** From this size in bytes, SQLite should begin the log again. */
@@ -54,6 +62,9 @@ export class Shipper {
   #pending: Pending | undefined;
   #lastMark: (Mark & { generation: number }) | undefined;
   #base: Promise<void> | undefined;
+  #retention: Promise<void> | undefined;
+  /** Set when a new base may have made older ones superfluous. */
+  #isRetentionDue = false;
   /** Ends a base whose parts are all at the target. */
   #copied: (() => Promise<void>) | undefined;
   /** Whether a new generation may follow, because the service checked at its start that nothing is missing. */
@@ -61,6 +72,7 @@ export class Shipper {
   #ending = false;
   #drained = false;
   #transfer = new AbortController();
+  readonly #stopping = new AbortController();
   #gaps: ArchiveState['gaps'];
   /** The chain that this machine wrote before, and whether it contains everything until the end of the service. */
   readonly #known: string | undefined;
@@ -116,8 +128,10 @@ export class Shipper {
       if (copied !== undefined && isShipped) {
         await copied();
         this.#copied = undefined;
+        this.#isRetentionDue = true;
       }
       this.#beginBaseIfDue();
+      this.#retainIfDue();
       await this.#restartIfDue();
       this.#pauseMilliseconds = FIRST_PAUSE_MS;
     } catch (error) {
@@ -130,7 +144,9 @@ export class Shipper {
   /** Begins no more base, and ships the rest. See `ship`. */
   async drain(): Promise<boolean> {
     this.#ending = true;
+    this.#stopping.abort();
     await this.#base;
+    await this.#retention;
     this.#drained = await this.ship().catch(() => false);
     return this.#drained;
   }
@@ -302,6 +318,25 @@ export class Shipper {
     };
   }
 
+  /** Deletes what no kept moment needs. A fault waits for the next base, because the archive itself is good. */
+  #retainIfDue(): void {
+    if (!this.#isRetentionDue || this.#retention !== undefined || this.#base !== undefined) return;
+    this.#isRetentionDue = false;
+    this.#retention = this.#retain()
+      .catch((error) => this.#options.onFault?.(`retention: ${messageOf(error)}`))
+      .finally(() => {
+        this.#retention = undefined;
+      });
+  }
+
+  async #retain(): Promise<void> {
+    const since = this.#options.now() - this.#options.keepMilliseconds;
+    const reader = new ArchiveReader(this.#target, this.#keys);
+    const steps = await planRetention(reader, await listChains(this.#target), since);
+    const { isDone } = await applyRetention(this.#target, steps, { signal: this.#stopping.signal });
+    this.#isRetentionDue ||= !isDone;
+  }
+
   async #restartIfDue(): Promise<void> {
     const { logBytes } = this.#tail;
     if (logBytes < this.#restartAt) return;
@@ -334,7 +369,7 @@ export class Shipper {
   }
 
   async #noteFault(error: unknown): Promise<void> {
-    const fault = error instanceof Error ? error.message : String(error);
+    const fault = messageOf(error);
     const state = this.#state;
     if (state === undefined) return;
     await this.#save({ ...state, fault, behindSince: state.behindSince ?? this.#options.now() }).catch(
@@ -346,4 +381,8 @@ export class Shipper {
     this.#state = state;
     await writeArchiveState(this.#options.state, state);
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
