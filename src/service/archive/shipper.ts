@@ -180,9 +180,9 @@ export class Shipper {
     return reached() || goal.end === 0;
   }
 
-  /** Makes the checkpoints. It is called between the rounds and during them. */
+  /** Makes the checkpoints that are due. It is called between the rounds and during them. */
   maintain(): void {
-    this.#tail.checkpoint();
+    this.#tail.checkpointIfDue();
     const { spoolBytes } = this.#options;
     if (this.#tail.logBytes >= spoolBytes)
       this.#transfer.abort(new Error(`the target did not take ${spoolBytes} bytes of log in time`));
