@@ -43,6 +43,7 @@ test('after kill -9 at any moment, each second can be restored: every answered w
   const losses: number[] = [];
   let chain: string | undefined;
   for (let kill = 0; kill < KILLS; kill++) {
+    const started = Date.now();
     const { child, ended } = await startWriter(t, dir, { from: kill * 1_000_000 });
     const restorable = () => {
       const { base, chain: now } = stateOf(dir) ?? {};
@@ -58,7 +59,8 @@ test('after kill -9 at any moment, each second can be restored: every answered w
     assert.equal(newest.chain, chain, 'the chain continues');
     assert.deepEqual(contradictions(writes, newest.found, newest.at), []);
     const answered = [...writes.values()].flatMap((write) => write.answered ?? []);
-    losses.push(Math.max(...answered) - newest.at);
+    // A kill before the first transfer of a run loses nothing of the archive: the next start ships what is in the log.
+    if (newest.at > started) losses.push(Math.max(...answered) - newest.at);
     const [first, last] = [stateOf(dir).base.at, newest.at];
     for (let n = 0; n < MOMENTS; n++) {
       const at = Math.floor(first + Math.random() * (last - first));
@@ -77,7 +79,7 @@ test('after kill -9 at any moment, each second can be restored: every answered w
     [],
     'a start ships what a killed service left',
   );
-  t.diagnostic(`${KILLS} kills; answered writes after the newest moment: at most ${Math.max(...losses)} ms`);
+  t.diagnostic(`${KILLS} kills; answered writes after the newest moment, in ms: ${losses.join(', ')}`);
 });
 
 test('without its target, the service continues; then everything is shipped, and no moment is missing', async (t) => {
@@ -112,7 +114,7 @@ test('without its target, the service continues; then everything is shipped, and
 test('a target that stays away until the log is too long costs a gap, which is reported, and a new base begins', async (t) => {
   const dir = makeDirectory(t);
   const archive = join(dir, 'archive');
-  const options = { from: 0, spoolBytes: 20_000_000, padding: 8_000, pause: 60 };
+  const options = { from: 0, lanes: 3, spoolBytes: 6_000_000, padding: 8_000, pause: 80 };
   const { child, ended } = await startWriter(t, dir, options);
   await waitUntil('the base is complete', () => stateOf(dir)?.base !== undefined);
   renameSync(archive, `${archive}.away`);
