@@ -110,5 +110,6 @@ export { parseManifest, renderManifest } from './set/manifest.ts';
 export { formatSetName, parseRealmFileName, parseSetName, realmFileName } from './set/names.ts';
 export { readableSet } from './set/readable-set.ts';
 export { createSetWriter } from './set/writer.ts';
+export { decryptContents, encryptContents } from './verify/kept-contents.ts';
 export { findVerdict, putVerdict, removeVerdict } from './verify/kept-verdicts.ts';
 export { verifySet } from './verify/verify-set.ts';

@@ -106,7 +106,6 @@ export {
   type StagedDatabase,
   startSeconds,
 } from './contract.ts';
-export { hasEnded } from './drill-mark.ts';
 export type { ExcerptOptions, ItemExcerpt } from './excerpt/excerpt.ts';
 export type { ItemName } from './excerpt/find-item.ts';
 export { findServiceUrl, serviceRuns } from './find-service.ts';
