@@ -159,6 +159,38 @@ describe(PAGE, () => {
     });
 });
 
+/** Creates a key in a keyring of gpg that has only its public key, and a file with the private key. */
+async function makeKeyring(t: TestContext): Promise<{ fingerprint: string; privateKey: string }> {
+  const away = await makeDirectory(t, 'away');
+  const keyring = await makeDirectory(t, 'keyring');
+  const gpg = (home: string, ...args: readonly string[]): string => {
+    const env = { ...process.env, GNUPGHOME: home };
+    const done = spawnSync('gpg', ['--batch', '--pinentry-mode', 'loopback', '--passphrase', '', ...args], {
+      encoding: 'utf8',
+      env,
+    });
+    assert.equal(done.status, 0, done.stderr);
+    return done.stdout;
+  };
+  for (const home of [away, keyring]) {
+    await chmod(home, 0o700);
+    t.after(() => spawnSync('gpgconf', ['--homedir', home, '--kill', 'all']));
+  }
+  const [publicKey, privateKey] = [join(away, 'public.gpg'), join(away, 'private.gpg')];
+  gpg(away, '--quick-generate-key', 'restore', 'rsa3072', 'encr', 'never');
+  gpg(away, '--output', publicKey, '--export', 'restore');
+  gpg(away, '--output', privateKey, '--export-secret-keys', 'restore');
+  gpg(keyring, '--import', publicKey);
+  const fingerprint = /^fpr:+([0-9A-F]{40}):$/m.exec(gpg(keyring, '--with-colons', '--list-keys'))![1]!;
+  const before = process.env['GNUPGHOME'];
+  process.env['GNUPGHOME'] = keyring;
+  t.after(() => {
+    if (before === undefined) delete process.env['GNUPGHOME'];
+    else process.env['GNUPGHOME'] = before;
+  });
+  return { fingerprint, privateKey };
+}
+
 /** Serves a platform with an archive, and creates a realm before and after a moment, once in each of two runs. */
 async function serveWithArchive(t: TestContext, platform: TestPlatform): Promise<readonly Moment[]> {
   const archive = await makeDirectory(t, 'archive');
@@ -221,13 +253,22 @@ describe(`${PAGE} with an archive`, () => {
 });
 
 describeOnPostgres(`${PAGE} on Postgres`, (platforms) => {
-  for (const encrypted of [false, true])
-    it(`restores the newest set of Postgres (${encrypted ? 'encrypted with the passphrase' : 'only .env encrypted'})`, async (t) => {
+  for (const how of ['plain', 'all', 'keys'] as const)
+    it(`restores the newest set of Postgres (${how === 'plain' ? 'only .env encrypted' : how === 'all' ? 'encrypted with the passphrase' : 'encrypted to a key in the keyring of gpg'})`, async (t) => {
       const programs = await searchPath(t);
       if (programs === undefined) return;
       const platform = await platforms.fresh(t);
+      const encrypted = how !== 'plain';
+      let privateKey: string | undefined;
       if (encrypted) {
-        await appendFile(join(platform.dir, 'idkit.yaml'), 'backup: { encrypt: all }\n');
+        const keyring = how === 'keys' ? await makeKeyring(t) : undefined;
+        privateKey = keyring?.privateKey;
+        await appendFile(
+          join(platform.dir, 'idkit.yaml'),
+          keyring === undefined
+            ? 'backup: { encrypt: all }\n'
+            : `backup: { encryptTo: [${keyring.fingerprint}] }\n`,
+        );
         await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
         await rm(platform.set, { recursive: true });
       }
@@ -238,6 +279,7 @@ describeOnPostgres(`${PAGE} on Postgres`, (platforms) => {
       const output = await followPage(t, programs, {
         kind: 'postgres',
         encrypted,
+        ...(privateKey === undefined ? {} : { privateKey }),
         variables: {
           ROOT: join(platform.dir, 'backups'),
           TARGET,
