@@ -153,7 +153,7 @@ export const archiveListingTarget: FuzzTarget = {
       PATHS,
       PATHS.filter((path) => path.startsWith(CHAINS[0])),
       PATHS.filter((path) => !path.includes('log-')),
-      PATHS.map((path, file) => `${path.replace(/(log-.*)00Z/, '$101Z')}\t${file}`),
+      PATHS.map((path, file) => `${path.replace(/(?<=log-.*)00Z/, '01Z')}\t${file}`),
     ].map((lines) => Buffer.from(lines.join('\n'))),
   async run(input) {
     const target = hostile(Buffer.from(input).toString('latin1'));
