@@ -4,10 +4,10 @@ import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Client } from 'pg';
-import { makeDirectory } from '../../../procedures/platform.ts';
-import { runSql } from '../../../store/databases.ts';
-import { missingPostgres, ownerOfClusters, startPostgres } from '../../../store/postgres-server.ts';
-import { serverTime, write } from './archived.ts';
+import { serverTime, write } from '../platform/postgres/archive/archived.ts';
+import { makeDirectory } from '../procedures/platform.ts';
+import { runSql } from '../store/databases.ts';
+import { missingPostgres, ownerOfClusters, startPostgres } from '../store/postgres-server.ts';
 
 const skip = missingPostgres() ?? missingProgram() ?? false;
 
@@ -49,8 +49,8 @@ test('a moment is recovered through pgBackRest, and a time before its first back
   await runSql(server, 'CREATE TABLE written (n int)');
   run('stanza-create');
   run('backup', '--type=full');
-  const { openForeign, parseForeign } = await import('../../../../src/platform/postgres/archive/foreign.ts');
-  const { recoverCluster } = await import('../../../../src/pgtools/log/index.ts');
+  const { openForeign, parseForeign } = await import('../../src/platform/postgres/archive/foreign.ts');
+  const { recoverCluster } = await import('../../src/pgtools/log/index.ts');
   const place = parseForeign('pgbackrest:main')!;
   await assert.rejects(openForeign(place, 1000), { code: 'IDKIT_NOT_FOUND' });
   await new Promise((resolve) => setTimeout(resolve, 1100));
