@@ -36,3 +36,4 @@ export {
   restorableRanges,
 } from './recovery-plan.ts';
 export { applyRetention, type ChainStep, planRetention } from './retention.ts';
+export { archiveStanding } from './standing.ts';

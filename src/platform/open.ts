@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SetHandle } from '../backupset/index.ts';
-import { platformPaths, type Settings } from '../config/index.ts';
+import { isForeignArchive, platformPaths, type Settings } from '../config/index.ts';
 import type { Secret } from '../core/index.ts';
 import type { PlatformService } from './contract.ts';
 import type { ExcerptOptions, ItemExcerpt } from './excerpt/excerpt.ts';
@@ -63,11 +63,6 @@ export function withDatabase(settings: Settings, location: string): Settings {
     ...settings,
     database: isAddress ? { kind: 'postgres', url: location } : { kind: 'sqlite', file: location },
   };
-}
-
-/** Returns whether pgBackRest or Barman keeps the archive at this location: `pgbackrest:STANZA` or `barman:SERVER`. */
-export function isForeignArchive(location: string): boolean {
-  return /^(pgbackrest|barman):[A-Za-z0-9_]/.test(location);
 }
 
 /** Begins to archive every transaction of a Postgres database. Returns undefined if the settings do not say so. */

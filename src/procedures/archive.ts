@@ -12,8 +12,7 @@ import {
   planRetention,
   readArchiveState,
 } from '../archive/index.ts';
-import { checkMasterKey, platformPaths, type Settings } from '../config/index.ts';
-import { isForeignArchive } from '../platform/open.ts';
+import { checkMasterKey, isForeignArchive, platformPaths, type Settings } from '../config/index.ts';
 import { absoluteLocation, openTarget, type Target } from '../target/index.ts';
 
 /** Reads what this machine knows about the platform's archive. */
