@@ -181,7 +181,7 @@ async function readBack(run: Run, remote: RemoteRoot): Promise<'sample' | 'all'>
   const chosen = readsAll ? complete : sample === undefined || options.dryRun === true ? [] : [sample];
   for (const set of chosen) {
     try {
-      const faults = await checkWhole(set, work);
+      const faults = await checkWhole(set, state.sets[set.name], work);
       for (const fault of faults) addFault(run, MIRROR_DAMAGED, `${set.name}: ${fault}`);
     } catch (error) {
       checkInterrupted(options.signal);

@@ -109,6 +109,17 @@ test('a set that is deleted at the target after it expired here is reported', as
   assert.deepEqual((await mirrorRoot(mirrorOptions(root, target))).findings, [], 'once');
 });
 
+test('a set that was replaced at the target, checksums included, is reported even if it no longer exists here', async (t) => {
+  const { root, target } = places(t);
+  await mirrorRoot(mirrorOptions(root, target));
+  rmSync(join(root, OLD), { recursive: true });
+  writeSet(target, OLD);
+  const found = await mirrorRoot(mirrorOptions(root, target, { readsAll: true }));
+  assert.deepEqual(messagesOf(found), [
+    `the mirror ${target}: ${OLD}: it was replaced at the target: its checksums are not those that were copied`,
+  ]);
+});
+
 test('a truncated file at the target is reported, and never overwritten', async (t) => {
   const { root, target } = places(t);
   await mirrorRoot(mirrorOptions(root, target));
