@@ -21,7 +21,8 @@ import { type MirrorState, readState, writeState } from './state.ts';
 import { copyVersions } from './versions.ts';
 import { isRsyncPlace, mirrorWithRsync, prefersRsync } from './with-rsync.ts';
 
-const WEEK_MILLISECONDS = 7 * 86_400_000;
+const DAY_MILLISECONDS = 86_400_000;
+const WEEK_MILLISECONDS = 7 * DAY_MILLISECONDS;
 
 /** Errors after which no other set is tried, because they do not depend on the set. */
 const ENDING: ReadonlySet<string> = new Set([
@@ -112,6 +113,7 @@ async function mirrorTo(
   if (options.dryRun !== true) {
     await copySets(run, good);
     await copyAllVersions(run);
+    await removeDrafts(run);
   }
   checkVanished(run, new Set(sets.map(({ name }) => name)));
   const after = options.dryRun === true ? remote : await listRemote(target, now, signal);
@@ -156,6 +158,15 @@ async function copyAllVersions(run: Run): Promise<void> {
       addFault(run, MIRROR_FAILED, renderFault(folder, error));
       if (error instanceof IdkitError && ENDING.has(error.code)) return;
     }
+  }
+}
+
+/** Removes what killed runs left behind. A target may forbid every removal, so a fault is ignored. */
+async function removeDrafts({ target, options }: Run): Promise<void> {
+  try {
+    await target.removeDrafts(options.now - DAY_MILLISECONDS, options.signal);
+  } catch {
+    checkInterrupted(options.signal);
   }
 }
 

@@ -142,10 +142,16 @@ describe('the mirror job', () => {
     assert.equal((await runNow(await makeScheduled(t, ['retention: "@daily"']), 'retention')).jobs.length, 1);
     const mirror = await makeDirectory(t, 'mirror');
     const backup = { ...settings.backup, mirror: join(mirror, 'copy') };
+    // The job runs as a process of its own, which reads the settings again.
+    const yaml = await readFile(join(settings.dir, 'idkit.yaml'), 'utf8');
+    const configure = (target: string) =>
+      writeFile(join(settings.dir, 'idkit.yaml'), `${yaml}backup: { mirror: ${target} }\n`);
+    await configure(backup.mirror);
     await putJobRecord(settings.backup.root, 'other', { done: [], expectedBy: '2026-01-02T00:00:00.000Z' });
     assert.equal((await runNow({ ...settings, backup }, 'mirror')).jobs[0]?.run.outcome, 'good');
     await writeFile(join(mirror, 'file'), '');
     const bad = { ...backup, mirror: join(mirror, 'file/copy') };
+    await configure(bad.mirror);
     const { jobs, findings } = await runNow({ ...settings, backup: bad }, 'mirror');
     assert.deepEqual([jobs[0]?.run.exitCode, findings[0]?.code], [3, 'MIRROR_FAILED']);
   });
