@@ -137,7 +137,7 @@ describe('the schedule', () => {
 });
 
 describe('the mirror job', () => {
-  it('copies the root, and reports a target that cannot be written as findings', async (t) => {
+  it('copies the root, and fails for a target that cannot be written', async (t) => {
     const settings = await makeScheduled(t, ['mirror: "0 2 * * *"']);
     assert.equal((await runNow(await makeScheduled(t, ['retention: "@daily"']), 'retention')).jobs.length, 1);
     const mirror = await makeDirectory(t, 'mirror');
@@ -152,8 +152,8 @@ describe('the mirror job', () => {
     await writeFile(join(mirror, 'file'), '');
     const bad = { ...backup, mirror: join(mirror, 'file/copy') };
     await configure(bad.mirror);
-    const { jobs, findings } = await runNow({ ...settings, backup: bad }, 'mirror');
-    assert.deepEqual([jobs[0]?.run.exitCode, findings[0]?.code], [3, 'MIRROR_FAILED']);
+    const { jobs } = await runNow({ ...settings, backup: bad }, 'mirror');
+    assert.deepEqual([jobs[0]?.run.exitCode, jobs[0]?.run.outcome], [1, 'failed']);
   });
 });
 
