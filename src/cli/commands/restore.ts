@@ -177,7 +177,7 @@ function readMoment(text: string | undefined): Moment | undefined {
   throw new IdkitError('IDKIT_USAGE', `--at is neither a time nor an event: ${text}`, {
     hints: [
       'a time is in UTC and looks like 2026-11-22T10:15:03Z or 2026-11-22T10:15:03.250Z',
-      'before:EVENT-ID is the moment before the change that an administrator’s event describes',
+      'before:EVENT-ID is the moment before the change that an administrator’s event describes; idkit admin event list admin prints the ids',
     ],
   });
 }
