@@ -42,7 +42,10 @@ test('the screen Operations shows alerts, traffic, the schedule and backup sets 
     await page.getByText('Nothing needs an operator now').waitFor();
     await page.getByRole('img', { name: /^Logins: [3-9] succeeded and 1 failed/ }).waitFor();
     const rowOf = (table: string) =>
-      page.getByRole('grid', { name: table }).getByRole('row').filter({ hasText: /\d{8}_\d{6}/ });
+      page
+        .getByRole('grid', { name: table })
+        .getByRole('row')
+        .filter({ hasText: /\d{8}_\d{6}/ });
     const row = rowOf('Backup sets');
     assert.match(await row.innerText(), /all\s+Good\s+Passed/);
     assert.match(await rowOf('Test restores').innerText(), /embedded\s+Passed\s+just now/);

@@ -35,5 +35,7 @@ export class MemoryTarget implements Target {
     this.files.delete(name);
   }
 
+  async removeDrafts() {}
+
   async close() {}
 }
