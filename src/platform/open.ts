@@ -17,6 +17,8 @@ export interface OpenOptions {
   databasePasswords?: readonly Secret[];
   /** The temporary database that `openScratch` returned, if the platform exists only for a test. */
   scratch?: Scratch | undefined;
+  /** The platform whose archive is read for a moment. Default: the platform itself. */
+  archiveOf?: Settings | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function openPlatform(settings: Settings, options: OpenOptions = {}
   if (settings.service === 'keycloak')
     return (await import('./keycloak/platform.ts')).openKeycloakPlatform(settings, options);
   return settings.database.kind === 'sqlite'
-    ? (await import('./embedded/platform.ts')).openEmbeddedPlatform(settings)
+    ? (await import('./embedded/platform.ts')).openEmbeddedPlatform(settings, options)
     : (await import('./postgres/platform.ts')).openPostgresPlatform(settings, options);
 }
 

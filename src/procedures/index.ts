@@ -5,6 +5,7 @@
 // Start at run.ts, then backup/options.ts and backup/runbook.ts, then restore/steps.ts.
 
 export type { Moment } from '../platform/index.ts';
+export { type ListedArchive, listArchive } from './archive.ts';
 export {
   BACKUP_PARTS,
   BACKUP_STEPS,

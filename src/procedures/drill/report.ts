@@ -16,6 +16,7 @@ const OWN_CHECKS: ReadonlySet<string> = new Set(['credentials', 'canary-login', 
 export function renderDrillReport(result: DrillResult): string {
   const lines = [
     `Restore drill of ${result.set}`,
+    ...renderMoment(result.source),
     `started ${result.startedAt}, ${result.outcome} after ${toSeconds(result.milliseconds)}`,
     '',
     'Phases',
@@ -38,6 +39,14 @@ export function renderDrillReport(result: DrillResult): string {
   if (result.dir !== undefined)
     lines.push('', `Kept: ${result.dir} (it contains every secret of the platform)`);
   return `${lines.join('\n')}\n`;
+}
+
+/** Names the moment of the archive, and the last transaction before it. */
+function renderMoment({ moment, restoredTo }: DrillResult['source']): readonly string[] {
+  if (moment === undefined) return [];
+  return [
+    `with the database of the archive: ${moment}${restoredTo === undefined ? '' : `, last transaction ${restoredTo}`}`,
+  ];
 }
 
 function toSeconds(milliseconds: number): string {
