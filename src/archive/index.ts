@@ -35,3 +35,4 @@ export {
   type RestorableRange,
   restorableRanges,
 } from './recovery-plan.ts';
+export { applyRetention, type ChainStep, planRetention } from './retention.ts';

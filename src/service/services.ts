@@ -127,6 +127,7 @@ async function openKeeper(
     state: join(platformPaths(dir).data, 'archive.json'),
     seconds: backup.archiveSeconds,
     spoolBytes: backup.archiveSpoolBytes,
+    keepMilliseconds: backup.keepDays * 86_400_000,
   };
   return new ArchiveKeeper(options, log);
 }

@@ -18,6 +18,7 @@ const {
   restartBytes = 2 ** 20,
   padding = 600,
   pause = 10,
+  keepMilliseconds = 86_400_000,
   writes,
 } = JSON.parse(options);
 const masterKey = new Secret(Buffer.alloc(32, 7).toString('base64'));
@@ -26,7 +27,7 @@ const location = archive ?? join(dir, 'archive');
 const state = join(dir, 'archive.json');
 const silent = { info: () => {}, warn: () => {}, error: (facts: object) => console.error(facts) };
 const keeper = new ArchiveKeeper(
-  { file, location, masterKey, state, seconds: 1, spoolBytes, restartBytes },
+  { file, location, masterKey, state, seconds: 1, spoolBytes, restartBytes, keepMilliseconds },
   silent,
 );
 const writer = await Writer.open(file, location === 'none' ? undefined : keeper);

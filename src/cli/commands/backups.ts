@@ -109,8 +109,11 @@ async function pruneSets(context: CommandContext, flags: Flags): Promise<Outcome
   if (!dryRun && !context.globals.yes) {
     const plan = await pruneBackups(settings, { ...context.procedure, dryRun: true });
     const going = plan.decisions.filter((decision) => decision.action === 'delete');
-    if (going.length > 0) {
-      const question = `Delete ${going.map((decision) => decision.name).join(', ')}?`;
+    const files = plan.archive?.reduce((sum, step) => sum + step.files, 0) ?? 0;
+    const names = going.map((decision) => decision.name);
+    if (files > 0) names.push(`${files} files of the archive`);
+    if (names.length > 0) {
+      const question = `Delete ${names.join(', ')}?`;
       if (!(await confirm(context.terminal, question, context.signal))) {
         throw new IdkitError('IDKIT_USAGE', 'the answer was not yes, so nothing was deleted');
       }
@@ -120,6 +123,10 @@ async function pruneSets(context: CommandContext, flags: Flags): Promise<Outcome
     ...context.procedure,
     ...given('dryRun', dryRun ? true : undefined),
   });
+  for (const { name, action, reason, files } of data.archive ?? [])
+    context.reporter.note(
+      `archive chain ${name}: ${action}${files > 0 ? ` (${files} files)` : ''}, because ${reason}`,
+    );
   const list: ListOutcome = {
     noun: 'decisions',
     columns: [

@@ -151,4 +151,12 @@ export interface PruneResult extends ProcedureResult {
   decisions: readonly PruneDecision[];
   /** Names of the deleted sets. Empty with `dryRun`. */
   deleted: readonly string[];
+  /** What happens to the chains of the archive, the oldest first. Absent without an archive. */
+  archive?: readonly {
+    name: string;
+    action: 'keep' | 'trim' | 'delete';
+    reason: string;
+    /** How many files are deleted. */
+    files: number;
+  }[];
 }

@@ -8,6 +8,7 @@ import {
 } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { findEntry } from '../../files/index.ts';
+import { pruneArchive } from '../archive.ts';
 import { lockRoot } from '../locks.ts';
 import { backupRoot } from '../platform.ts';
 import { checkInterrupted, type Finding } from '../run.ts';
@@ -19,15 +20,35 @@ export async function pruneBackups(settings: Settings, options: PruneOptions): P
   const root = backupRoot(settings, options.root);
   const keepDays = options.keepDays ?? settings.backup.keepDays;
   const plan = () => planDeletions(root, { now: options.clock.now(), keepDays });
+  const pruneMoments = async () => {
+    const since = options.clock.now() - keepDays * 86_400_000;
+    // Another root says nothing about the platform's archive.
+    if (options.root !== undefined) return {};
+    const steps = await pruneArchive(settings, {
+      since,
+      dryRun: options.dryRun === true,
+      signal: options.signal,
+    });
+    const archive = steps.map(({ chain, action, reason, files }) => ({
+      name: chain,
+      action,
+      reason,
+      files: files.length,
+    }));
+    return archive.length > 0 ? { archive } : {};
+  };
   if (options.dryRun === true || findEntry(root) === undefined) {
-    return { root, decisions: await plan(), deleted: [], findings: await findFuture(root, options) };
+    const decisions = await plan();
+    const findings = await findFuture(root, options);
+    return { root, decisions, deleted: [], findings, ...(await pruneMoments()) };
   }
   const lock = await lockRoot(root, 'exclusive', 'backups prune');
   try {
     await reapLeftovers(root);
     const decisions = await plan();
     const deleted = await deleteSets(root, decisions, options.signal);
-    return { root, decisions, deleted, findings: await findFuture(root, options) };
+    const findings = await findFuture(root, options);
+    return { root, decisions, deleted, findings, ...(await pruneMoments()) };
   } finally {
     await lock.release();
   }

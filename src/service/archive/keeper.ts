@@ -82,6 +82,7 @@ export class ArchiveKeeper implements LogKeeper {
 
   #take(message: FromThread): void {
     if ('drained' in message) this.#drained?.(message.drained);
+    if ('warning' in message) this.#log.warn({}, `the archive: ${message.warning}`);
     if (!('state' in message)) return;
     this.#figures = { ...this.#figures, ...message };
     const fault = message.state?.fault;

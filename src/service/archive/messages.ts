@@ -10,6 +10,7 @@ export interface ThreadData {
   seconds: number;
   spoolBytes: number;
   restartBytes?: number;
+  keepMilliseconds: number;
   /** The state of the database's file and of its log before the store opened it. */
   found: FoundDatabase;
 }
@@ -28,5 +29,5 @@ export type ToThread = 'drain' | 'close';
 export type FromThread =
   | { state: ArchiveState | undefined; logBytes: number }
   | { drained: boolean }
-  | { fault: string }
+  | { warning: string }
   | { closed: true };

@@ -10,8 +10,8 @@ import { Shipper } from './shipper.ts';
 // The thread that ships the log of the database. It reads, compresses and encrypts, so the threads that answer requests
 // do not.
 
-/** Time in milliseconds between two checkpoints. */
-const CHECKPOINT_MS = 200;
+/** Time in milliseconds between two looks at the size of the log. */
+const LOOK_MS = 200;
 /** Part of the interval after which the log is read, so that the transfer ends within it. */
 const EARLY = 0.7;
 /** The longest time in milliseconds for the rest at the end of the service. */
@@ -32,11 +32,11 @@ const shipper = new Shipper(
   tail,
   target,
   deriveArchiveKeys(new Secret(data.masterKey)),
-  { ...data, now: Date.now },
+  { ...data, now: Date.now, onFault: (warning) => send({ warning }) },
   { state: continues ? known : undefined, known },
 );
 
-const maintenance = setInterval(() => shipper.maintain(), CHECKPOINT_MS);
+const maintenance = setInterval(() => shipper.maintain(), LOOK_MS);
 let running: Promise<void> = Promise.resolve();
 let next: NodeJS.Timeout | undefined;
 let ending = false;

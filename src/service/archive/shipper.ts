@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import {
   type ArchiveKeys,
+  ArchiveReader,
   type ArchiveState,
+  applyRetention,
   ChainWriter,
   chainName,
   LARGEST_PART,
+  listChains,
   type Mark,
+  planRetention,
   type SealedPart,
   writeArchiveState,
 } from '../../archive/index.ts';
@@ -20,9 +24,13 @@ export interface ShipperOptions {
   spoolBytes: number;
   /** The size in bytes from which on SQLite should begin the log again. Default: 64 MiB. */
   restartBytes?: number | undefined;
+  /** How long each moment is kept, in milliseconds. */
+  keepMilliseconds: number;
   /** The file of the state. */
   state: string;
   now(): number;
+  /** Called with a fault that does not concern the shipping itself. */
+  onFault?(message: string): void;
 }
 
 /** From this size in bytes, SQLite should begin the log again. */
@@ -54,6 +62,9 @@ export class Shipper {
   #pending: Pending | undefined;
   #lastMark: (Mark & { generation: number }) | undefined;
   #base: Promise<void> | undefined;
+  #retention: Promise<void> | undefined;
+  /** Set when a new base may have made older ones superfluous. */
+  #isRetentionDue = false;
   /** Ends a base whose parts are all at the target. */
   #copied: (() => Promise<void>) | undefined;
   /** Whether a new generation may follow, because the service checked at its start that nothing is missing. */
@@ -61,6 +72,7 @@ export class Shipper {
   #ending = false;
   #drained = false;
   #transfer = new AbortController();
+  readonly #stopping = new AbortController();
   #gaps: ArchiveState['gaps'];
   /** The chain that this machine wrote before, and whether it contains everything until the end of the service. */
   readonly #known: string | undefined;
@@ -112,12 +124,14 @@ export class Shipper {
       this.#chain ??= await this.#begin();
       await this.#stayOwner();
       const copied = this.#copied;
-      await this.ship();
-      if (copied !== undefined) {
+      const isShipped = await this.ship();
+      if (copied !== undefined && isShipped) {
         await copied();
         this.#copied = undefined;
+        this.#isRetentionDue = true;
       }
       this.#beginBaseIfDue();
+      this.#retainIfDue();
       await this.#restartIfDue();
       this.#pauseMilliseconds = FIRST_PAUSE_MS;
     } catch (error) {
@@ -130,7 +144,9 @@ export class Shipper {
   /** Begins no more base, and ships the rest. See `ship`. */
   async drain(): Promise<boolean> {
     this.#ending = true;
+    this.#stopping.abort();
     await this.#base;
+    await this.#retention;
     this.#drained = await this.ship().catch(() => false);
     return this.#drained;
   }
@@ -164,10 +180,12 @@ export class Shipper {
     return reached() || goal.end === 0;
   }
 
-  /** Makes the checkpoints. It is called between the rounds and during them. */
+  /** Makes the checkpoints that are due. It is called between the rounds and during them. */
   maintain(): void {
-    this.#tail.checkpoint();
-    if (this.#tail.logBytes >= this.#options.spoolBytes) this.#transfer.abort();
+    this.#tail.checkpointIfDue();
+    const { spoolBytes } = this.#options;
+    if (this.#tail.logBytes >= spoolBytes)
+      this.#transfer.abort(new Error(`the target did not take ${spoolBytes} bytes of log in time`));
   }
 
   /** Marks the end of the run. `closed` identifies the file, if everything is shipped. */
@@ -186,6 +204,8 @@ export class Shipper {
     });
     this.#complete = false;
     await claim(this.#target, name);
+    // The base contains what was committed until now. With a short log, the chain has the whole spool for its first base.
+    await this.#tail.abandon();
     this.#pending = undefined;
     this.#lastMark = undefined;
     await this.#save({
@@ -282,6 +302,7 @@ export class Shipper {
       if (part.length > 0) await writer.put(part);
       if (part.length < BASE_PART) break;
     }
+    if (chain !== this.#chain) return;
     // Everything that a checkpoint may have copied must be at the target before the base counts: see `round`.
     this.#copied = async () => {
       const first = this.#lastMark ?? { at: began, position: 0, generation: from.generation };
@@ -295,6 +316,25 @@ export class Shipper {
         gaps: this.#gaps,
       });
     };
+  }
+
+  /** Deletes what no kept moment needs. A fault waits for the next base, because the archive itself is good. */
+  #retainIfDue(): void {
+    if (!this.#isRetentionDue || this.#retention !== undefined || this.#base !== undefined) return;
+    this.#isRetentionDue = false;
+    this.#retention = this.#retain()
+      .catch((error) => this.#options.onFault?.(`retention: ${messageOf(error)}`))
+      .finally(() => {
+        this.#retention = undefined;
+      });
+  }
+
+  async #retain(): Promise<void> {
+    const since = this.#options.now() - this.#options.keepMilliseconds;
+    const reader = new ArchiveReader(this.#target, this.#keys);
+    const steps = await planRetention(reader, await listChains(this.#target), since);
+    const { isDone } = await applyRetention(this.#target, steps, { signal: this.#stopping.signal });
+    this.#isRetentionDue ||= !isDone;
   }
 
   async #restartIfDue(): Promise<void> {
@@ -319,15 +359,17 @@ export class Shipper {
     if (this.#tail.logBytes < spoolBytes || !(await this.#tail.abandon())) return;
     const from = this.#state?.newest;
     const why = `the target did not take the log in time, and the log reached ${spoolBytes} bytes`;
-    if (from !== undefined) this.#gaps = [...this.#gaps, { from, why }];
+    const isOpen = this.#gaps.at(-1)?.until === undefined && this.#gaps.length > 0;
+    if (from !== undefined && !isOpen) this.#gaps = [...this.#gaps, { from, why }];
     if (this.#state !== undefined) await this.#save({ ...this.#state, gaps: this.#gaps });
     this.#chain = undefined;
+    this.#resumed = false;
     this.#pending = undefined;
     this.#copied = undefined;
   }
 
   async #noteFault(error: unknown): Promise<void> {
-    const fault = error instanceof Error ? error.message : String(error);
+    const fault = messageOf(error);
     const state = this.#state;
     if (state === undefined) return;
     await this.#save({ ...state, fault, behindSince: state.behindSince ?? this.#options.now() }).catch(
@@ -339,4 +381,8 @@ export class Shipper {
     this.#state = state;
     await writeArchiveState(this.#options.state, state);
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

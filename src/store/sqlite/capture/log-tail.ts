@@ -10,6 +10,13 @@ const FRAME_HEADER_BYTES = 24;
 /** A longer log is cut, not only begun again. */
 const LONG_LOG_BYTES = 256 * 1024 * 1024;
 
+/**
+ * A checkpoint is due after this many pages, or after this time in milliseconds. Each one waits for the disk, and the same
+ * pages change again and again, so a few large ones cost much less than many small ones.
+ */
+const CHECKPOINT_FRAMES = 4096;
+const CHECKPOINT_MS = 2000;
+
 /** A commit that is not shipped yet. */
 export interface TailCommit {
   at: number;
@@ -40,6 +47,7 @@ export class LogTail {
   #guarding = false;
   #commits: Commit[] = [];
   #log: number | undefined;
+  #checkpointAt = 0;
 
   constructor(file: string, shared: SharedArrayBuffer) {
     this.#file = file;
@@ -132,6 +140,15 @@ export class LogTail {
     this.#guarding = true;
   }
 
+  /** Makes a checkpoint if there is much to copy, or some for a while. */
+  checkpointIfDue(): void {
+    const { frames, backfilled } = this.#index.counts();
+    const now = performance.now();
+    if (frames - backfilled < CHECKPOINT_FRAMES && now - this.#checkpointAt < CHECKPOINT_MS) return;
+    this.#checkpointAt = now;
+    this.checkpoint();
+  }
+
   /** Copies the log into the database as far as the read transaction allows, and keeps the log. */
   checkpoint(): void {
     this.keep();
@@ -167,13 +184,17 @@ export class LogTail {
   #letGo(): void {
     if (this.#guarding) this.#guard.exec('COMMIT');
     this.#guarding = false;
-    this.#commits = [];
-    this.#notes.clear();
     const mode = this.logBytes > LONG_LOG_BYTES ? 'TRUNCATE' : 'PASSIVE';
     try {
       this.#checkpoints.exec(`PRAGMA wal_checkpoint(${mode})`);
     } catch {
       // Another reader is at work. The log grows until the next attempt.
+    }
+    const { frames, backfilled } = this.#index.counts();
+    // Otherwise the log continues, and its commits may still be needed.
+    if (frames === backfilled) {
+      this.#commits = [];
+      this.#notes.clear();
     }
     this.keep();
   }
