@@ -53,11 +53,17 @@ export function missingPostgres(): string | undefined {
 
 /**
  * Creates a cluster and starts it. The cluster is stopped and removed when the test ends. `settings` are those of
- * postgresql.conf. `core` is the only CPU core that the server uses.
+ * postgresql.conf. `core` is the only CPU core that the server uses. `standbyOf` makes it a standby of another server of
+ * these tests.
  */
 export async function startPostgres(
   t: { after(close: () => Promise<void>): void },
-  options: { settings?: Readonly<Record<string, string>>; programs?: string; core?: number } = {},
+  options: {
+    settings?: Readonly<Record<string, string>>;
+    programs?: string;
+    core?: number;
+    standbyOf?: PostgresServer;
+  } = {},
 ): Promise<PostgresServer> {
   const programs = options.programs ?? findPrograms();
   if (programs === undefined) throw new Error('there is no Postgres server; call missingPostgres first');
@@ -69,23 +75,9 @@ export async function startPostgres(
   writeFileSync(secret, password, { mode: 0o600 });
   if (owner !== undefined) chownSync(secret, owner.uid, owner.gid);
   const cluster = join(dir, 'cluster');
-  execFileSync(
-    join(programs, 'initdb'),
-    [
-      '-D',
-      cluster,
-      '-U',
-      'postgres',
-      `--pwfile=${secret}`,
-      '-A',
-      'scram-sha-256',
-      '-E',
-      'UTF8',
-      '--locale=C.UTF-8',
-      '-N',
-    ],
-    { ...owner, cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
+  const { standbyOf } = options;
+  if (standbyOf === undefined) createCluster(programs, dir, owner);
+  else copyCluster(standbyOf, cluster, owner);
   const port = await freePort();
   const settings = {
     listen_addresses: '127.0.0.1',
@@ -93,6 +85,11 @@ export async function startPostgres(
     unix_socket_directories: dir,
     // Tests kill the server but not the machine, so the kernel keeps what was written.
     fsync: 'off',
+    ...(standbyOf === undefined
+      ? {}
+      : {
+          primary_conninfo: `host=127.0.0.1 port=${standbyOf.port} user=postgres password=${standbyOf.password}`,
+        }),
     ...options.settings,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
@@ -138,6 +135,42 @@ export async function startPostgres(
   });
   await server.start();
   return server;
+}
+
+type ServerOwner = { uid: number; gid: number } | undefined;
+
+function createCluster(programs: string, dir: string, owner: ServerOwner): void {
+  execFileSync(
+    join(programs, 'initdb'),
+    [
+      '-D',
+      join(dir, 'cluster'),
+      '-U',
+      'postgres',
+      `--pwfile=${join(dir, 'password')}`,
+      '-A',
+      'scram-sha-256',
+      '-E',
+      'UTF8',
+      '--locale=C.UTF-8',
+      '-N',
+    ],
+    { ...owner, cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+}
+
+/** Copies a running server's cluster as one of a standby. */
+function copyCluster(
+  { programs, dir, port, user, password }: PostgresServer,
+  cluster: string,
+  owner: ServerOwner,
+): void {
+  execFileSync(
+    join(programs, 'pg_basebackup'),
+    ['-D', cluster, '-h', dir, '-p', String(port), '-U', user, '-c', 'fast', '-X', 'stream'],
+    { ...owner, cwd: dir, env: { PGPASSWORD: password }, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  writeFileSync(join(cluster, 'standby.signal'), '');
 }
 
 function accepts(programs: string, dir: string, port: number): boolean {

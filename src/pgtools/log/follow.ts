@@ -20,6 +20,11 @@ export interface FollowOptions {
   slot: string;
   from: Lsn;
   timeline: number;
+  /**
+   * True if the server writes this timeline now. On a timeline that it left, the server may have confirmed later writes
+   * on the next one, so nothing is proven.
+   */
+  isCurrent: boolean;
   /** A piece is shipped after at most this many seconds. */
   everySeconds: number;
   /** Stores a piece durably. Pieces are shipped one after the other and have no gaps. */
@@ -82,7 +87,8 @@ export async function followLog(connection: Replication, options: FollowOptions)
       if (event.kind === 'data') queue.add(event.start, event.bytes);
       // The server read the end of its WAL after it had sent the previous message. Everything that it had confirmed at
       // that time is before this end.
-      if (previous !== undefined && queue.received >= event.flushed) queue.prove(previous);
+      if (options.isCurrent && previous !== undefined && queue.received >= event.flushed)
+        queue.prove(previous);
       previous = event.sentAt;
       await queue.turn();
     }

@@ -74,6 +74,9 @@ export interface ArchiverState {
 const FIRST_PAUSE = 1;
 const LONGEST_PAUSE = 30;
 const LOCK_PAUSE = 3;
+/** How often, and with which pause in milliseconds, the lock of a connection that was just closed is tried. */
+const LOCK_TRIES = 50;
+const LOCK_PAUSE_MS = 100;
 
 /**
  * Archives the WAL of a Postgres cluster until the signal is aborted. Of all replicas, the one that holds the lock
@@ -186,6 +189,7 @@ class Session {
         writer,
         timeline: end.timeline,
         from: end.position,
+        until: head.listing.logs.at(-1)!.until,
         newest: head.newest,
       });
       return true;
@@ -193,7 +197,7 @@ class Session {
       if (!isLogRemoved(error)) throw error;
       this.close();
       this.#connection = await this.#connect();
-      if (!(await takeLock(this.#connection))) return false;
+      if (!(await waitForLock(this.#connection))) return false;
       return this.#begin(cluster, 'the server no longer has the WAL that follows the archive');
     }
   }
@@ -215,7 +219,8 @@ class Session {
     const after = writer.end.log;
     try {
       const written = await writeBase(other.streamBase(`idkit ${name}`), baseWriter);
-      base = { ...written, endedAt: await readClock(other), writer: baseWriter, after };
+      const history = await readHistory(other, written.timeline);
+      base = { ...written, endedAt: await readClock(other), writer: baseWriter, after, history };
     } finally {
       other.close();
     }
@@ -223,6 +228,7 @@ class Session {
       writer,
       timeline: base.timeline,
       from: walFileStart(base.start, walFileBytes),
+      until: base.endedAt,
       base,
     });
     return true;
@@ -236,6 +242,8 @@ class Session {
       writer: ChainWriter;
       timeline: number;
       from: Lsn;
+      /** Unix time in milliseconds up to which everything is shipped. */
+      until: number;
       /** A base that was just made. */
       base?: PendingBase;
       /** The newest complete base of a chain that is continued. */
@@ -244,20 +252,21 @@ class Session {
   ): Promise<void> {
     const { everySeconds, signal } = this.#options;
     const { writer } = start;
-    let { timeline, from, base } = start;
+    let { timeline, from, until, base } = start;
+    let current = cluster.timeline;
     let history: string | undefined;
     let connection = first;
-    const since = await readClock(connection);
     let later = start.newest && this.#laterBases(writer, cluster, start.newest);
     const ship = async (piece: LogPiece) => {
       const end = piece.start + BigInt(piece.bytes.length);
-      const at = piece.through === undefined ? since : Math.floor(piece.through / 1000);
+      // Without a proof, the piece may end before writes that were confirmed long ago.
+      if (piece.through !== undefined) until = Math.max(until, Math.floor(piece.through / 1000));
       const part = writer.sealLog({
         generation: piece.timeline,
         start: asNumber(piece.start),
         content: piece.bytes,
-        marks: piece.through === undefined ? [] : [{ at, position: asNumber(end) }],
-        until: at,
+        marks: piece.through === undefined ? [] : [{ at: until, position: asNumber(end) }],
+        until,
         detail: history === undefined ? {} : { history },
       });
       await writer.putLog(part);
@@ -280,6 +289,7 @@ class Session {
         slot: this.#slot,
         from,
         timeline,
+        isCurrent: timeline === current,
         everySeconds,
         ship,
         onProven: (through) => {
@@ -294,11 +304,9 @@ class Session {
       from = walFileStart(ended.at, cluster.walFileBytes);
       connection = await this.#connect();
       this.#connection = connection;
-      if (!(await takeLock(connection))) return;
-      const [row] = await connection.query(`TIMELINE_HISTORY ${timeline}`);
-      if (row?.[0] !== historyFileName(timeline))
-        throw new IdkitError('IDKIT_FAILED', `the server has no history of timeline ${timeline}`);
-      history = row[1] ?? '';
+      if (!(await waitForLock(connection))) return;
+      current = (await readCluster(connection)).timeline;
+      history = await readHistory(connection, timeline);
     }
   }
 
@@ -306,7 +314,10 @@ class Session {
     const { baseRule = USUAL_BASES } = this.#options;
     const connect = () => this.#connect();
     const onFault = (error: unknown) => this.#set({ baseFault: asFault(error) });
-    return new LaterBases({ chain, rule: baseRule, walFileBytes, connect, readClock, onFault }, start);
+    return new LaterBases(
+      { chain, rule: baseRule, walFileBytes, connect, readClock, readHistory, onFault },
+      start,
+    );
   }
 
   #connect(): Promise<Replication> {
@@ -323,6 +334,24 @@ class Session {
 async function takeLock(connection: Replication): Promise<boolean> {
   const [row] = await connection.query(`SELECT pg_try_advisory_lock(${ADVISORY.archive.join(', ')})`);
   return row?.[0] === 't';
+}
+
+/** Waits for the lock, because the server may not have noticed yet that the connection before is closed. */
+async function waitForLock(connection: Replication): Promise<boolean> {
+  for (let tries = 0; tries < LOCK_TRIES; tries++) {
+    if (await takeLock(connection)) return true;
+    await sleep(LOCK_PAUSE_MS);
+  }
+  return false;
+}
+
+/** Returns the history of a timeline. Without it, no server recovers to the timeline. The first one has none. */
+async function readHistory(connection: Replication, timeline: number): Promise<string | undefined> {
+  if (timeline === 1) return undefined;
+  const [row] = await connection.query(`TIMELINE_HISTORY ${timeline}`);
+  if (row?.[0] !== historyFileName(timeline))
+    throw new IdkitError('IDKIT_FAILED', `the server has no history of timeline ${timeline}`);
+  return row[1] ?? '';
 }
 
 /** Returns the server's time, rounded up to whole milliseconds. */

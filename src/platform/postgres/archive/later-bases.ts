@@ -19,6 +19,8 @@ export interface PendingBase extends WrittenBase {
   writer: BaseWriter;
   /** The end of the log before the WAL that the base needs. */
   after: LogEnd;
+  /** The history of its timeline. The first timeline has none. */
+  history: string | undefined;
 }
 
 /** The pause in milliseconds after a base backup that failed. */
@@ -32,11 +34,12 @@ export async function endBase({
   endedAt,
   timeline,
   archives,
+  history,
 }: PendingBase): Promise<void> {
   await writer.end(
     { generation: timeline, after },
     { at: endedAt, position: asNumber(end), generation: timeline },
-    { archives: renderArchives(archives) },
+    { archives: renderArchives(archives), ...(history === undefined ? {} : { history }) },
   );
 }
 
@@ -47,6 +50,7 @@ export interface LaterBasesOptions {
   walFileBytes: number;
   connect(): Promise<Replication>;
   readClock(connection: Replication): Promise<number>;
+  readHistory(connection: Replication, timeline: number): Promise<string | undefined>;
   /** Receives the failure of a base backup. The WAL is shipped regardless. */
   onFault(error: unknown): void;
 }
@@ -100,7 +104,7 @@ export class LaterBases {
   }
 
   async #make(): Promise<void> {
-    const { chain, connect, readClock, walFileBytes } = this.#options;
+    const { chain, connect, readClock, readHistory, walFileBytes } = this.#options;
     const ends = [...this.#ends];
     const connection = await connect();
     try {
@@ -109,7 +113,8 @@ export class LaterBases {
       const from = walFileStart(written.start, walFileBytes);
       const after = ends.findLast(({ position }) => position <= from)?.end;
       if (after === undefined) return;
-      this.#pending = { ...written, endedAt: await readClock(connection), writer, after };
+      const history = await readHistory(connection, written.timeline);
+      this.#pending = { ...written, endedAt: await readClock(connection), writer, after, history };
       this.#lastAt = performance.now();
       this.#logBytes = 0;
       this.#baseBytes = written.bytes;

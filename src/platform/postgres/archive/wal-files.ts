@@ -4,7 +4,6 @@ import {
   type BaseEnd,
   type ChainListing,
   damaged,
-  type LogEnd,
   type OpenedFile,
 } from '../../../archive/index.ts';
 import { historyFileName, walFileName } from '../../../pgtools/index.ts';
@@ -24,7 +23,7 @@ interface WalFile {
 export class WalFiles {
   readonly #reader: ArchiveReader;
   readonly #listing: ChainListing;
-  readonly #after: LogEnd;
+  readonly #base: BaseEnd;
   readonly #fileBytes: number;
   #pieces: AsyncGenerator<OpenedFile>;
   /** The file that the next piece continues. */
@@ -39,9 +38,9 @@ export class WalFiles {
   constructor(reader: ArchiveReader, listing: ChainListing, base: BaseEnd, fileBytes: number) {
     this.#reader = reader;
     this.#listing = listing;
-    this.#after = base.after;
+    this.#base = base;
     this.#fileBytes = fileBytes;
-    this.#pieces = reader.log(listing, this.#after);
+    this.#pieces = reader.log(listing, base.after);
   }
 
   /**
@@ -64,6 +63,8 @@ export class WalFiles {
   }
 
   async #history(name: string): Promise<string | undefined> {
+    const own = this.#base.detail['history'];
+    if (historyFileName(this.#base.generation) === name && typeof own === 'string') return own;
     const first = this.#listing.logs.find(
       ({ generation }, at, all) =>
         historyFileName(generation) === name && all[at - 1]?.generation !== generation,
@@ -89,7 +90,7 @@ export class WalFiles {
 
   async #restart(): Promise<void> {
     await this.#pieces.return(undefined);
-    this.#pieces = this.#reader.log(this.#listing, this.#after);
+    this.#pieces = this.#reader.log(this.#listing, this.#base.after);
     this.#open = undefined;
     this.#position = undefined;
     this.#complete = [];

@@ -42,8 +42,8 @@ export interface RunningArchiver {
   state(): ArchiverState;
   /** All causes of new chains so far. */
   broken(): readonly string[];
-  /** Waits until every write that was confirmed before the call is in the archive. */
-  caughtUp(): Promise<void>;
+  /** Waits until every write that a server, by default the first, confirmed before the call is in the archive. */
+  caughtUp(newest?: PostgresServer): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -78,8 +78,8 @@ export function startArchiver(
     state,
     stop,
     broken: () => [...new Set(states.flatMap(({ broken }) => (broken === undefined ? [] : [broken])))],
-    async caughtUp() {
-      const now = await serverTime(server);
+    async caughtUp(newest = server) {
+      const now = await serverTime(newest);
       await waitUntil(
         'the archive contains every confirmed write',
         () => state().doing === 'shipping' && (state().through ?? 0) >= now,
