@@ -61,7 +61,7 @@ export {
   type SqliteDefinition,
 } from './dump/sqlite/known.ts';
 export { isInsideTrigger } from './dump/statement.ts';
-export { ARCHIVE_METRICS, type ArchiveMetric, type ArchiveStanding } from './figures/archive-metrics.ts';
+export { ARCHIVE_METRICS, type ArchiveMetric, type ArchivePosition } from './figures/archive-metrics.ts';
 export { findJobRecord, type JobRecord, type JobRun, putJobRecord } from './figures/job-records.ts';
 export {
   findLastRun,

@@ -111,12 +111,12 @@ function findArchiveSource(
 ): ArchiveSource | undefined {
   if (backup.archive === null || isForeignArchive(backup.archive)) return undefined;
   return async () => {
-    const { archiveStanding, readArchiveState } = await import('../archive/index.ts');
+    const { archivePosition, readArchiveState } = await import('../archive/index.ts');
     const state = await readArchiveState(archiveFile(dir));
     const ended = keeper?.figures.fault !== undefined;
     // Nothing is shipped any more, so everything after the newest moment waits.
     const behind = ended && state?.newest !== undefined ? { behindSince: state.newest } : {};
-    return archiveStanding(state && { ...behind, ...state }, systemClock.now());
+    return archivePosition(state && { ...behind, ...state }, systemClock.now());
   };
 }
 

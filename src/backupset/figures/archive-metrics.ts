@@ -1,7 +1,7 @@
 import type { RootMetric } from './root-metrics.ts';
 
 /** What the metrics show of a platform's archive. */
-export interface ArchiveStanding {
+export interface ArchivePosition {
   /** The newest moment that can be restored, in milliseconds since 1970. Absent if there is none. */
   newest?: number;
   /** For how many seconds the oldest transaction outside the archive has been waiting. Absent before the first base. */
@@ -12,7 +12,7 @@ export interface ArchiveStanding {
 
 /** A gauge with the values of an archive. */
 export interface ArchiveMetric extends Pick<RootMetric, 'name' | 'help'> {
-  values(standing: ArchiveStanding): ReturnType<RootMetric['values']>;
+  values(position: ArchivePosition): ReturnType<RootMetric['values']>;
 }
 
 const one = (value: number | undefined) => (value === undefined ? [] : [{ labels: {}, value }]);

@@ -1,4 +1,4 @@
-import { archiveStanding } from '../../archive/index.ts';
+import { archivePosition } from '../../archive/index.ts';
 import { isForeignArchive, type Settings } from '../../config/index.ts';
 import { readArchive } from '../archive.ts';
 import { finding, type Judgement } from './judge.ts';
@@ -25,7 +25,7 @@ export async function findArchive(
     };
   }
   const time = (at: number) => new Date(at).toISOString();
-  const { lagSeconds = 0 } = archiveStanding(state, now);
+  const { lagSeconds = 0 } = archivePosition(state, now);
   const judgements: Judgement[] = [];
   if (lagSeconds > Math.max(NORMAL_LAG, 10 * settings.backup.archiveSeconds))
     judgements.push(

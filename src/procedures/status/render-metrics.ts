@@ -1,4 +1,4 @@
-import { archiveStanding } from '../../archive/index.ts';
+import { archivePosition } from '../../archive/index.ts';
 import {
   ARCHIVE_METRICS,
   listRootMetrics,
@@ -131,8 +131,8 @@ export async function renderStatusMetrics(
 async function readArchiveMetrics(settings: Settings, now: number) {
   const { archive } = settings.backup;
   if (archive === null || settings.service === 'keycloak' || isForeignArchive(archive)) return [];
-  const standing = archiveStanding(await readArchive(settings), now);
-  return ARCHIVE_METRICS.map(({ name, help, values }) => ({ name, help, values: values(standing) }));
+  const position = archivePosition(await readArchive(settings), now);
+  return ARCHIVE_METRICS.map(({ name, help, values }) => ({ name, help, values: values(position) }));
 }
 
 function renderLabels(labels: Readonly<Record<string, string>>): string {

@@ -6,7 +6,7 @@ import type { ArchiveState } from './local-state.ts';
  *
  * @param now Unix time in milliseconds
  */
-export function archiveStanding(
+export function archivePosition(
   state: ArchiveState | undefined,
   now: number,
 ): { newest?: number; lagSeconds?: number; gaps: number } {
