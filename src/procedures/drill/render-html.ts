@@ -84,7 +84,7 @@ function sourceFacts({
 }: DrillResult): readonly (readonly [string, string | undefined])[] {
   return [
     ['Set', source.set],
-    ['Moment of the archive', source.moment],
+    ['Restored moment', source.moment],
     ['Last transaction', source.restoredTo],
     ['Made at', source.madeAt],
     ['By', source.idkitVersion === undefined ? undefined : `idkit ${source.idkitVersion}`],
