@@ -35,4 +35,4 @@ export {
   type RestorableRange,
   restorableRanges,
 } from './recovery-plan.ts';
-export { applyRetention, type ChainStep, planRetention } from './retention.ts';
+export { applyRetention, type ChainStep, forgetBase, forgetChain, planRetention } from './retention.ts';

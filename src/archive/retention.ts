@@ -1,6 +1,6 @@
 import type { Target } from '../target/index.ts';
 import { readBaseName } from './format/names.ts';
-import type { ArchiveReader, ChainListing } from './read-chain.ts';
+import { type ArchiveReader, type ChainListing, listChains } from './read-chain.ts';
 
 /** What retention does with a chain, and why. */
 export interface ChainStep {
@@ -30,6 +30,7 @@ export async function planRetention(
   const limit = new Date(since).toISOString();
   const steps: ChainStep[] = [];
   let isNeeded = true;
+  let isComplete = false;
   for (const listing of listings.toReversed()) {
     const chain = listing.name;
     if (!isNeeded) {
@@ -37,11 +38,17 @@ export async function planRetention(
       steps.push({ chain, action: 'delete', reason, files: filesOf(listing) });
       continue;
     }
-    const { header } = await reader.chain(listing);
+    await reader.chain(listing);
     const bases = await reader.bases(listing);
+    if (bases.length === 0 && isComplete) {
+      const reason = 'its first base was never complete, and a newer chain has one';
+      steps.push({ chain, action: 'delete', reason, files: filesOf(listing) });
+      continue;
+    }
+    isComplete ||= bases.length > 0;
     const base = bases.findLast(({ first }) => first.at <= since);
     isNeeded = base === undefined;
-    const files = base && header.detail['kind'] === 'sqlite' ? filesBefore(listing, base) : [];
+    const files = base === undefined ? [] : filesBefore(listing, base);
     const reason =
       base === undefined
         ? `it has no base from before ${limit}`
@@ -71,6 +78,24 @@ export async function applyRetention(
       deleted++;
     }
   return { deleted, isDone: true };
+}
+
+/** Deletes a chain whose first base was not completed. */
+export async function forgetChain(target: Target, chain: string, signal: AbortSignal): Promise<void> {
+  const listing = (await listChains(target)).find(({ name }) => name === chain);
+  for (const name of listing === undefined ? [] : filesOf(listing)) await target.remove(name, signal);
+}
+
+/** Deletes the parts of a base that was not completed. */
+export async function forgetBase(
+  target: Target,
+  chain: string,
+  base: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const listing = (await listChains(target)).find(({ name }) => name === chain);
+  const names = [...(listing?.files.keys() ?? [])].filter((name) => readBaseName(name)?.base === base);
+  for (const name of names) await target.remove(`${chain}/${name}`, signal);
 }
 
 /** The ends of the bases go first, so that no base counts without its log. What is left is always a shorter chain. */

@@ -18,8 +18,10 @@ await runArchiver({
   password: new Secret(password),
   target: await openTarget(location),
   keys: deriveArchiveKeys(new Secret(masterKey)),
-  everySeconds: 0.2,
+  // The default of backup.archiveSeconds.
+  everySeconds: 1,
   spoolBytes: 1024 ** 3,
+  keepMilliseconds: 7 * 86_400_000,
   clock: systemClock,
   random: systemRandom,
   onState: ({ fault, ...state }) =>

@@ -14,7 +14,7 @@ import { waitUntil } from '../wait-until.ts';
 
 const skip = missingPostgres() ?? false;
 /** The number of kills. Each one takes about 15 seconds. */
-const KILLS = Number(process.env['IDKIT_TEST_KILLS'] ?? 2);
+const KILLS = Number(process.env['IDKIT_TEST_KILLS'] ?? 3);
 /** The number of random moments that are restored after each kill, in addition to the newest one. */
 const MOMENTS = Number(process.env['IDKIT_TEST_MOMENTS'] ?? 1);
 
@@ -123,9 +123,17 @@ test('after each kill of the archiver or the server, every confirmed write up to
   const from = await serverTime(server);
   for (let kill = 0; kill < KILLS; kill++) {
     await sleep(Math.random() * 1500);
-    if (kill % 4 === 3) {
+    const victim = ['archiver', 'sender', 'server'][kill % 3];
+    if (victim === 'server') {
       await server.stop('immediate');
       await server.start();
+    } else if (victim === 'sender') {
+      const [sender] = await runSql(
+        server,
+        "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender' LIMIT 1",
+      );
+      // After the kill of one of its processes, the server ends all of them and recovers.
+      if (sender !== undefined) process.kill(Number(sender['pid']), 'SIGKILL');
     } else {
       await program.kill();
       // What the archive would lose if the machine of the database were lost now as well.
@@ -133,7 +141,7 @@ test('after each kill of the archiver or the server, every confirmed write up to
       windows.push((await serverTime(server)) - newest!.last);
       program = startProgram(t, server, archive);
     }
-    const until = await serverTime(server);
+    const until = await waitUntil('the server answers', () => serverTime(server).catch(() => undefined));
     await waitUntil(
       'the archive contains every confirmed write',
       () => program.state().doing === 'shipping' && (program.state().through ?? 0) >= until,

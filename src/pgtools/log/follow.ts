@@ -27,6 +27,8 @@ export interface FollowOptions {
   isCurrent: boolean;
   /** A piece is shipped after at most this many seconds. */
   everySeconds: number;
+  /** If the server has more bytes of WAL than this that are not shipped, the stream ends with `TooFarBehind`. */
+  mostBehind: number;
   /** Stores a piece durably. Pieces are shipped one after the other and have no gaps. */
   ship(piece: LogPiece): Promise<void>;
   /**
@@ -34,6 +36,18 @@ export interface FollowOptions {
    */
   onProven?(through: number): void;
   signal: AbortSignal;
+}
+
+/** The server keeps more WAL for the archive than it may. */
+export class TooFarBehind extends IdkitError {
+  /** @param bytes how much WAL is not shipped; @param most how much may be */
+  constructor(bytes: bigint, most: number) {
+    super(
+      'IDKIT_FAILED',
+      `the archive was ${bytes} bytes of WAL behind the server, more than the limit of ${most}`,
+      { hints: ['raise backup.archiveSpoolBytes if the disk of the database server has room'] },
+    );
+  }
 }
 
 /** Why `followLog` returned. */
@@ -65,7 +79,7 @@ const SHORTEST_BEAT_MS = 100;
  * Streams the WAL of a server and ships it in pieces until `signal` is aborted or the timeline ends. The server is
  * allowed to remove its WAL only after it was shipped.
  *
- * @throws what `ship` throws; ServerError; IDKIT_UNREACHABLE
+ * @throws what `ship` throws; TooFarBehind; ServerError; IDKIT_UNREACHABLE
  */
 export async function followLog(connection: Replication, options: FollowOptions): Promise<FollowEnd> {
   const { slot, timeline, everySeconds, signal } = options;
@@ -90,6 +104,8 @@ export async function followLog(connection: Replication, options: FollowOptions)
       if (options.isCurrent && previous !== undefined && queue.received >= event.flushed)
         queue.prove(previous);
       previous = event.sentAt;
+      const behind = event.flushed - queue.shipped;
+      if (behind > options.mostBehind) throw new TooFarBehind(behind, options.mostBehind);
       await queue.turn();
     }
     return 'stopped';
@@ -119,6 +135,8 @@ class Pieces {
   #cutThrough: number | undefined;
   /** The time that the last piece records, or else the first one that was proven. */
   #recorded: number | undefined;
+  /** True if the last piece has WAL. What it contains was received after the time that it records. */
+  #unproven = false;
   #cutAt = performance.now();
   #shipping: Promise<void> | undefined;
   #fault: { error: unknown } | undefined;
@@ -155,7 +173,9 @@ class Pieces {
     if (this.#bytes >= PIECE_BYTES || (isDue && this.#bytes > 0)) this.#cut();
     this.#recorded ??= this.#through;
     const idle = (this.#through ?? 0) - (this.#recorded ?? 0);
-    if (this.#bytes === 0 && idle >= LONGEST_IDLE_US) this.#cut();
+    // After the last WAL, an empty piece records soon that its writes are complete.
+    const isUnproven = this.#unproven && isDue && idle > 0;
+    if (this.#bytes === 0 && (isUnproven || idle >= LONGEST_IDLE_US)) this.#cut();
     while (this.#bytes >= HELD_BYTES) {
       await this.#shipping;
       this.#check();
@@ -202,6 +222,7 @@ class Pieces {
     this.#parts = rest.length === 0 ? [] : [rest];
     this.#bytes = rest.length;
     this.#cutAt = performance.now();
+    this.#unproven = bytes.length > 0;
     this.#shipping = this.#options
       .ship(piece)
       .then(

@@ -1,6 +1,6 @@
 // The write-ahead log of a Postgres cluster: streaming it, base backups, and the recovery to a point in time. Must not
 // know: where the log is archived. Start at replication.ts, then recover.ts.
-export { type FollowEnd, type FollowOptions, followLog, type LogPiece } from './follow.ts';
+export { type FollowEnd, type FollowOptions, followLog, type LogPiece, TooFarBehind } from './follow.ts';
 export type { SupplyFile } from './log-supply.ts';
 export { historyFileName, type Lsn, parseLsn, showLsn, walFileName, walFileStart } from './lsn.ts';
 export { ServerError } from './messages.ts';

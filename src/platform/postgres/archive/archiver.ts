@@ -1,20 +1,23 @@
-import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ArchiveGap,
   type ArchiveKeys,
+  ArchiveReader,
+  applyRetention,
   type ChainEnd,
   ChainWriter,
   chainName,
+  forgetBase,
+  forgetChain,
+  listChains,
+  planRetention,
 } from '../../../archive/index.ts';
 import type { PostgresAddress } from '../../../config/index.ts';
 import { type Clock, IdkitError, type Random, type Secret } from '../../../core/index.ts';
 import {
   type ClusterFacts,
-  dropSlot,
   explainRefusal,
   followLog,
-  historyFileName,
   isLogRemoved,
   type LogPiece,
   type Lsn,
@@ -22,11 +25,13 @@ import {
   readCluster,
   readSlot,
   replaceSlot,
+  TooFarBehind,
   walFileStart,
 } from '../../../pgtools/index.ts';
-import { ADVISORY } from '../../../postgres/index.ts';
 import type { Target } from '../../../target/index.ts';
 import { writeBase } from './base.ts';
+import { boundSlot, CONNECTION_NAME, slotName } from './bound-slot.ts';
+import { readClock, readHistory, takeLock, waitForLock } from './cluster-queries.ts';
 import { asNumber } from './facts.ts';
 import { findHead, type StartOfLog } from './head.ts';
 import { type BaseRule, endBase, LaterBases, type PendingBase, USUAL_BASES } from './later-bases.ts';
@@ -41,6 +46,8 @@ export interface ArchiverOptions {
   everySeconds: number;
   /** If the server keeps more bytes of WAL than this for the archive, the chain ends and a new one begins. */
   spoolBytes: number;
+  /** How long each moment is kept, in milliseconds. */
+  keepMilliseconds: number;
   /** When a chain gets its next base. Default: after a day, or after much WAL. */
   baseRule?: BaseRule;
   clock: Clock;
@@ -68,15 +75,17 @@ export interface ArchiverState {
   gap?: ArchiveGap;
   /** Why the last of the later base backups failed. */
   baseFault?: IdkitError;
+  /** Why superfluous files could not be deleted. */
+  retentionFault?: IdkitError;
 }
 
 /** Pauses in seconds between two tries after a failure, and for the lock. */
 const FIRST_PAUSE = 1;
 const LONGEST_PAUSE = 30;
 const LOCK_PAUSE = 3;
-/** How often, and with which pause in milliseconds, the lock of a connection that was just closed is tried. */
-const LOCK_TRIES = 50;
-const LOCK_PAUSE_MS = 100;
+/** Time limits in milliseconds for storing a piece, and for removing a base that was not completed. */
+const SHIP_LIMIT_MS = 600_000;
+const DISCARD_LIMIT_MS = 60_000;
 
 /**
  * Archives the WAL of a Postgres cluster until the signal is aborted. Of all replicas, the one that holds the lock
@@ -98,43 +107,16 @@ export async function runArchiver(options: ArchiverOptions): Promise<void> {
       if (session.shipped) pause = FIRST_PAUSE;
       next = pause;
       pause = Math.min(pause * 2, LONGEST_PAUSE);
+      // The connection holds the lock that dropping the slot needs.
+      await session.end();
       await boundSlot(options).catch(() => undefined);
     } finally {
-      session.close();
+      await session.end();
     }
     await sleep(next * 1000, undefined, { signal }).catch(() => undefined);
   }
   onState({ doing: 'stopped' });
 }
-
-/** Returns the name of the replication slot. Each database of a cluster has its own archive. */
-export function slotName(database: string): string {
-  const plain = database.toLowerCase().replaceAll(/[^a-z0-9_]/g, '_');
-  return `idkit_archive_${plain}`.slice(0, 63);
-}
-
-/**
- * Drops the slot if the server keeps more WAL for it than the limit. Otherwise a target that is unreachable for long
- * would fill the server's disk.
- *
- * @returns whether the slot was dropped
- */
-export async function boundSlot(options: ArchiverOptions): Promise<boolean> {
-  const { address, password, spoolBytes } = options;
-  const connection = await Replication.open({ address, password, applicationName: NAME });
-  try {
-    if (!(await takeLock(connection))) return false;
-    const name = slotName(address.database);
-    const slot = await readSlot(connection, name);
-    if (slot === undefined || slot.keptBytes <= spoolBytes) return false;
-    await dropSlot(connection, name);
-    return true;
-  } finally {
-    connection.close();
-  }
-}
-
-const NAME = `idkit archive ${hostname()} ${process.pid}`.slice(0, 63);
 
 /** One connection of an archiver, from its start to its first failure. */
 class Session {
@@ -146,14 +128,27 @@ class Session {
   #connection: Replication | undefined;
   /** The last moment of the chain before, in Unix milliseconds. */
   #last: number | undefined;
+  /** The chain that this session began and whose base is not complete. */
+  #incomplete: string | undefined;
+  #retention: Promise<void> | undefined;
+  readonly #ending = new AbortController();
 
   constructor(options: ArchiverOptions) {
     this.#options = options;
     this.#slot = slotName(options.address.database);
   }
 
-  close(): void {
+  /** Ends the session, and removes what nothing can be restored from. Idempotent. */
+  async end(): Promise<void> {
     this.#connection?.close();
+    this.#ending.abort();
+    await this.#retention;
+    const chain = this.#incomplete;
+    this.#incomplete = undefined;
+    if (chain === undefined) return;
+    await forgetChain(this.#options.target, chain, AbortSignal.timeout(DISCARD_LIMIT_MS)).catch(
+      () => undefined,
+    );
   }
 
   /** @returns false if another replica archives */
@@ -194,11 +189,15 @@ class Session {
       });
       return true;
     } catch (error) {
-      if (!isLogRemoved(error)) throw error;
-      this.close();
+      const isBehind = error instanceof TooFarBehind;
+      if (!isBehind && !isLogRemoved(error)) throw error;
+      this.#connection.close();
       this.#connection = await this.#connect();
       if (!(await waitForLock(this.#connection))) return false;
-      return this.#begin(cluster, 'the server no longer has the WAL that follows the archive');
+      return this.#begin(
+        cluster,
+        isBehind ? error.message : 'the server no longer has the WAL that follows the archive',
+      );
     }
   }
 
@@ -212,6 +211,7 @@ class Session {
     this.#set({ doing: 'base', chain: name, broken: reason, ...gap });
     const { systemIdentifier, major, walFileBytes, timeline } = cluster;
     const facts = { kind: 'postgres', systemIdentifier, major, walFileBytes, timeline, reason };
+    this.#incomplete = name;
     const writer = await ChainWriter.begin(target, keys, name, facts);
     const other = await this.#connect();
     let base: PendingBase;
@@ -250,7 +250,7 @@ class Session {
       newest?: StartOfLog;
     },
   ): Promise<void> {
-    const { everySeconds, signal } = this.#options;
+    const { everySeconds, spoolBytes, signal } = this.#options;
     const { writer } = start;
     let { timeline, from, until, base } = start;
     let current = cluster.timeline;
@@ -269,13 +269,15 @@ class Session {
         until,
         detail: history === undefined ? {} : { history },
       });
-      await writer.putLog(part);
+      await writer.putLog(part, AbortSignal.timeout(SHIP_LIMIT_MS));
       this.state = { ...this.state, end: writer.end };
       history = undefined;
       this.shipped = true;
       if (base === undefined) return later?.shipped(end, piece.bytes.length);
       if (end < base.end) return;
       await endBase(base);
+      this.#incomplete = undefined;
+      this.#retain();
       const { gap } = this.state;
       this.#set({
         baseAt: base.endedAt,
@@ -291,6 +293,7 @@ class Session {
         timeline,
         isCurrent: timeline === current,
         everySeconds,
+        mostBehind: spoolBytes,
         ship,
         onProven: (through) => {
           if (base === undefined) this.#set({ doing: 'shipping', through: Math.floor(through / 1000) });
@@ -312,52 +315,52 @@ class Session {
 
   #laterBases(chain: ChainWriter, { walFileBytes }: ClusterFacts, start: StartOfLog): LaterBases {
     const { baseRule = USUAL_BASES } = this.#options;
-    const connect = () => this.#connect();
+    const { target } = this.#options;
     const onFault = (error: unknown) => this.#set({ baseFault: asFault(error) });
     return new LaterBases(
-      { chain, rule: baseRule, walFileBytes, connect, readClock, readHistory, onFault },
+      {
+        chain,
+        rule: baseRule,
+        walFileBytes,
+        connect: () => this.#connect(),
+        onEnd: () => this.#retain(),
+        async onFault(error, base) {
+          onFault(error);
+          const limit = AbortSignal.timeout(DISCARD_LIMIT_MS);
+          await forgetBase(target, chain.end.chain, base, limit).catch(() => undefined);
+        },
+      },
       start,
     );
   }
 
+  /** Deletes what no moment to keep needs, while the WAL is being shipped. */
+  #retain(): void {
+    const { target, keys, clock, keepMilliseconds } = this.#options;
+    const { signal } = this.#ending;
+    const retain = async () => {
+      const since = clock.now() - keepMilliseconds;
+      const steps = await planRetention(new ArchiveReader(target, keys), await listChains(target), since);
+      await applyRetention(target, steps, { signal });
+    };
+    this.#retention ??= retain()
+      .catch((error: unknown) => {
+        if (!signal.aborted) this.#set({ retentionFault: asFault(error) });
+      })
+      .finally(() => {
+        this.#retention = undefined;
+      });
+  }
+
   #connect(): Promise<Replication> {
     const { address, password } = this.#options;
-    return Replication.open({ address, password, applicationName: NAME });
+    return Replication.open({ address, password, applicationName: CONNECTION_NAME });
   }
 
   #set(change: Partial<ArchiverState>): void {
     this.state = { ...this.state, ...change };
     this.#options.onState(this.state);
   }
-}
-
-async function takeLock(connection: Replication): Promise<boolean> {
-  const [row] = await connection.query(`SELECT pg_try_advisory_lock(${ADVISORY.archive.join(', ')})`);
-  return row?.[0] === 't';
-}
-
-/** Waits for the lock, because the server may not have noticed yet that the connection before is closed. */
-async function waitForLock(connection: Replication): Promise<boolean> {
-  for (let tries = 0; tries < LOCK_TRIES; tries++) {
-    if (await takeLock(connection)) return true;
-    await sleep(LOCK_PAUSE_MS);
-  }
-  return false;
-}
-
-/** Returns the history of a timeline. Without it, no server recovers to the timeline. The first one has none. */
-async function readHistory(connection: Replication, timeline: number): Promise<string | undefined> {
-  if (timeline === 1) return undefined;
-  const [row] = await connection.query(`TIMELINE_HISTORY ${timeline}`);
-  if (row?.[0] !== historyFileName(timeline))
-    throw new IdkitError('IDKIT_FAILED', `the server has no history of timeline ${timeline}`);
-  return row[1] ?? '';
-}
-
-/** Returns the server's time, rounded up to whole milliseconds. */
-async function readClock(connection: Replication): Promise<number> {
-  const [row] = await connection.query('SELECT ceil(extract(epoch FROM clock_timestamp()) * 1000)');
-  return Number(row?.[0]);
 }
 
 function asFault(error: unknown): IdkitError {

@@ -1,6 +1,8 @@
 import type { BaseWriter, ChainWriter, LogEnd } from '../../../archive/index.ts';
+import { IdkitError } from '../../../core/index.ts';
 import { type Lsn, type Replication, walFileStart } from '../../../pgtools/index.ts';
 import { type WrittenBase, writeBase } from './base.ts';
+import { readClock, readHistory } from './cluster-queries.ts';
 import { asNumber, renderArchives } from './facts.ts';
 
 /** When a chain gets its next base, so that a restore replays a bounded amount of WAL. */
@@ -49,10 +51,10 @@ export interface LaterBasesOptions {
   rule: BaseRule;
   walFileBytes: number;
   connect(): Promise<Replication>;
-  readClock(connection: Replication): Promise<number>;
-  readHistory(connection: Replication, timeline: number): Promise<string | undefined>;
-  /** Receives the failure of a base backup. The WAL is shipped regardless. */
-  onFault(error: unknown): void;
+  /** Is called when a base is complete. */
+  onEnd(): void;
+  /** Receives the failure of a base backup, and the number of the base. The WAL is shipped regardless. */
+  onFault(error: unknown, base: number): Promise<void>;
 }
 
 /** Makes the later bases of a chain while its WAL is being shipped. */
@@ -82,6 +84,7 @@ export class LaterBases {
       const base = this.#pending;
       this.#pending = undefined;
       await endBase(base);
+      this.#options.onEnd();
     }
     const { rule } = this.#options;
     const isDue =
@@ -89,9 +92,9 @@ export class LaterBases {
       this.#logBytes >= Math.max(rule.logBytes, 4 * this.#baseBytes);
     if (!isDue || this.#running !== undefined || this.#pending !== undefined) return;
     this.#running = this.#make()
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         this.#lastAt = performance.now() - rule.milliseconds + Math.min(PAUSE_MS, rule.milliseconds);
-        this.#options.onFault(error);
+        await this.#options.onFault(error, this.#options.chain.end.base);
       })
       .finally(() => {
         this.#running = undefined;
@@ -104,15 +107,16 @@ export class LaterBases {
   }
 
   async #make(): Promise<void> {
-    const { chain, connect, readClock, readHistory, walFileBytes } = this.#options;
+    const { chain, connect, walFileBytes } = this.#options;
     const ends = [...this.#ends];
+    const writer = chain.beginBase();
     const connection = await connect();
     try {
-      const writer = chain.beginBase();
       const written = await writeBase(connection.streamBase('idkit'), writer);
       const from = walFileStart(written.start, walFileBytes);
       const after = ends.findLast(({ position }) => position <= from)?.end;
-      if (after === undefined) return;
+      if (after === undefined)
+        throw new IdkitError('IDKIT_BUG', 'the chain forgot the place of a base in its log');
       const history = await readHistory(connection, written.timeline);
       this.#pending = { ...written, endedAt: await readClock(connection), writer, after, history };
       this.#lastAt = performance.now();

@@ -35,6 +35,7 @@ export async function startPostgresArchive(
     keys: deriveArchiveKeys(checkMasterKey(settings.masterKey)),
     everySeconds: backup.archiveSeconds,
     spoolBytes: backup.archiveSpoolBytes,
+    keepMilliseconds: backup.keepDays * 86_400_000,
     clock: systemClock,
     random: systemRandom,
     onState(state) {

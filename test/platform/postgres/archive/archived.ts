@@ -62,6 +62,7 @@ export function startArchiver(
     ...archive,
     everySeconds: 0.2,
     spoolBytes: 1024 ** 3,
+    keepMilliseconds: 7 * 86_400_000,
     clock: systemClock,
     random: systemRandom,
     onState: (state) => states.push(state),
@@ -96,6 +97,14 @@ export async function serverTime(server: PostgresServer): Promise<number> {
     'SELECT ceil(extract(epoch FROM clock_timestamp()) * 1000)::text AS now',
   );
   return Number(row!['now']);
+}
+
+/** Waits until the files of the archive alone show that a moment can be restored. */
+export async function waitUntilProven({ target, keys }: Archive, time: number): Promise<void> {
+  await waitUntil('the archive proves the moment', async () => {
+    const last = (await findChains(target, keys)).at(-1)?.last;
+    return last !== undefined && last >= time;
+  });
 }
 
 /** Writes a number, and returns the server's time after the answer in milliseconds. */

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { listChains } from '../../../../src/archive/index.ts';
+import { parsePostgresUrl } from '../../../../src/config/index.ts';
+import { Secret } from '../../../../src/core/index.ts';
 import { findChains } from '../../../../src/platform/postgres/archive/moments.ts';
 import { runSql } from '../../../store/databases.ts';
 import { missingPostgres, startPostgres } from '../../../store/postgres-server.ts';
 import { waitUntil } from '../../../wait-until.ts';
-import { makeArchive, numbersAt, startArchiver, write } from './archived.ts';
+import { makeArchive, numbersAt, startArchiver, waitUntilProven, write } from './archived.ts';
 
 const skip = missingPostgres() ?? false;
 
@@ -85,13 +89,95 @@ test('a chain ends with a slot that was dropped, and the seconds of the gap are 
   await assert.rejects(numbersAt(t, archive, lost), { code: 'IDKIT_DAMAGED' });
 });
 
-test('a role without REPLICATION and a server with wal_level minimal are reported with what to do', {
+test('while the target fails, the slot is dropped beyond its limit, and a new chain begins later', {
   skip,
 }, async (t) => {
+  const server = await startPostgres(t);
+  await runSql(server, 'CREATE TABLE written (n int)');
+  const archive = await makeArchive(t);
+  const spoolBytes = 24 * 1024 * 1024;
+  const archiver = startArchiver(t, server, archive, { spoolBytes });
+  await archiver.caughtUp();
+  const early = await write(server, 1);
+  await waitUntilProven(archive, early);
+  const slots = () => runSql(server, 'SELECT slot_name, restart_lsn FROM pg_replication_slots');
+  assert.equal((await slots()).length, 1);
+  // A file in the place of the directory makes each write to the target fail.
+  await rename(archive.location, `${archive.location}.away`);
+  await writeFile(archive.location, '');
+  await write(server, 2);
+  for (let file = 0; file < 4; file++) await runSql(server, 'SELECT pg_switch_wal(); CHECKPOINT');
+  await waitUntil('the slot is dropped', async () => (await slots()).length === 0, {
+    seen: () => archiver.state(),
+  });
+  await runSql(server, 'CHECKPOINT');
+  await rm(archive.location);
+  await rename(`${archive.location}.away`, archive.location);
+  await waitUntil('a chain begins', () => archiver.broken().length > 1, { seen: () => archiver.state() });
+  await archiver.caughtUp();
+  await archiver.stop();
+  assert.match(archiver.broken().at(-1)!, /no longer has the WAL|more than the limit of/);
+  assert.deepEqual(await numbersAt(t, archive, early), [1]);
+  assert.deepEqual(await numbersAt(t, archive), [1, 2]);
+});
+
+test('a base that is not completed is removed from the target, and does not end the archive', {
+  skip,
+}, async (t) => {
+  const server = await startPostgres(t);
+  await runSql(server, 'CREATE TABLE written AS SELECT n FROM generate_series(1, 1000) n');
+  // So much incompressible data that the base has several parts.
+  await runSql(
+    server,
+    'CREATE TABLE filling AS SELECT sha512(n::text::bytea) AS noise FROM generate_series(1, 600000) n',
+  );
+  const archive = await makeArchive(t);
+  const files = async () => (await listChains(archive.target)).map((chain) => [...chain.files.keys()]);
+  const archiver = startArchiver(t, server, archive);
+  await waitUntil('the base has a part', async () =>
+    (await files()).flat().includes('base-00000001-00000001'),
+  );
+  await runSql(
+    server,
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'walsender'",
+  );
+  await archiver.caughtUp();
+  await archiver.stop();
+  assert.equal((await files()).length, 1, 'only the chain that is complete is left');
+  assert.equal((await numbersAt(t, archive)).length, 1000);
+});
+
+test('a role without REPLICATION is reported with the SQL that grants it', { skip }, async (t) => {
+  const server = await startPostgres(t);
+  await runSql(server, "CREATE ROLE service LOGIN PASSWORD 'Service-Test-1'");
+  const archive = await makeArchive(t);
+  const archiver = startArchiver(t, server, archive, {
+    address: parsePostgresUrl(`postgres://service@127.0.0.1:${server.port}/postgres`),
+    password: new Secret('Service-Test-1'),
+  });
+  const fault = await waitUntil('the archiver fails', () => archiver.state().fault);
+  assert.equal(fault.code, 'IDKIT_CREDENTIALS');
+  assert.match(fault.hints.join(' '), /ALTER ROLE "service" REPLICATION/);
+  await archiver.stop();
+  // The hint is literally what is needed.
+  await runSql(server, 'ALTER ROLE "service" REPLICATION');
+  await runSql(server, 'CREATE TABLE written (n int)');
+  const next = startArchiver(t, server, archive, {
+    address: parsePostgresUrl(`postgres://service@127.0.0.1:${server.port}/postgres`),
+    password: new Secret('Service-Test-1'),
+  });
+  await write(server, 1);
+  await next.caughtUp();
+  await next.stop();
+  assert.deepEqual(await numbersAt(t, archive), [1]);
+});
+
+test('a server with wal_level minimal is reported with what to do', { skip }, async (t) => {
   const server = await startPostgres(t, { settings: { wal_level: 'minimal', max_wal_senders: '0' } });
   const archive = await makeArchive(t);
   const archiver = startArchiver(t, server, archive);
   const fault = await waitUntil('the archiver fails', () => archiver.state().fault);
+  assert.equal(fault.code, 'IDKIT_SETTING');
   assert.match(`${fault.message} ${fault.hints.join(' ')}`, /max_wal_senders|wal_level/);
   await archiver.stop();
 });

@@ -5,7 +5,7 @@ import { findChains } from '../../../../src/platform/postgres/archive/moments.ts
 import { runSql } from '../../../store/databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../../../store/postgres-server.ts';
 import { waitUntil } from '../../../wait-until.ts';
-import { makeArchive, numbersAt, startArchiver, write } from './archived.ts';
+import { makeArchive, numbersAt, startArchiver, waitUntilProven, write } from './archived.ts';
 
 const skip = missingPostgres() ?? false;
 
@@ -73,12 +73,7 @@ test('if the promoted standby lacks WAL that is archived, a new chain begins, an
   });
   await standby.stop('fast');
   const lost = await write(primary, 1);
-  let written = 1;
-  await waitUntil('the archive proves the moment', async () => {
-    await write(primary, ++written);
-    const [chain] = await findChains(archive.target, archive.keys);
-    return chain!.last >= lost;
-  });
+  await waitUntilProven(archive, lost);
   await primary.stop('immediate');
   await standby.start();
   await promote(standby);

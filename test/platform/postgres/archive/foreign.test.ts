@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import { makeDirectory } from '../../../procedures/platform.ts';
 import { runSql } from '../../../store/databases.ts';
 import { missingPostgres, ownerOfClusters, startPostgres } from '../../../store/postgres-server.ts';
+import { waitUntil } from '../../../wait-until.ts';
 import { serverTime, write } from './archived.ts';
 
 const skip = missingPostgres() ?? missingProgram() ?? false;
@@ -53,7 +54,9 @@ test('a moment is recovered through pgBackRest, and a time before its first back
   const { recoverCluster } = await import('../../../../src/pgtools/log/index.ts');
   const place = parseForeign('pgbackrest:main')!;
   await assert.rejects(openForeign(place, 1000), { code: 'IDKIT_NOT_FOUND' });
-  await new Promise((resolve) => setTimeout(resolve, 1100));
+  // The time of a backup is a whole second.
+  const ended = await serverTime(server);
+  await waitUntil('the next second', async () => (await serverTime(server)) > ended + 1000);
   const first = await write(server, 1);
   await write(server, 2);
   await runSql(server, 'SELECT pg_switch_wal()');
