@@ -26,7 +26,7 @@ export { openPsql } from './psql.ts';
 export { literal } from './quote.ts';
 export { openScratchCluster, type ScratchPlace } from './scratch-cluster.ts';
 export { ADMINISTRATOR, makeScratchRole, type ScratchAdministrator } from './scratch-role.ts';
-export { findSystemUser, type Owner } from './scratch-server.ts';
+export { findSystemUser, type Owner, scratchRoom } from './scratch-server.ts';
 export { readServer } from './server.ts';
 export {
   hasServiceTables,

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -151,6 +151,26 @@ export async function makeHome(dir: string, owner: Owner): Promise<ScratchHome> 
   const home = await mkdtemp('/tmp/idkit-drill-server-');
   if (owner !== 'this user') await chown(home, owner.uid, owner.gid);
   return { home, apart: true, owner };
+}
+
+/**
+ * Returns how many bytes are free where `makeHome` would create the server's directory for `dir`, and the directory that
+ * would contain it.
+ */
+export async function scratchRoom(dir: string): Promise<{ disk: string; free: number }> {
+  const owner = await findOwner();
+  if (owner === 'no such user') return { disk: dir, free: await freeIn(dir) };
+  const { home } = await makeHome(dir, owner);
+  try {
+    return { disk: dirname(home), free: await freeIn(home) };
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+async function freeIn(dir: string): Promise<number> {
+  const { bavail, bsize } = await statfs(dir);
+  return bavail * bsize;
 }
 
 async function reaches(path: string, owner: Owner): Promise<boolean> {

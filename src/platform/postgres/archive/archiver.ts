@@ -35,6 +35,7 @@ import { readClock, readHistory, takeLock, waitForLock } from './cluster-queries
 import { asNumber } from './facts.ts';
 import { findHead, type StartOfLog } from './head.ts';
 import { type BaseRule, endBase, LaterBases, type PendingBase, USUAL_BASES } from './later-bases.ts';
+import { lookAtArchive } from './look.ts';
 
 /** What an archiver needs. */
 export interface ArchiverOptions {
@@ -93,9 +94,10 @@ const DISCARD_LIMIT_MS = 60_000;
  */
 export async function runArchiver(options: ArchiverOptions): Promise<void> {
   const { signal, onState } = options;
+  const look = lookAtArchive(options);
   let pause = FIRST_PAUSE;
   while (!signal.aborted) {
-    const session = new Session(options);
+    const session = new Session(options, look);
     let next = LOCK_PAUSE;
     try {
       onState({ doing: 'connecting' });
@@ -125,6 +127,7 @@ class Session {
   shipped = false;
   readonly #options: ArchiverOptions;
   readonly #slot: string;
+  readonly #look: () => Promise<Partial<ArchiverState>>;
   #connection: Replication | undefined;
   /** The last moment of the chain before, in Unix milliseconds. */
   #last: number | undefined;
@@ -133,8 +136,10 @@ class Session {
   #retention: Promise<void> | undefined;
   readonly #ending = new AbortController();
 
-  constructor(options: ArchiverOptions) {
+  /** @param look see `lookAtArchive` */
+  constructor(options: ArchiverOptions, look: () => Promise<Partial<ArchiverState>>) {
     this.#options = options;
+    this.#look = look;
     this.#slot = slotName(options.address.database);
   }
 
@@ -157,7 +162,7 @@ class Session {
     const connection = await this.#connect();
     this.#connection = connection;
     if (!(await takeLock(connection))) {
-      this.#set({ doing: 'waiting' });
+      this.#set({ doing: 'waiting', ...(await this.#look()) });
       return false;
     }
     const cluster = await readCluster(connection);
@@ -170,20 +175,20 @@ class Session {
       return this.#begin(cluster, 'the base backup of the previous chain is not complete');
     const slot = await readSlot(connection, this.#slot);
     if (slot?.usable !== true) await replaceSlot(connection, this.#slot);
-    const { end } = head;
+    const { timeline, position, through, ...end } = head.end;
     const writer = ChainWriter.resume(target, keys, end);
     this.#set({
       doing: 'shipping',
       chain: end.chain,
       end: writer.end,
       baseAt: head.newest.at,
-      ...(end.through === undefined ? {} : { through: end.through }),
+      ...(through === undefined ? {} : { through }),
     });
     try {
       await this.#follow(connection, cluster, {
         writer,
-        timeline: end.timeline,
-        from: end.position,
+        timeline,
+        from: position,
         until: head.listing.logs.at(-1)!.until,
         newest: head.newest,
       });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BaseEnd, deriveArchiveKeys } from '../../../archive/index.ts';
@@ -16,6 +16,7 @@ import {
   type RecoveredCluster,
   type RecoveryTarget,
   recoverCluster,
+  scratchRoom,
 } from '../../../pgtools/index.ts';
 import { absoluteLocation, openTarget, type Target } from '../../../target/index.ts';
 import type { FoundMoment, Moment } from '../../contract.ts';
@@ -204,15 +205,24 @@ function sizeOf({ listing }: RestorableChain, base: BaseEnd): number {
   return parseArchives(listing, base).reduce((sum, { bytes }) => sum + bytes, EXTRA_BYTES);
 }
 
-/** @throws IDKIT_NO_SPACE if the disk of temporary files cannot hold a copy of the cluster */
+/** @throws IDKIT_NO_SPACE if the disk on which the cluster would be recovered cannot hold a copy of it */
 async function checkRoom(bytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(tmpdir());
-  if (bavail * bsize >= bytes) return;
-  throw new IdkitError(
-    'IDKIT_NO_SPACE',
-    `the copy of the database cluster needs ${bytes} bytes in ${tmpdir()}, but ${bavail * bsize} are free`,
-    { hints: ['set TMPDIR to a directory on another disk'] },
-  );
+  const place = await mkdtemp(join(tmpdir(), 'idkit-moment-'));
+  try {
+    const { disk, free } = await scratchRoom(place);
+    if (free >= bytes) return;
+    throw new IdkitError(
+      'IDKIT_NO_SPACE',
+      `the copy of the database cluster needs ${bytes} bytes in ${disk}, but ${free} are free`,
+      {
+        hints: [
+          'set TMPDIR to a directory on another disk, with a short path that the user postgres may enter',
+        ],
+      },
+    );
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
 }
 
 function openIn(cluster: RecoveredCluster, { user, database }: PostgresAddress): RecoveredDatabase {

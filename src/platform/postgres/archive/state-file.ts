@@ -5,10 +5,12 @@ import type { ArchiverState } from './archiver.ts';
 
 /** The shortest pause in milliseconds between two writes of the file. */
 const PAUSE_MS = 1_000;
+/** The age in milliseconds from which on the archive of another replica is late: two of its pauses, and one look. */
+const OLD_MS = 180_000;
 
 /**
  * Returns a function that keeps the newest state of an archiver in the file that `idkit status` reads. It writes the file
- * at most once a second, and never waits. A replica that waits for another one leaves the file as it is.
+ * at most once a second, and never waits. A replica that waits for another one writes what the archive contains.
  */
 export function keepState(
   dir: string,
@@ -39,6 +41,11 @@ export function keepState(
   };
 }
 
+/** Reports whether another replica should have archived more by now. It archives something each minute. */
+function isOld(through: number): boolean {
+  return Date.now() - through > OLD_MS;
+}
+
 function describe(
   { doing, end, through, baseAt, fault, gap }: ArchiverState,
   target: string,
@@ -55,7 +62,9 @@ function describe(
     ...(through === undefined || baseAt === undefined
       ? {}
       : { newest: through, base: { number: end.base, at: baseAt, logBytes: 0 } }),
-    ...(doing === 'failed' && through !== undefined ? { behindSince: through } : {}),
+    ...(through !== undefined && (doing === 'failed' || (doing === 'waiting' && isOld(through)))
+      ? { behindSince: through }
+      : {}),
     answered: Date.now(),
     ...(fault === undefined ? {} : { fault: fault.message }),
     gaps: gap === undefined ? [] : [gap],

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { listChains } from '../../../../src/archive/index.ts';
-import { parsePostgresUrl } from '../../../../src/config/index.ts';
+import { listChains, readArchiveState } from '../../../../src/archive/index.ts';
+import { parsePostgresUrl, platformPaths } from '../../../../src/config/index.ts';
 import { Secret } from '../../../../src/core/index.ts';
+import type { ArchiverState } from '../../../../src/platform/postgres/archive/archiver.ts';
 import { findChains } from '../../../../src/platform/postgres/archive/moments.ts';
+import { keepState } from '../../../../src/platform/postgres/archive/state-file.ts';
+import { makeDirectory } from '../../../procedures/platform.ts';
 import { runSql } from '../../../store/databases.ts';
 import { missingPostgres, startPostgres } from '../../../store/postgres-server.ts';
 import { waitUntil } from '../../../wait-until.ts';
@@ -29,6 +33,26 @@ test('an archive restores every write that was confirmed by a moment, and none a
   const next = startArchiver(t, server, archive);
   await write(server, 4);
   await next.caughtUp();
+  const dir = await makeDirectory(t, 'platform');
+  await mkdir(platformPaths(dir).data, { recursive: true });
+  const kept = async (state: ArchiverState) => {
+    const file = keepState(dir, 'the target');
+    file.put(state);
+    await file.end();
+    return readArchiveState(join(platformPaths(dir).data, 'archive.json'));
+  };
+  const active = next.state();
+  assert.equal(
+    (await kept(active))?.newest,
+    active.through,
+    'status knows the newest moment after a restart',
+  );
+  const other = startArchiver(t, server, archive);
+  await waitUntil('the other replica waits', () => other.state().doing === 'waiting');
+  const { through = 0 } = other.state();
+  assert.ok(through >= second, 'a replica that waits knows the newest moment, too');
+  assert.equal((await kept(other.state()))?.newest, through);
+  await other.stop();
   await next.stop();
   assert.equal((await findChains(archive.target, archive.keys)).length, 1, 'the chain continues');
   assert.deepEqual(await numbersAt(t, archive, second), [1, 2]);
