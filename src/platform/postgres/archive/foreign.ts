@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { IdkitError, jsonFields, systemErrorCode } from '../../../core/index.ts';
-import { type FilledSource, findSystemUser, type Owner, showTime } from '../../../pgtools/index.ts';
+import {
+  type FilledSource,
+  findSystemUser,
+  type Owner,
+  type RecoveryTarget,
+  showTime,
+} from '../../../pgtools/index.ts';
 
 /** An archive that another program keeps: pgBackRest with the name of a stanza, or Barman with that of a server. */
 export interface ForeignArchive {
@@ -54,9 +60,15 @@ export async function listForeign(archive: ForeignArchive): Promise<readonly For
  * Returns the source of a recovery through another program. It restores the newest backup before `time` and fetches the
  * WAL from its own archive.
  *
+ * @param time Unix time in milliseconds, after the end of the backup to use
+ * @param to the point to recover. Default: `time`
  * @throws IDKIT_NOT_FOUND before the first backup
  */
-export async function openForeign(archive: ForeignArchive, time: number): Promise<FilledSource> {
+export async function openForeign(
+  archive: ForeignArchive,
+  time: number,
+  to: RecoveryTarget = { kind: 'time', time: time * 1000 },
+): Promise<FilledSource> {
   const backups = await listForeign(archive);
   const backup = backups.findLast(({ endedAt }) => endedAt <= time);
   const label = labelOf(archive);
@@ -92,7 +104,9 @@ export async function openForeign(archive: ForeignArchive, time: number): Promis
       try {
         if (user !== 'this user') await promisify(execFile)('chown', [`${user.uid}:${user.gid}`, place]);
         const own = join(place, 'cluster');
-        await run(archive, ['recover', '--target-time', showTime(time * 1000), name, backup.id, own]);
+        // Barman copies the WAL up to the target. Without a time, it copies all of it.
+        const target = to.kind === 'time' ? ['--target-time', showTime(to.time)] : [];
+        await run(archive, ['recover', ...target, name, backup.id, own]);
         await rm(cluster, { recursive: true, force: true });
         await promisify(execFile)('mv', [own, cluster]);
       } finally {
@@ -129,7 +143,9 @@ function readList(list: unknown, server: string): readonly ForeignBackup[] {
 async function run({ program, name }: ForeignArchive, args: readonly string[], as?: Owner): Promise<string> {
   const user = as ?? (await findSystemUser(program === 'barman' ? 'barman' : 'postgres'));
   try {
-    const { stdout } = await promisify(execFile)(program, [...args], {
+    const config = process.env['BARMAN_CONFIG'];
+    const first = program === 'barman' && config !== undefined ? ['-c', config] : [];
+    const { stdout } = await promisify(execFile)(program, [...first, ...args], {
       ...(user === 'this user' ? {} : user),
       cwd: '/',
       env: { ...OWN_SETTINGS, PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8', TZ: 'UTC' },

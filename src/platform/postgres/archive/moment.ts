@@ -150,7 +150,7 @@ async function recoverForeign(
   const place = await mkdtemp(join(tmpdir(), 'idkit-moment-'));
   const remove = () => rm(place, { recursive: true, force: true, maxRetries: 3 });
   try {
-    const cluster = await recoverCluster(place, await openForeign(foreign, at), to, { signal });
+    const cluster = await recoverCluster(place, await openForeign(foreign, at, to), to, { signal });
     return openIn({ ...cluster, close: async () => cluster.close().finally(remove) }, address);
   } catch (error) {
     await remove();
