@@ -27,6 +27,7 @@ export { chainBegin, chainName, readBaseName, renderTime } from './format/names.
 export { damaged } from './format/sealed-file.ts';
 export { type ArchiveKeys, deriveArchiveKeys } from './keys.ts';
 export { type ArchiveGap, type ArchiveState, readArchiveState, writeArchiveState } from './local-state.ts';
+export { archivePosition } from './position.ts';
 export { ArchiveReader, type ChainListing, listChains } from './read-chain.ts';
 export {
   type Moment,

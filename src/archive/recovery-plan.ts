@@ -1,5 +1,8 @@
 import { IdkitError } from '../core/index.ts';
 import type { BaseEnd, Mark } from './contract.ts';
+import { chainBegin } from './format/names.ts';
+import { damaged } from './format/sealed-file.ts';
+import type { ArchiveState } from './local-state.ts';
 import type { ArchiveReader, ChainListing } from './read-chain.ts';
 
 /** A moment to restore: a time in milliseconds since 1970, or the moment before the transaction with an event. */
@@ -33,13 +36,16 @@ interface Restorable {
 /**
  * Finds what a moment needs. A moment after the newest is the newest.
  *
+ * @param known what this machine wrote to the target, if it did; files that the target hides are then noticed
  * @throws IDKIT_NOT_FOUND before the first base, or for an unknown event; IDKIT_DAMAGED within a gap
  */
 export async function planRecovery(
   reader: ArchiveReader,
   listings: readonly ChainListing[],
   moment: Moment,
+  known?: ArchiveState,
 ): Promise<RecoveryPlan> {
+  if ('at' in moment) checkHidden(listings, moment.at, known);
   const chains: Restorable[] = [];
   for (const listing of listings) chains.push(await inspect(reader, listing));
   return 'before' in moment ? planBefore(reader, chains, moment.before) : planAt(reader, chains, moment.at);
@@ -88,7 +94,29 @@ async function planAt(
   return withBase(chosen, mark);
 }
 
-/** Finds the last transaction, in the order of the log, whose time is not after `at`. The clock may have been set back. */
+/**
+ * Rejects a moment in the time after the newest file of the target, if this machine wrote newer ones: the target would
+ * otherwise choose the state that is restored. Earlier moments can still be restored.
+ */
+function checkHidden(listings: readonly ChainListing[], at: number, known: ArchiveState | undefined): void {
+  if (known === undefined || known.chain.log.number === 0) return;
+  const { chain, log } = known.chain;
+  const newest = listings.find(({ name }) => name === chain)?.logs.at(-1);
+  if ((newest?.number ?? 0) >= log.number) return;
+  const last = newest?.until ?? chainBegin(chain) ?? 0;
+  if (at <= last) return;
+  throw new IdkitError(
+    'IDKIT_DAMAGED',
+    `the archive lacks files that this machine wrote: the newest of ${chain} is number ${newest?.number ?? 0} instead of ${log.number}`,
+    { hints: [`moments up to ${new Date(last).toISOString()} are not affected: choose one with --at`] },
+  );
+}
+
+/**
+ * Finds the last transaction, in the order of the log, whose time is not after `at`. The clock may have been set back.
+ *
+ * @throws IDKIT_DAMAGED if a file of that time is missing; without this check the target could silently move the moment
+ */
 async function lastMark(
   reader: ArchiveReader,
   { listing, bases }: Restorable,
@@ -99,10 +127,24 @@ async function lastMark(
   for (let index = Math.min(before + 1, logs.length - 1); index >= 0; index--) {
     const { header } = await reader.header(listing.name, logs[index]!.name);
     const mark = header.marks.findLast((candidate) => candidate.at <= at);
+    checkNext(listing, logs[index]!.number, index + 1);
     if (mark !== undefined) return { ...mark, generation: header.generation };
   }
   const base = bases.findLast(({ first }) => first.at <= at) ?? bases[0]!;
+  const { number } = base.after;
+  checkNext(
+    listing,
+    number,
+    logs.findIndex((log) => log.number > number),
+  );
   return { ...base.first, generation: base.firstGeneration };
+}
+
+/** Checks that no file is missing between a number and the file at an index. @throws IDKIT_DAMAGED */
+function checkNext({ name, logs }: ChainListing, number: number, index: number): void {
+  const next = logs[index];
+  if (next !== undefined && next.number > number + 1)
+    throw damaged(`${name}/${next.name}`, `file ${number + 1} before it is missing`);
 }
 
 /** Finds the transaction that wrote the event's identifier for the first time, and the one before it. */

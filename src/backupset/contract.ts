@@ -329,6 +329,8 @@ export interface KeptVerdict {
   sqlBytes?: number;
   /** What the dump contains, with which the next backup is compared. Absent if an older idkit stored the verdict. */
   contents?: readonly RealmContents[];
+  /** `contents` of an encrypted set as JSON, encrypted with the passphrase, in base64. */
+  encryptedContents?: string;
   /** What the set lost compared with the newest good set. `accepted` if the operator accepted the loss. */
   shrunk?: { losses: readonly string[]; accepted: boolean };
 }

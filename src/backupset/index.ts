@@ -61,6 +61,7 @@ export {
   type SqliteDefinition,
 } from './dump/sqlite/known.ts';
 export { isInsideTrigger } from './dump/statement.ts';
+export { ARCHIVE_METRICS, type ArchiveMetric, type ArchivePosition } from './figures/archive-metrics.ts';
 export { findJobRecord, type JobRecord, type JobRun, putJobRecord } from './figures/job-records.ts';
 export {
   findLastRun,
@@ -110,5 +111,6 @@ export { parseManifest, renderManifest } from './set/manifest.ts';
 export { formatSetName, parseRealmFileName, parseSetName, realmFileName } from './set/names.ts';
 export { readableSet } from './set/readable-set.ts';
 export { createSetWriter } from './set/writer.ts';
+export { decryptContents, encryptContents } from './verify/kept-contents.ts';
 export { findVerdict, putVerdict, removeVerdict } from './verify/kept-verdicts.ts';
 export { verifySet } from './verify/verify-set.ts';

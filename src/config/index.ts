@@ -14,6 +14,7 @@ export {
   renderEnvValue,
 } from './environment/file.ts';
 export { isGeneratedValue, writeEnvironmentValue } from './environment/write.ts';
+export { isForeignArchive } from './foreign-archive.ts';
 export { type InitResult, initPlatform } from './init.ts';
 export { listenUrl } from './listen-url.ts';
 export { acquireLock, type Lock, type LockOptions, readLockHolder } from './lock/lock.ts';

@@ -4,3 +4,4 @@
 // Must not know: any format, setting or directory of a platform. Start at durable.ts.
 export { createFile, findEntry, replaceFile, syncDirectory, syncFile } from './durable.ts';
 export { isMissing, SYSTEM_ERRORS, writeFault, writing } from './system-errors.ts';
+export { hasEnded, makeTemporaryDirectory } from './temporary.ts';

@@ -9,6 +9,7 @@ export { buildManagementApp, type ManagementOptions } from './app/management-app
 export { type AppOptions, buildApp } from './app/public-app.ts';
 export { readTls, type TlsFiles } from './app/tls.ts';
 export type { Operations, OperationsAlert } from './console/operations.ts';
+export type { ArchiveSource } from './monitoring/archive-gauges.ts';
 export type { BackupSource } from './monitoring/backup-gauges.ts';
 export { type EventSinkHandle, openEventSink } from './monitoring/event-sink.ts';
 export {

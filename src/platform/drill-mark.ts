@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import { systemErrorCode } from '../core/index.ts';
+import { hasEnded } from '../files/index.ts';
 
 /**
  * Returns a mark that names the machine and the process of a drill, so that a later drill can remove what a killed
@@ -18,14 +18,4 @@ export function isDeadDrill(mark: string): boolean {
   if (!mark.startsWith(own)) return false;
   const pid = Number(mark.slice(own.length).split('_')[0]);
   return Number.isSafeInteger(pid) && pid > 0 && hasEnded(pid);
-}
-
-/** Returns whether no process on this machine has the id. Processes of other users count too. */
-export function hasEnded(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return systemErrorCode(error) === 'ESRCH';
-  }
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SetHandle } from '../backupset/index.ts';
-import { platformPaths, type Settings } from '../config/index.ts';
+import { isForeignArchive, platformPaths, type Settings } from '../config/index.ts';
 import type { Secret } from '../core/index.ts';
 import type { PlatformService } from './contract.ts';
 import type { ExcerptOptions, ItemExcerpt } from './excerpt/excerpt.ts';
@@ -17,6 +17,8 @@ export interface OpenOptions {
   databasePasswords?: readonly Secret[];
   /** The temporary database that `openScratch` returned, if the platform exists only for a test. */
   scratch?: Scratch | undefined;
+  /** The platform whose archive is read for a moment. Default: the platform itself. */
+  archiveOf?: Settings | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function openPlatform(settings: Settings, options: OpenOptions = {}
   if (settings.service === 'keycloak')
     return (await import('./keycloak/platform.ts')).openKeycloakPlatform(settings, options);
   return settings.database.kind === 'sqlite'
-    ? (await import('./embedded/platform.ts')).openEmbeddedPlatform(settings)
+    ? (await import('./embedded/platform.ts')).openEmbeddedPlatform(settings, options)
     : (await import('./postgres/platform.ts')).openPostgresPlatform(settings, options);
 }
 
@@ -63,11 +65,6 @@ export function withDatabase(settings: Settings, location: string): Settings {
     ...settings,
     database: isAddress ? { kind: 'postgres', url: location } : { kind: 'sqlite', file: location },
   };
-}
-
-/** Returns whether pgBackRest or Barman keeps the archive at this location: `pgbackrest:STANZA` or `barman:SERVER`. */
-export function isForeignArchive(location: string): boolean {
-  return /^(pgbackrest|barman):[A-Za-z0-9_]/.test(location);
 }
 
 /** Begins to archive every transaction of a Postgres database. Returns undefined if the settings do not say so. */
@@ -106,7 +103,6 @@ export {
   type StagedDatabase,
   startSeconds,
 } from './contract.ts';
-export { hasEnded } from './drill-mark.ts';
 export type { ExcerptOptions, ItemExcerpt } from './excerpt/excerpt.ts';
 export type { ItemName } from './excerpt/find-item.ts';
 export { findServiceUrl, serviceRuns } from './find-service.ts';

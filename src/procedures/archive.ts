@@ -11,14 +11,56 @@ import {
   listChains,
   planRetention,
   readArchiveState,
+  restorableRanges,
 } from '../archive/index.ts';
-import { checkMasterKey, platformPaths, type Settings } from '../config/index.ts';
-import { isForeignArchive } from '../platform/open.ts';
+import { checkMasterKey, isForeignArchive, platformPaths, type Settings } from '../config/index.ts';
+import { IdkitError } from '../core/index.ts';
 import { absoluteLocation, openTarget, type Target } from '../target/index.ts';
 
 /** Reads what this machine knows about the platform's archive. */
 export function readArchive(settings: Settings): Promise<ArchiveState | undefined> {
   return readArchiveState(join(platformPaths(settings.dir).data, 'archive.json'));
+}
+
+/** What `backups list` shows of the archive. Times are ISO 8601, UTC. */
+export interface ListedArchive {
+  target: string;
+  /** The newest moment that can be restored. Absent without a complete base. */
+  newest?: string;
+  /** The times of which every moment can be restored, oldest first. Empty if the archive could not be read. */
+  ranges: readonly { from: string; until: string }[];
+  gaps: number;
+  /** Why the archive could not be read. `newest` is then what this machine knows. */
+  fault?: string;
+}
+
+/** Lists the times that can be restored from a platform's archive. Undefined if idkit does not write one. */
+export async function listArchive(settings: Settings): Promise<ListedArchive | undefined> {
+  const { archive } = settings.backup;
+  if (archive === null || settings.service === 'keycloak' || isForeignArchive(archive)) return undefined;
+  const state = await readArchive(settings);
+  const known = { target: state?.target ?? archive, gaps: state?.gaps.length ?? 0 };
+  const time = (at: number) => new Date(at).toISOString();
+  try {
+    const keys = deriveArchiveKeys(checkMasterKey(settings.masterKey));
+    const target = await openTarget(absoluteLocation(archive, settings.dir));
+    try {
+      const found = await restorableRanges(new ArchiveReader(target, keys), await listChains(target));
+      const last = found.at(-1);
+      const newest = last === undefined ? state?.newest : Math.max(last.until, state?.newest ?? 0);
+      return {
+        ...known,
+        ...(newest === undefined ? {} : { newest: time(newest) }),
+        ranges: found.map(({ from, until }) => ({ from: time(from), until: time(until) })),
+      };
+    } finally {
+      await target.close();
+    }
+  } catch (error) {
+    if (!(error instanceof IdkitError)) throw error;
+    const newest = state?.newest === undefined ? {} : { newest: time(state.newest) };
+    return { ...known, ...newest, ranges: [], fault: error.message };
+  }
 }
 
 /**

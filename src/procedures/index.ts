@@ -5,6 +5,7 @@
 // Start at run.ts, then backup/options.ts and backup/runbook.ts, then restore/steps.ts.
 
 export type { Moment } from '../platform/index.ts';
+export { type ListedArchive, listArchive } from './archive.ts';
 export {
   BACKUP_PARTS,
   BACKUP_STEPS,
@@ -43,7 +44,7 @@ export { listRemoteBackups } from './mirror/list-remote.ts';
 export { mirrorRoot } from './mirror/mirror.ts';
 export { mirrorBackups } from './mirror/mirror-backups.ts';
 export type { MirrorOptions, MirrorReport } from './mirror/options.ts';
-export { fetchRemoteRoot } from './mirror/remote-set.ts';
+export { fetchRemoteRoot, isNoRemoteSet } from './mirror/remote-set.ts';
 export { type RecoverAdminResult, recoverAdmin } from './recover-admin.ts';
 export type { ChecklistRow, RestoreOptions, RestorePlan, RestoreResult } from './restore/options.ts';
 export { restore } from './restore/runbook.ts';

@@ -2,9 +2,9 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { AdminContext } from '../admin/index.ts';
-import { plannedJobs, platformPaths, type Settings } from '../config/index.ts';
+import { isForeignArchive, plannedJobs, platformPaths, type Settings } from '../config/index.ts';
 import { IdkitError, type Secret, systemClock, systemRandom } from '../core/index.ts';
-import type { AppOptions, BackupSource, ServiceLog, Services } from '../http/index.ts';
+import type { AppOptions, ArchiveSource, BackupSource, ServiceLog, Services } from '../http/index.ts';
 import { isPasswordTooLong, MOST_PASSWORD_BYTES, type SessionEndings } from '../model/index.ts';
 import type { PostForm, ProtocolContext } from '../protocol/index.ts';
 import { openStore, type StoreOptions } from '../store/open.ts';
@@ -80,6 +80,7 @@ export async function openServices(
     exposition: http.openExposition(metrics, store, {
       siblings: worker?.siblings,
       backups: findBackupSource(settings),
+      archive: findArchiveSource(settings, keeper),
     }),
     requests: metrics.requests,
   };
@@ -98,6 +99,30 @@ function findBackupSource(settings: Settings): BackupSource | undefined {
     clock: systemClock,
     limits: { maxAgeSeconds: backup.maxAgeHours * 3600, jobs: plannedJobs(settings).map(({ id }) => id) },
   };
+}
+
+/**
+ * Returns what the metrics show of the archive. On Postgres, one process of all replicas writes the archive, and its
+ * machine has the file with the state. pgBackRest and Barman report on their own archives.
+ */
+function findArchiveSource(
+  { backup, dir }: Settings,
+  keeper: ArchiveKeeper | undefined,
+): ArchiveSource | undefined {
+  if (backup.archive === null || isForeignArchive(backup.archive)) return undefined;
+  return async () => {
+    const { archivePosition, readArchiveState } = await import('../archive/index.ts');
+    const state = await readArchiveState(archiveFile(dir));
+    const ended = keeper?.figures.fault !== undefined;
+    // Nothing is shipped any more, so everything after the newest moment waits.
+    const behind = ended && state?.newest !== undefined ? { behindSince: state.newest } : {};
+    return archivePosition(state && { ...behind, ...state }, systemClock.now());
+  };
+}
+
+/** Returns the file with the state of the archive. */
+function archiveFile(dir: string): string {
+  return join(platformPaths(dir).data, 'archive.json');
 }
 
 /** Returns the reader for the console. Its modules are loaded at the first call, because few services need them. */
@@ -124,7 +149,7 @@ async function openKeeper(
     file: database.file,
     location: absoluteLocation(backup.archive, dir),
     masterKey,
-    state: join(platformPaths(dir).data, 'archive.json'),
+    state: archiveFile(dir),
     seconds: backup.archiveSeconds,
     spoolBytes: backup.archiveSpoolBytes,
     keepMilliseconds: backup.keepDays * 86_400_000,

@@ -34,6 +34,11 @@ export interface Target {
   put(name: string, content: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<void>;
   /** Removes a file. Does nothing if the file is missing. */
   remove(name: string, signal?: AbortSignal): Promise<void>;
+  /**
+   * Removes what puts that were killed left behind, if nothing was written to it since `before`, Unix time in
+   * milliseconds. Does nothing for a target that keeps no such files.
+   */
+  removeDrafts(before: number, signal?: AbortSignal): Promise<void>;
   /** Releases connections and processes. */
   close(): Promise<void>;
 }

@@ -31,6 +31,9 @@ export function compareNames(one: string, other: string): number {
 
 const DRAFT = /(?:^|\/)\.idkit-[0-9a-f]{16}\.partial$/;
 
+/** The names of drafts as a pattern of rclone, at any depth. */
+export const DRAFT_PATTERN = '.idkit-????????????????.partial';
+
 /** Returns a random name for a file that is still being written, in the same directory. */
 export function draftName(name: string, random: string): string {
   const slash = name.lastIndexOf('/');

@@ -114,7 +114,7 @@ describe('procedures on a terminal', () => {
       const terminal = await openPseudoTerminal(t, `${idkit} backup`, { columns, cwd, env });
       assert.equal(await terminal.ended, 0);
       assert.match(terminal.text(), /1\/11 Lock/);
-      assert.match(terminal.text(), /2\/10 Dump/);
+      assert.match(terminal.text(), /2\/11 Dump/);
       // The last line is the path of the set, which programs read.
       for (const row of rowsOf(terminal.raw()).slice(0, -1)) {
         assert.ok(row.length <= columns || !row.trim().includes(' '), `${row.length}: ${row}`);

@@ -299,6 +299,32 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       assert.deepEqual(await (await fetch(`${base}/health/ready`)).json(), { status: 'UP' });
     });
 
+  if (kind === 'docker')
+    it('if the volume of the database is full, restore exits with 19, and the service keeps its state', async (t) => {
+      const small = await makePlatform(t, place.engine);
+      const options = '    driver_opts: { type: tmpfs, device: tmpfs, o: "size=200m" }';
+      small.edit('compose.yaml', '\nvolumes:\n  database:\n', `\nvolumes:\n  database:\n${options}\n`);
+      const up = await small.run(['up', '--quiet']);
+      assert.equal(up.code, 0, up.stderr);
+      const made = await small.run(['backup', '--quiet'], PASSPHRASE);
+      assert.equal(made.code, 0, made.stderr);
+      const later = await small.run(['admin', 'user', 'create', 'later', '--realm', 'master']);
+      assert.equal(later.code, 0, later.stderr);
+      const database = await findContainerId(place.engine, small.project, 'database');
+      // Leaves room for the log of the live database, but not for a second one.
+      const fill =
+        'cd /var/lib/postgresql/data && head -c 1000000000 /dev/zero >filler; truncate -s -3000000 filler';
+      await place.engine.call(['exec', database, 'sh', '-c', `${fill} && df .`]);
+      const ended = await small.run(['restore', '--yes', '--from', made.stdout.trim()], PASSPHRASE);
+      assert.equal(ended.code, 19, ended.stderr);
+      const users = await small.run(['admin', 'user', 'list', '--realm', 'master']);
+      assert.match(users.stdout, /later/, users.stderr);
+      const list =
+        "SELECT string_agg(datname, ' ' ORDER BY datname) FROM pg_database WHERE datname ~ 'idkit'";
+      const left = await place.engine.call(['exec', database, 'psql', '-U', 'postgres', '-Atc', list]);
+      assert.equal(left.trim(), 'idkit', 'no staged database is left');
+    });
+
   it('up exits with 130 on Ctrl-C during a start, and with 15 after the timeout if the service does not become ready', async () => {
     const serves = 'command: ["serve", "--host", "0.0.0.0", "--port", "8080"]';
     const idles =

@@ -87,7 +87,11 @@ test('every decision record has a title, the context, the choice, the rejected a
 test('docs/operate/monitoring.md lists every metric of idkit, and no others', () => {
   const source = readdirSync(join(root, 'src/http/monitoring'))
     .map((name) => `src/http/monitoring/${name}`)
-    .concat('src/backupset/figures/root-metrics.ts', 'src/procedures/status/render-metrics.ts')
+    .concat(
+      'src/backupset/figures/archive-metrics.ts',
+      'src/backupset/figures/root-metrics.ts',
+      'src/procedures/status/render-metrics.ts',
+    )
     .map((file) => readFileSync(join(root, file), 'utf8'))
     .join('\n');
   const built = new Set([...source.matchAll(/'(idkit_[a-z_]+)'/g)].map(([, name]) => name!));

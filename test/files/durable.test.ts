@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -10,9 +11,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { createFile, findEntry, replaceFile, syncDirectory, writing } from '../../src/files/index.ts';
+import {
+  createFile,
+  findEntry,
+  makeTemporaryDirectory,
+  replaceFile,
+  syncDirectory,
+  writing,
+} from '../../src/files/index.ts';
 
 let dir: string;
 
@@ -90,4 +98,23 @@ test('finds the entry at a path without following a link, and returns undefined 
   assert.equal(findEntry(join(dir, 'none')), undefined);
   assert.equal(findEntry(join(dir, 'file', 'below')), undefined);
   syncDirectory(dir);
+});
+
+test('a temporary directory removes those of killed processes, but not those of running ones, nor links', async () => {
+  const { pid } = spawnSync(process.execPath, ['-e', '']);
+  const prefix = `idkit-test-${process.pid}-`;
+  const path = (name: string) => join(tmpdir(), `${prefix}${name}`);
+  mkdirSync(path(`${pid}-killed`));
+  writeFileSync(join(path(`${pid}-killed`), 'digests'), 'x');
+  symlinkSync(dir, path(`${pid}-link`));
+  mkdirSync(path(`${process.ppid}-running`));
+  const made = await makeTemporaryDirectory(prefix);
+  const left = readdirSync(tmpdir()).filter((name) => name.startsWith(prefix));
+  for (const name of left) rmSync(join(tmpdir(), name), { recursive: true });
+  assert.equal(statSync(dir).isDirectory(), true);
+  assert.ok(made.startsWith(path(`${process.pid}-`)));
+  assert.deepEqual(
+    left.toSorted(),
+    [path(`${pid}-link`), path(`${process.ppid}-running`), made].map((one) => basename(one)).toSorted(),
+  );
 });

@@ -265,6 +265,35 @@ export const CASES: Record<string, RuleCase> = {
     summary: 'the job mirror is overdue',
     quiet: { 'idkit_job_overdue{exported_job="mirror"}': '0x30' },
   },
+  ArchiveBehind: {
+    // The second replica archived before.
+    fires: {
+      'idkit_archive_newest_timestamp_seconds{instance="a"}': '1000x10',
+      'idkit_archive_lag_seconds{instance="a"}': '0+60x10',
+      'idkit_archive_newest_timestamp_seconds{instance="b"}': '500x10',
+      'idkit_archive_lag_seconds{instance="b"}': '0x10',
+    },
+    at: '6m',
+    summary: 'nothing of the last 6m 0s can be restored from the archive',
+    quiet: {
+      'idkit_archive_newest_timestamp_seconds{instance="a"}': '1000+60x10',
+      'idkit_archive_lag_seconds{instance="a"}': '0x10',
+      'idkit_archive_newest_timestamp_seconds{instance="b"}': '500x10',
+      'idkit_archive_lag_seconds{instance="b"}': '0+600x10',
+    },
+  },
+  ArchiveGap: {
+    fires: { idkit_archive_gaps: '1x5 2x5' },
+    at: '8m',
+    summary: 'the archive has a new time in which no moment can be restored',
+    quiet: { idkit_archive_gaps: '2x20' },
+  },
+  ArchiveMissing: {
+    fires: { idkit_archive_gaps: '0x200' },
+    at: '150m',
+    summary: 'no moment can be restored from the archive',
+    quiet: { idkit_archive_gaps: '0x200', idkit_archive_newest_timestamp_seconds: '_x60 0x200' },
+  },
   StatusFinding: {
     fires: { 'idkit_status_findings{name="DISK_LOW"}': '1x30' },
     at: '20m',

@@ -9,6 +9,7 @@ import { startService } from '../../src/service/index.ts';
 import { readMetrics } from '../http/service.ts';
 import { makePlace } from '../journey/idkit.ts';
 import { makePlatform, PASSPHRASE, procedureOptions, restoreOptions } from '../procedures/platform.ts';
+import { waitUntil } from '../wait-until.ts';
 import { CASES, type Series } from './alert-cases.ts';
 import { hasProgram, run } from './system-program.ts';
 
@@ -96,12 +97,15 @@ const ELSEWHERE = ['up', 'http_server_requests_seconds_bucket', 'http_server_req
 
 test('every metric of the rules and of the dashboard exists in the text of the service or of idkit status', async (t) => {
   const platform = await makePlatform(t);
-  const settings = await platform.load({ 'listen.managementPort': '0' });
+  const archive = join(platform.dir, '..', 'archive');
+  const settings = await platform.load({ 'listen.managementPort': '0', 'backup.archive': archive });
   const service = await startService(settings);
   t.after(() => service.close());
   const mirror = join(platform.dir, '..', 'mirror');
   await backup(settings, { ...procedureOptions(), passphrase: PASSPHRASE, mirror });
   await verify(settings, restoreOptions({ drill: true }));
+  const restorable = /^idkit_archive_newest_timestamp_seconds \d{10}(\.\d+)?$/m;
+  await waitUntil('the archive has a base', async () => restorable.test(await readMetrics(service)));
   const report = await status(settings, procedureOptions());
   const certificates = [{ place: 'https://x', expiresAt: '2027-01-01T00:00:00.000Z' }];
   const findings = [{ code: 'DISK_LOW', message: 'an example' }];
@@ -110,6 +114,11 @@ test('every metric of the rules and of the dashboard exists in the text of the s
   const known = new Set(
     [...`${own}\n${served}`.matchAll(/^(?:# TYPE )?([a-zA-Z_:]\w*)/gm)].map(([, name]) => name!),
   );
+  for (const text of [own, served]) {
+    assert.match(text, restorable);
+    assert.match(text, /^idkit_archive_gaps 0$/m);
+    assert.match(text, /^idkit_archive_lag_seconds 0$/m);
+  }
   const used = new Set(
     [...rules.map(({ expr }) => expr), ...dashboardExpressions()].flatMap((expr) =>
       [...expr.matchAll(/\b(?:up|idkit_\w+|keycloak_\w+|http_server_\w+|process_\w+|nodejs_\w+)\b/g)].map(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,6 +61,18 @@ describe('a file of an encrypted set', () => {
   after(async () => {
     spawnSync('gpgconf', ['--homedir', home, '--kill', 'all']);
     await rm(home, { recursive: true, force: true });
+  });
+
+  it('of gpg that is compressed and large is decrypted without a listener for each piece', async () => {
+    const content = randomBytes(3_000_000);
+    const args = ['--symmetric', '--cipher-algo', 'AES256', '--compress-algo', 'zlib'];
+    const message = gpg(args, content);
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error) => warnings.push(name);
+    process.on('warning', onWarning);
+    assert.ok((await decrypt(message, byPassphrase, 65_536)).equals(content));
+    process.off('warning', onWarning);
+    assert.deepEqual(warnings, []);
   });
 
   it('is decrypted by gpg and by idkit, byte for byte, at every length around its inner limits', async (t) => {

@@ -41,8 +41,14 @@ test('the screen Operations shows alerts, traffic, the schedule and backup sets 
     await page.reload();
     await page.getByText('Nothing needs an operator now').waitFor();
     await page.getByRole('img', { name: /^Logins: [3-9] succeeded and 1 failed/ }).waitFor();
-    const row = page.getByRole('row').filter({ hasText: /\d{8}_\d{6}/ });
+    const rowOf = (table: string) =>
+      page
+        .getByRole('grid', { name: table })
+        .getByRole('row')
+        .filter({ hasText: /\d{8}_\d{6}/ });
+    const row = rowOf('Backup sets');
     assert.match(await row.innerText(), /all\s+Good\s+Passed/);
+    assert.match(await rowOf('Test restores').innerText(), /embedded\s+Passed\s+just now/);
     await checkScreen(page, 'operations');
     await row.getByRole('button').click();
     await page.getByRole('dialog').getByText('sealed').waitFor();

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { Settings } from '../../src/config/index.ts';
 import { lockPlatformSchedule } from '../../src/platform/open.ts';
 import { lockPostgres } from '../../src/postgres/index.ts';
+import { runScheduleOnce } from '../../src/procedures/index.ts';
+import { procedureOptions } from '../procedures/platform.ts';
 import { describeOnPostgres } from '../procedures/postgres-platform.ts';
 import { makeScheduled } from '../procedures/schedule/scheduled.ts';
 import { runSql } from '../store/databases.ts';
@@ -38,6 +41,19 @@ describeOnPostgres('the lock of the schedule', (platforms) => {
     const other = { ...settings, dir: (await makeScheduled(t, ['verify: "@daily"'])).dir };
     await (await lockPlatformSchedule(other, 'verify')).release();
     await lock.release();
+  });
+
+  it('lets each machine run a job once for its backup root, and once in all if they share the root', async (t) => {
+    const settings = await (await platforms.fresh(t)).load();
+    const { dir, backup } = await makeScheduled(t, ['retention: "@daily"']);
+    const run = async (machine: Settings) => {
+      const options = { ...procedureOptions(), env: {}, job: 'retention' as const, pingPauses: [] };
+      return (await runScheduleOnce(machine, options, 'due')).jobs.map(({ run: { outcome } }) => outcome);
+    };
+    assert.deepEqual(await run(settings), ['good']);
+    assert.deepEqual(await run({ ...settings, dir, backup }), ['good']);
+    assert.deepEqual(await run({ ...settings, dir }), []);
+    assert.deepEqual(await run({ ...settings, dir, backup }), []);
   });
 
   it('is only the one of this machine if the database does not respond', async (t) => {

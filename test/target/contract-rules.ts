@@ -65,6 +65,14 @@ export function checkContract(kind: string, open: (t: TestContext) => Promise<Ta
     assert.deepEqual(await listAll(target), []);
   });
 
+  test(`${kind}: removing drafts keeps every file`, async (t) => {
+    const target = await open(t);
+    await target.removeDrafts(Date.now());
+    await target.put('x/y', chunks(Buffer.from('1')));
+    await target.removeDrafts(Date.now() + 60_000);
+    assert.equal(await target.size('x/y'), 1);
+  });
+
   test(`${kind}: onlyNew keeps an existing file, and a plain put replaces it`, async (t) => {
     const target = await open(t);
     await target.put('one', chunks(Buffer.from('old')), { onlyNew: true });

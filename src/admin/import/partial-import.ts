@@ -142,9 +142,11 @@ async function addGroupPaths(
 /** Checks that the caller could make each change of the import as a separate call. @throws AdminRefusal 403 */
 function checkSingleRights({ rights }: RealmCall, given: Json): void {
   const { realm, client } = (given['roles'] ?? {}) as Json;
-  if (objects(given['clients']).length > 0 || Object.keys((client ?? {}) as Json).length > 0)
+  const users = objects(given['users']);
+  const accounts = users.some((user) => text(user['serviceAccountClientId']) !== undefined);
+  if (objects(given['clients']).length > 0 || Object.keys((client ?? {}) as Json).length > 0 || accounts)
     rights.check('manageClients');
-  if (objects(given['users']).length > 0 || objects(given['groups']).length > 0) rights.check('manageUsers');
+  if (users.length > 0 || objects(given['groups']).length > 0) rights.check('manageUsers');
   if (objects(realm).length > 0) rights.check('manageRealm');
 }
 
@@ -302,6 +304,7 @@ async function addUsers(work: Work, given: readonly Json[]): Promise<User[]> {
   const known = new Set(work.results.map(({ id }) => id));
   for (const user of users) {
     if (slices.isOver) await slices.pause();
+    await checkServiceAccount(call, user);
     if (!known.has(user.id))
       work.results.push({ action: 'ADDED', resourceType: 'USER', resourceName: user.username, id: user.id });
     work.changes.push({ do: 'create', user });
@@ -309,6 +312,15 @@ async function addUsers(work: Work, given: readonly Json[]): Promise<User[]> {
   for (const credential of credentials) work.changes.push({ do: 'create', credential });
   for (const consent of consents) work.changes.push({ do: 'putConsent', consent });
   return users;
+}
+
+/** A client has one service account at most. @throws AdminRefusal 409 */
+async function checkServiceAccount({ context }: RealmCall, user: User): Promise<void> {
+  const clientUuid = user.serviceAccountClientUuid;
+  if (clientUuid === undefined) return;
+  const there = await context.store.findServiceAccount(clientUuid);
+  if (there !== undefined && there.id !== user.id)
+    throw conflict(`The client of user ${user.username} already has the service account ${there.username}.`);
 }
 
 /** Checks that the caller may grant the administrative roles that the import grants. @throws AdminRefusal 403 */

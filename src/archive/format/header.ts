@@ -1,6 +1,8 @@
 import type { FileHeader } from '../contract.ts';
 
 const HASH = /^[0-9a-f]{64}$/;
+/** The last time of JavaScript, in milliseconds since 1970. */
+const LAST_TIME = 8.64e15;
 
 /** Checks the form of a header whose HMAC was right: a newer idkit may have written it. */
 export function isFileHeader(value: unknown): value is FileHeader {
@@ -13,14 +15,30 @@ export function isFileHeader(value: unknown): value is FileHeader {
     typeof header.kind === 'string' &&
     ['chain', 'base', 'base-end', 'log'].includes(header.kind) &&
     [header.base, header.number, header.size, header.bytes, header.generation, header.start].every(isCount) &&
-    (previous === null || (typeof previous === 'string' && HASH.test(previous))) &&
-    typeof header.sha256 === 'string' &&
-    HASH.test(header.sha256) &&
+    (header.bytes === 0) === (header.size === 0) &&
+    (previous === null || isHash(previous)) &&
+    isHash(header.sha256) &&
     Array.isArray(marks) &&
-    marks.every((mark) => Number.isFinite(Object(mark).at) && isCount(Object(mark).position)) &&
+    marks.every(isMark) &&
     typeof header.detail === 'object' &&
-    header.detail !== null
+    header.detail !== null &&
+    (header.kind !== 'base-end' || (marks.length > 0 && isEndOfBase(header.detail)))
   );
+}
+
+/** Checks what the reader of a base takes from the end of it. */
+function isEndOfBase(detail: object): boolean {
+  const { firstGeneration, afterNumber, afterHash } = detail as Record<string, unknown>;
+  return isCount(firstGeneration) && isCount(afterNumber) && isHash(afterHash);
+}
+
+function isMark(value: unknown): boolean {
+  const { at, position } = Object(value) as Record<string, unknown>;
+  return Number.isFinite(at) && Math.abs(Number(at)) <= LAST_TIME && isCount(position);
+}
+
+function isHash(value: unknown): boolean {
+  return typeof value === 'string' && HASH.test(value);
 }
 
 function isCount(value: unknown): boolean {

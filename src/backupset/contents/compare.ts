@@ -1,6 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { makeTemporaryDirectory } from '../../files/index.ts';
 import type { SetHandle, WorkOptions } from '../contract.ts';
 import type { ContentKind, ContentLink } from './content.ts';
 import { type Fact, FactFile, KINDS, newDigestKey, type RecordLabel } from './fact-file.ts';
@@ -48,7 +47,7 @@ export async function compareDumps(
   after: SetHandle,
   { around = (_side, work) => work({}) }: CompareOptions = {},
 ): Promise<Comparison> {
-  const dir = await mkdtemp(join(tmpdir(), `idkit-diff-${process.pid}-`));
+  const dir = await makeTemporaryDirectory('idkit-diff-');
   const key = newDigestKey();
   const files: FactFile[] = [];
   const close = async () => {

@@ -215,13 +215,16 @@ async function* decompress(body: AsyncIterable<Buffer>, file: string): AsyncGene
   const [algorithm] = await source.some(1);
   const inflate = algorithm === 1 ? createInflateRaw() : algorithm === 2 ? createInflate() : undefined;
   if (inflate === undefined) throw otherEncryption(file, 'content that is compressed with bzip2');
+  // One listener for all pieces: one for each would grow with the file.
+  let resume = () => {};
+  inflate.once('close', () => resume());
   const feeding = (async () => {
     for (;;) {
       const piece = await source.some(Number.MAX_SAFE_INTEGER);
       if (piece.length === 0 || inflate.destroyed) break;
       await new Promise<void>((resolve) => {
+        resume = resolve;
         inflate.write(piece, () => resolve());
-        inflate.once('close', resolve);
       });
     }
     inflate.end();

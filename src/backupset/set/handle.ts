@@ -62,26 +62,40 @@ async function realDirectory(dir: string): Promise<string> {
  * Binds a set to the checksums that were verified, so that later reads return the verified content even if the
  * directory changes in the meantime. The last bytes of a file are passed on only if the whole file has the listed hash.
  * So the caller must not use a file before reading it to its end. A file that is not listed cannot be read.
+ *
+ * @param mismatch what the error says about a file that does not have the listed hash
  */
-export function pinSet(set: SetHandle, entries: readonly ChecksumEntry[]): SetHandle {
+export function pinSet(
+  set: SetHandle,
+  entries: readonly ChecksumEntry[],
+  mismatch = 'it has changed since it was verified',
+): SetHandle {
   const hashes = new Map(entries.map(({ name, sha256 }) => [name, sha256]));
   const stream = (name: string, options: WorkOptions = {}) =>
-    readPinned(set.stream(name, options), name, hashes.get(name));
+    readPinned(set.stream(name, options), name, { listed: hashes.get(name), mismatch });
   return {
     ...set,
     stream,
     async read(name, maxBytes) {
       const bytes = await set.read(name, maxBytes);
-      checkHash(name, createHash('sha256').update(bytes).digest('hex'), hashes.get(name));
+      checkHash(name, createHash('sha256').update(bytes).digest('hex'), {
+        listed: hashes.get(name),
+        mismatch,
+      });
       return bytes;
     },
   };
 }
 
+interface ExpectedHash {
+  listed: string | undefined;
+  mismatch: string;
+}
+
 async function* readPinned(
   source: AsyncIterable<Buffer>,
   name: string,
-  listed: string | undefined,
+  expected: ExpectedHash,
 ): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   let held: Buffer | undefined;
@@ -90,14 +104,11 @@ async function* readPinned(
     if (held !== undefined) yield held;
     held = chunk;
   }
-  checkHash(name, hash.digest('hex'), listed);
+  checkHash(name, hash.digest('hex'), expected);
   if (held !== undefined) yield held;
 }
 
-function checkHash(name: string, actual: string, listed: string | undefined): void {
+function checkHash(name: string, actual: string, { listed, mismatch }: ExpectedHash): void {
   if (actual === listed) return;
-  throw damaged(
-    name,
-    listed === undefined ? `${SET_FILES.checksums} does not list it` : 'it has changed since it was verified',
-  );
+  throw damaged(name, listed === undefined ? `${SET_FILES.checksums} does not list it` : mismatch);
 }

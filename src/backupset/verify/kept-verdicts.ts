@@ -9,6 +9,7 @@ import { SET_FILES } from '../contract.ts';
 
 import { CHECKSUMS_MAX_BYTES } from '../set/checksums.ts';
 import { readRegular } from '../set/regular-file.ts';
+import { contentsSchema } from './kept-contents.ts';
 
 const STATE_DIRECTORY = '.state';
 
@@ -26,9 +27,8 @@ const schema = z.object({
   by: z.enum(['backup', 'verify']).exactOptional(),
   isRead: z.boolean().exactOptional(),
   sqlBytes: count.exactOptional(),
-  contents: z
-    .array(z.object({ realm: z.string(), users: count, keys: count.exactOptional() }))
-    .exactOptional(),
+  contents: contentsSchema.exactOptional(),
+  encryptedContents: z.base64().exactOptional(),
   shrunk: z.object({ losses: z.array(z.string()), accepted: z.boolean() }).exactOptional(),
 });
 

@@ -39,8 +39,10 @@ async function mirror(context: CommandContext, flags: Flags, target: string | un
     ...given('readsAll', flag('readAll')),
     ...given('dryRun', flag('dryRun')),
   });
-  const lines = flag('dryRun') === true ? [renderDecisions(data)] : [renderReport(data)];
-  return { data, text: lines.join('\n'), findings, ...given('failure', failure) };
+  // If the target could not even be listed, a report of zeros would look like an empty target.
+  if (failure !== undefined && data.decisions.length === 0) return { data, findings, failure };
+  const text = flag('dryRun') === true ? renderDecisions(data) : renderReport(data);
+  return { data, text, findings, ...given('failure', failure) };
 }
 
 function renderDecisions({ decisions, target }: Pick<MirrorReport, 'decisions' | 'target'>): string {

@@ -1,5 +1,5 @@
-import { IdkitError } from '../../core/index.ts';
-import type { BackupEntry } from '../../procedures/index.ts';
+import { IdkitError, renderCount } from '../../core/index.ts';
+import type { BackupEntry, ListedArchive } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { given, remoteRoot } from '../flags.ts';
@@ -48,13 +48,16 @@ export function addBackups(program: CliCommand, run: Runner): void {
 async function listSets(context: CommandContext, flags: Flags): Promise<Outcome> {
   const { settingsFromFlags } = await import('../../config/index.ts');
   const remote = remoteRoot(flags);
-  const { listBackups, listRemoteBackups } = await import('../../procedures/index.ts');
-  const { findings, failure, ...data } =
-    remote === undefined
-      ? await listBackups(await context.loadPlatform(settingsFromFlags('backups list', flags)), {
-          clock: context.procedure.clock,
-        })
-      : await listRemoteBackups(remote, context.procedure);
+  const { listArchive, listBackups, listRemoteBackups } = await import('../../procedures/index.ts');
+  const settings =
+    remote === undefined ? await context.loadPlatform(settingsFromFlags('backups list', flags)) : undefined;
+  const { findings, failure, ...sets } =
+    settings === undefined
+      ? await listRemoteBackups(remote!, context.procedure)
+      : await listBackups(settings, { clock: context.procedure.clock });
+  const archive = settings === undefined ? undefined : await listArchive(settings);
+  if (archive !== undefined) context.reporter.note(renderArchive(archive));
+  const data = { ...sets, ...given('archive', archive) };
   for (const { kind, outcome, startedAt, set, report } of data.drills)
     context.reporter.note(
       `newest drill (${kind}): ${outcome} ${startedAt.slice(0, 16)}Z, set ${set}${report === undefined ? '' : `, ${report}`}`,
@@ -67,6 +70,16 @@ async function listSets(context: CommandContext, flags: Flags): Promise<Outcome>
     empty: `${data.root} contains no sets`,
   };
   return { data, list, findings, ...given('failure', failure) };
+}
+
+/** Renders the times that can be restored from the archive as one line. */
+function renderArchive({ target, newest, ranges, gaps, fault }: ListedArchive): string {
+  const start = `archive ${target}: `;
+  if (fault !== undefined)
+    return `${start}${newest === undefined ? '' : `newest moment ${newest}; `}${fault}`;
+  if (newest === undefined) return `${start}no moment can be restored, because it has no complete base`;
+  const times = ranges.map(({ from, until }) => `${from} to ${until}`).join(', and from ');
+  return `${start}newest moment ${newest}; every moment from ${times}; ${renderCount(gaps, 'gap')}`;
 }
 
 const SET_COLUMNS: readonly Column[] = [

@@ -14,11 +14,15 @@ import { terminalWidth } from '../terminal.ts';
 export function addShow(backups: CliCommand, run: Runner): void {
   backups
     .command('show')
-    .argument('<set>', 'a set: its directory, its name in the backup root, or latest')
+    .argument(
+      '<set>',
+      'a set: its directory, its name in the backup root, s3://bucket/prefix/NAME, or latest',
+    )
     .description('show what a set contains, without a database')
     .option(...KEY_FLAG)
     .examples([
       ['idkit backups show latest', 'realms, users, sessions, password hashes, keys, tables and versions'],
+      ['idkit backups show s3://backups/idkit/latest', 'a set of a target, which is downloaded first'],
       ['idkit backups show /mnt/backups/20261101_020000 --json', 'as JSON; no platform directory is needed'],
     ])
     .action(run((context, flags, [set]) => show(context, flags, set)));
@@ -30,7 +34,10 @@ export function addDiff(backups: CliCommand, run: Runner): void {
     fields: 'change,kind,name',
     jq: "[?kind=='user' && change=='removed'].name",
   })
-    .argument('<before>', 'the older set: its directory, its name in the backup root, or latest')
+    .argument(
+      '<before>',
+      'the older set: its directory, its name in the backup root, s3://bucket/prefix/NAME, or latest',
+    )
     .argument('<after>', 'the newer set')
     .description('list the differences between two sets, without a database')
     .option(...KEY_FLAG)

@@ -13,7 +13,10 @@ import { connect, realmFlag, withAdminFlags } from './admin/connect.ts';
 /** `idkit backups restore-item SET` */
 export function addRestoreItem(backups: CliCommand, run: Runner): void {
   withAdminFlags(backups.command('restore-item'), { realm: true })
-    .argument('<set>', 'a set: its directory, its name in the backup root, or latest')
+    .argument(
+      '<set>',
+      'a set: its directory, its name in the backup root, s3://bucket/prefix/NAME, or latest',
+    )
     .description('put one realm, user, client or group of a set back into the running platform')
     .option('--user <username>', 'the user, by name or id')
     .option('--client <client>', 'the client, by its clientId or id')

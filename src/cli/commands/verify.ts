@@ -37,7 +37,9 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
   const { findPassphrase, parseDuration, readPassphrase, settingsFromFlags } = await import(
     '../../config/index.ts'
   );
-  const { LATEST, resolveSet, verify, verifyRemoteRoot } = await import('../../procedures/index.ts');
+  const { isNoRemoteSet, LATEST, resolveSet, verify, verifyRemoteRoot } = await import(
+    '../../procedures/index.ts'
+  );
   const { joinLocation } = await import('../../target/index.ts');
   // Only verify can say whether the newest set is good, so it does not skip a set that is known to be damaged.
   checkChoice(flags, set, set === LATEST ? undefined : set);
@@ -62,7 +64,19 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
       : await findPassphrase(sources);
 
   const { cwd, procedure } = context;
-  const dir = named === undefined ? undefined : await resolveSet(settings, named, { ...procedure, cwd });
+  let dir: string | undefined;
+  try {
+    if (named !== undefined) dir = await resolveSet(settings, named, { ...procedure, cwd });
+  } catch (error) {
+    // As with a backup root on this machine, a root without sets is a finding, and a named set that is missing is not.
+    if (remote === undefined || !isNoRemoteSet(error)) throw error;
+    const { message } = error;
+    return {
+      data: { sets: [], verdict: message },
+      text: message,
+      findings: [{ code: 'BACKUP_MISSING', message }],
+    };
+  }
   const options = {
     ...context.procedure,
     env: context.env,

@@ -19,6 +19,8 @@ export interface ConsoleRights {
   has(...roles: readonly string[]): boolean;
   mayOpen(row: ScreenRow): boolean;
   mayCreateRealms: boolean;
+  /** Whether the service keeps deleted records. True until that is known. */
+  keepsDeleted: boolean;
   /** Says whether a deletion can be undone. */
   undo: string;
 }
@@ -44,6 +46,7 @@ export function useRights(realm: string | undefined): ConsoleRights {
       return has(...needs);
     },
     mayCreateRealms: data?.createRealm === true,
+    keepsDeleted: data?.trashDays !== 0,
     undo: undoText(data?.trashDays ?? 0),
   };
 }

@@ -1,3 +1,4 @@
+import type { ArchiveSource } from './archive-gauges.ts';
 import type { BackupSource } from './backup-gauges.ts';
 import type { FigureSource, Metrics } from './metrics.ts';
 import type { Scraper } from './prometheus-text.ts';
@@ -15,15 +16,23 @@ export interface Exposition {
 /**
  * @param siblings the other processes of the service, if there are any. The text includes their metrics.
  * @param backups the backup root, if this process can read it
+ * @param archive the archive, if the platform has one that idkit writes
  */
 export function openExposition(
   metrics: Metrics,
   store: FigureSource,
-  { siblings, backups }: { siblings?: Siblings | undefined; backups?: BackupSource | undefined } = {},
+  {
+    siblings,
+    ...places
+  }: {
+    siblings?: Siblings | undefined;
+    backups?: BackupSource | undefined;
+    archive?: ArchiveSource | undefined;
+  } = {},
 ): Exposition {
   let opened: Promise<Scraper> | undefined;
   const scraper = () => {
-    opened ??= import('./prometheus-text.ts').then(({ openScraper }) => openScraper(metrics, store, backups));
+    opened ??= import('./prometheus-text.ts').then(({ openScraper }) => openScraper(metrics, store, places));
     return opened;
   };
   siblings?.offer(async () => (await scraper()).figures());

@@ -3,6 +3,7 @@ import { seconds } from '../../core/index.ts';
 import type { BackgroundProgress, DueRecords, LaneFigures, StoreFigures } from '../../store/index.ts';
 import { isDatabaseUnavailable } from '../responses/error-responses.ts';
 import { statusClass } from '../responses/statuses.ts';
+import type { ArchiveSource } from './archive-gauges.ts';
 import type { BackupSource } from './backup-gauges.ts';
 import type { MetricFigures } from './exposition.ts';
 import type { FigureSource, Metrics } from './metrics.ts';
@@ -29,7 +30,7 @@ export interface Scraper {
 export async function openScraper(
   metrics: Metrics,
   source: FigureSource,
-  backups?: BackupSource,
+  { backups, archive }: { backups?: BackupSource | undefined; archive?: ArchiveSource | undefined } = {},
 ): Promise<Scraper> {
   const client = (await import('prom-client')).default;
   const registry = new client.Registry();
@@ -97,8 +98,14 @@ export async function openScraper(
     backupGauges ??= openBackups(registry, backups);
     await (await backupGauges).update();
   };
+  let archiveGauges: ReturnType<typeof openArchive> | undefined;
+  const updateArchive = async () => {
+    if (archive === undefined) return;
+    archiveGauges ??= openArchive(registry, archive);
+    await (await archiveGauges).update();
+  };
   const updateFigures = async () => {
-    await Promise.all([updateStore(), updateBackups()]);
+    await Promise.all([updateStore(), updateBackups(), updateArchive()]);
   };
   return {
     scrape: async () => {
@@ -116,6 +123,13 @@ export async function openScraper(
 async function openBackups(registry: Registry, backups: BackupSource): Promise<{ update(): Promise<void> }> {
   const { openBackupGauges } = await import('./backup-gauges.ts');
   const gauges = openBackupGauges(backups);
+  for (const render of gauges.metrics) register(registry, render);
+  return gauges;
+}
+
+async function openArchive(registry: Registry, archive: ArchiveSource): Promise<{ update(): Promise<void> }> {
+  const { openArchiveGauges } = await import('./archive-gauges.ts');
+  const gauges = openArchiveGauges(archive);
   for (const render of gauges.metrics) register(registry, render);
   return gauges;
 }

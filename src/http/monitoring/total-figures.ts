@@ -4,9 +4,9 @@ import { figuresOf } from './prometheus-text.ts';
 /** The types of metrics whose values count even after their process has ended. A gauge describes only the present. */
 const LASTING: ReadonlySet<string> = new Set(['counter', 'histogram']);
 
-/** Matches the names of the figures of the store and of the backup root, which are the same in every process. */
+/** Matches the names of the figures of the store, the backup root and the archive, which are the same in every process. */
 const SHARED =
-  /^idkit_(database_|realms$|users$|user_sessions$|offline_sessions$|token_families$|open_logins$|count|sweep_|migration_|backup_|verify_|drill_)/;
+  /^idkit_(database_|realms$|users$|user_sessions$|offline_sessions$|token_families$|open_logins$|count|sweep_|migration_|backup_|verify_|drill_|job_|archive_)/;
 
 /**
  * Combines the metrics of several processes into one text (Prometheus exposition format 0.0.4). It keeps the counters

@@ -29,12 +29,15 @@ export class SqliteDatabase implements PlatformDatabase {
   readonly #settings: Settings;
   readonly #file: string;
   readonly #store: IdkitStore;
+  readonly #archiveOf: Settings;
 
-  constructor(settings: Settings) {
+  /** @param archiveOf the platform whose archive is read for a moment */
+  constructor(settings: Settings, archiveOf: Settings = settings) {
     if (settings.database.kind !== 'sqlite')
       throw new IdkitError('IDKIT_BUG', 'a Postgres database was opened as a SQLite file');
     const { file } = settings.database;
     this.#settings = settings;
+    this.#archiveOf = archiveOf;
     this.#file = file;
     this.#store = new IdkitStore(settings, {
       location: file,
@@ -90,7 +93,7 @@ export class SqliteDatabase implements PlatformDatabase {
   }
 
   async findMoment(moment: Moment, masterKey: Secret | undefined): Promise<FoundMoment> {
-    const found = await findMoment(this.#settings, moment, masterKey);
+    const found = await findMoment(this.#archiveOf, moment, masterKey);
     await makeDataDirectory(this.#file);
     checkRoom(this.#file, found);
     return found;
@@ -104,7 +107,7 @@ export class SqliteDatabase implements PlatformDatabase {
     await makeDataDirectory(this.#file);
     await discardFiles(files, { previous: false });
     const progress = onProgress === undefined ? {} : { onProgress };
-    await rebuildMoment(this.#settings, found, files.staged, { masterKey, signal, ...progress });
+    await rebuildMoment(this.#archiveOf, found, files.staged, { masterKey, signal, ...progress });
     return { location: files.staged };
   }
 

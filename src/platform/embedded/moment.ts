@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   ArchiveReader,
   deriveArchiveKeys,
@@ -7,8 +7,9 @@ import {
   type Moment,
   planRecovery,
   type RecoveryPlan,
+  readArchiveState,
 } from '../../archive/index.ts';
-import { checkMasterKey, type Settings } from '../../config/index.ts';
+import { checkMasterKey, platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import { Replay } from '../../store/open.ts';
 import { absoluteLocation, openTarget, type Target } from '../../target/index.ts';
@@ -25,7 +26,9 @@ export async function findMoment(
   masterKey: Secret | undefined,
 ): Promise<FoundMoment> {
   return withArchive(settings, masterKey, async (reader, target) => {
-    const plan = await planRecovery(reader, await listChains(target), moment);
+    const state = await readArchiveState(join(platformPaths(settings.dir).data, 'archive.json'));
+    const known = state?.target === target.label ? state : undefined;
+    const plan = await planRecovery(reader, await listChains(target), moment, known);
     const { chain, base, mark } = plan;
     return { chain: chain.name, base: base.base, ...mark, bytes: sizeOf(plan) };
   });

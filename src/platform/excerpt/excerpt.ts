@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type AdminContext,
@@ -14,9 +13,8 @@ import {
 import type { SetHandle } from '../../backupset/index.ts';
 import { IdkitError, type Secret, systemRandom } from '../../core/index.ts';
 import { openPasswords } from '../../crypto/index.ts';
-import { findEntry } from '../../files/index.ts';
+import { makeTemporaryDirectory } from '../../files/index.ts';
 import { createExcerpt, openStore, readLinks } from '../../store/open.ts';
-import { hasEnded } from '../drill-mark.ts';
 import { type FoundItem, findItem, type ItemName } from './find-item.ts';
 import { takeRows } from './take-rows.ts';
 
@@ -64,8 +62,7 @@ export async function openExcerpt(
   const { report } = item;
   if (report.schemaVersion === undefined)
     throw new IdkitError('IDKIT_VERSION', `${set.name} contains a dump of another program`);
-  await removeAbandoned();
-  const dir = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  const dir = await makeTemporaryDirectory(PREFIX);
   const file = join(dir, 'excerpt.db');
   try {
     const excerpt = await createExcerpt(file, report.schemaVersion);
@@ -92,18 +89,6 @@ export async function openExcerpt(
   } catch (error) {
     await rm(dir, { recursive: true, force: true });
     throw error;
-  }
-}
-
-/** Removes the excerpts of processes that were killed, because they contain password hashes. */
-async function removeAbandoned(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
-    if (pid === undefined || !hasEnded(Number(pid))) continue;
-    const path = join(tmpdir(), name);
-    const entry = findEntry(path);
-    if (entry?.isDirectory() === true && entry.uid === process.getuid?.())
-      await rm(path, { recursive: true, force: true });
   }
 }
 

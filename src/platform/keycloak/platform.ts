@@ -11,7 +11,7 @@ import { KeycloakStore } from './store.ts';
 /** Returns the platform of a Keycloak that the operator runs as a process, on a Postgres server. */
 export function openKeycloakPlatform(
   settings: Settings,
-  { databasePasswords: otherPasswords = [], scratch }: OpenOptions,
+  { databasePasswords: otherPasswords = [], scratch, archiveOf }: OpenOptions,
 ): Platform {
   const service = new KeycloakService(settings);
   // Keycloak cannot run on SQLite. The methods of the database, such as `checkDump`, report this.
@@ -20,6 +20,7 @@ export function openKeycloakPlatform(
     programs: scratch?.programs ?? openLocalPrograms(),
     otherPasswords,
     administrator: scratch?.administrator,
+    archiveOf,
   };
   const options = { ...databaseOptions(settings, access), store: new KeycloakStore() };
   return new Platform(service, new PostgresDatabase(options));

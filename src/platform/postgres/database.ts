@@ -1,5 +1,5 @@
 import { type DumpReport, renderKeycloakVersion } from '../../backupset/index.ts';
-import type { Settings } from '../../config/index.ts';
+import type { PostgresAddress, Settings } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import {
   type ConnectionOptions,
@@ -74,8 +74,8 @@ export interface PostgresDatabaseOptions extends ConnectionOptions {
   gate?: Gate;
   /** True if services on other machines may use the database. A restore then checks for them and keeps them out. */
   sharedWithServices?: boolean;
-  /** Where the archive is. */
-  archive?: Pick<Settings, 'backup' | 'dir' | 'masterKey'>;
+  /** Where the archive is, and the database in it. Default: the database of these options. */
+  archive?: Pick<Settings, 'backup' | 'dir' | 'masterKey'> & { address?: PostgresAddress };
   /** Returns whether the database's container is stopped. Absent if the database is not in a container. */
   isStopped?(): Promise<boolean>;
 }
@@ -285,7 +285,7 @@ export class PostgresDatabase implements PlatformDatabase {
     const { archive, address, service } = this.#options;
     if (archive === undefined)
       throw new IdkitError('IDKIT_SETTING', 'restore --at needs the archive of the platform’s own database');
-    return { ...archive, address, service };
+    return { address, service, ...archive };
   }
 
   get #schema() {

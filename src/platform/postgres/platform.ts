@@ -13,12 +13,13 @@ import { Gate, lockAlone } from './gate.ts';
 /** Returns the platform of idkit's own service on a Postgres server, which replicas on other machines may use too. */
 export function openPostgresPlatform(
   settings: Settings,
-  { databasePasswords: otherPasswords = [], scratch }: OpenOptions,
+  { databasePasswords: otherPasswords = [], scratch, archiveOf }: OpenOptions,
 ): Platform {
   const access = {
     programs: scratch?.programs ?? openLocalPrograms(),
     otherPasswords,
     administrator: scratch?.administrator,
+    archiveOf,
   };
   const gate = new Gate(locationOf(settings), otherPasswords);
   const store = openPostgresStore(settings, access);
@@ -33,14 +34,21 @@ export interface PostgresAccess {
   otherPasswords: readonly Secret[];
   /** The role that creates databases and roles. Set if the server exists only for a test. */
   administrator?: ScratchAdministrator | undefined;
+  /** The platform whose archive is read for a moment. Default: the platform itself. */
+  archiveOf?: Settings | undefined;
 }
 
 /** Returns the options for the database that the settings name. */
-export function databaseOptions(settings: Settings, { administrator, ...access }: PostgresAccess) {
-  const { database, databasePassword: password, service, masterKey, masterKeyOld, backup, dir } = settings;
+export function databaseOptions(
+  settings: Settings,
+  { administrator, archiveOf = settings, ...access }: PostgresAccess,
+) {
+  const { database, databasePassword: password, service, masterKey, masterKeyOld } = settings;
   const location = urlOf(database);
+  const { backup, dir } = archiveOf;
+  const archived = archiveOf.database.kind === 'postgres' ? archiveOf.database.url : location;
   return {
-    archive: { backup, dir, masterKey },
+    archive: { backup, dir, masterKey, address: parsePostgresUrl(archived) },
     address: parsePostgresUrl(location),
     location,
     password,

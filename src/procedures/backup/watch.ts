@@ -1,4 +1,5 @@
 import {
+  decryptContents,
   findVerdict,
   judgeSets,
   listSets,
@@ -132,6 +133,7 @@ async function findBaseline(
     const handle = await openSet(set.dir);
     if (!handle.names.includes(SET_FILES.manifest)) return undefined;
     const manifest = await readManifest(handle, passphrase);
+    const known = kept?.contents ?? (await decryptKept(kept?.encryptedContents, passphrase));
     const counted = manifest.realms.flatMap(({ realm, users }) =>
       users === undefined ? [] : [{ realm, users }],
     );
@@ -139,7 +141,7 @@ async function findBaseline(
       kind: kindOf(manifest),
       ...(kept?.sqlBytes === undefined ? {} : { sqlBytes: kept.sqlBytes }),
       // The readable manifest of an encrypted set names no realms.
-      ...(manifest.encryption === undefined ? { realms: kept?.contents ?? counted } : {}),
+      ...(known !== undefined || manifest.encryption === undefined ? { realms: known ?? counted } : {}),
     };
     return { name: set.name, figures };
   } catch (error) {
@@ -147,6 +149,13 @@ async function findBaseline(
     if (error instanceof IdkitError) return undefined;
     throw error;
   }
+}
+
+async function decryptKept(
+  text: string | undefined,
+  passphrase: Secret | undefined,
+): Promise<readonly RealmContents[] | undefined> {
+  return text === undefined || passphrase === undefined ? undefined : decryptContents(text, passphrase);
 }
 
 /** Returns the encrypted manifest of an encrypted set if the passphrase decrypts it, otherwise the readable one. */

@@ -4,10 +4,14 @@ import type { PlatformDatabase } from '../../platform/index.ts';
 import { DoesNotApply, runCheck } from '../smoke/check.ts';
 import type { SmokeCheck } from '../smoke/options.ts';
 
-/** Compares the hashed secrets of random users in the set with the restored ones. */
+/**
+ * Compares the hashed secrets of random users in the set with the restored ones.
+ *
+ * @param sampled the credentials of the set, or that the restored database belongs to another moment than the set
+ */
 export function checkCredentials(
   database: Pick<PlatformDatabase, 'digestCredentials'>,
-  sampled: readonly SampledCredential[],
+  sampled: readonly SampledCredential[] | 'another moment',
   signal: AbortSignal,
 ): Promise<SmokeCheck> {
   const check = {
@@ -16,6 +20,8 @@ export function checkCredentials(
     signal,
   };
   return runCheck(check, async () => {
+    if (sampled === 'another moment')
+      throw new DoesNotApply('the database is that of another moment than the set');
     if (sampled.length === 0)
       throw new DoesNotApply('the dump has no stored credentials that idkit can read');
     const found = await database.digestCredentials(sampled.map(({ id }) => id));

@@ -25,15 +25,20 @@ export async function examine(
   const baseUrl = options.withoutService === true ? undefined : await next.platform.service.baseUrl();
   const service =
     baseUrl === undefined ? undefined : { baseUrl, signal, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
-  const credentials = await checkCredentials(
-    next.platform.database,
-    verified.verdict.dump?.credentials ?? [],
-    signal,
-  );
+  const sampled =
+    restore.journal.moment === undefined ? (verified.verdict.dump?.credentials ?? []) : 'another moment';
+  const credentials = await checkCredentials(next.platform.database, sampled, signal);
   const canaries = await checkCanaries(service, live, next.settings, signal);
-  const realms = verified.verdict.realms.map(({ realm }) => realm).slice(0, MOST_REALMS);
+  const realms = realmsOf(restore)
+    .map(({ realm }) => realm)
+    .slice(0, MOST_REALMS);
   const keys = service === undefined ? [] : await checkKeys(service, await findLiveUrl(live), realms);
   return [credentials, ...canaries, ...keys];
+}
+
+/** Returns the realms of the restored database. The set has those of another moment. */
+function realmsOf({ verified, journal }: Restore): readonly { realm: string; users?: number | undefined }[] {
+  return journal.moment === undefined ? verified.verdict.realms : journal.expectation;
 }
 
 async function findLiveUrl(live: Settings): Promise<string | undefined> {
@@ -46,8 +51,9 @@ async function findLiveUrl(live: Settings): Promise<string | undefined> {
 }
 
 /** Describes the set that was restored. */
-export function describeSource({ verified, set }: Restore): Omit<DrillSource, 'set' | 'root'> {
-  const { manifest, dump, seal, bytes, realms } = verified.verdict;
+export function describeSource(restore: Restore): Omit<DrillSource, 'set' | 'root' | 'moment'> {
+  const { verified, set, journal } = restore;
+  const { manifest, dump, seal, bytes } = verified.verdict;
   return {
     seal,
     bytes,
@@ -62,6 +68,7 @@ export function describeSource({ verified, set }: Restore): Omit<DrillSource, 's
             ? {}
             : { database: `${manifest.database.kind} ${manifest.database.version}` }),
         }),
-    realms: realms.map(({ realm, users }) => (users === undefined ? { realm } : { realm, users })),
+    ...(journal.moment === undefined ? {} : { restoredTo: new Date(journal.moment.at).toISOString() }),
+    realms: realmsOf(restore).map(({ realm, users }) => (users === undefined ? { realm } : { realm, users })),
   };
 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings, type Settings } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
-import { findEntry, writeFault } from '../../files/index.ts';
-import { hasEnded, type Scratch } from '../../platform/open.ts';
+import { findEntry, hasEnded, writeFault } from '../../files/index.ts';
+import type { Scratch } from '../../platform/open.ts';
 
 const PREFIX = 'idkit-drill-';
 /** Prefix of the directories that `--keep` keeps. It does not begin with `PREFIX`, so later drills keep them too. */

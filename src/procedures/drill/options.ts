@@ -1,5 +1,6 @@
 import type { PrivateKeys, SealState } from '../../backupset/index.ts';
 import type { Secret } from '../../core/index.ts';
+import type { Moment } from '../../platform/index.ts';
 import type { ChecklistRow } from '../restore/options.ts';
 import type { ProcedureOptions, ProcedureResult, StepDescription } from '../run.ts';
 import type { SmokeCheck } from '../smoke/options.ts';
@@ -7,6 +8,8 @@ import type { SmokeCheck } from '../smoke/options.ts';
 export interface DrillOptions extends ProcedureOptions {
   /** Directory of the set. Default: the newest set that can be restored. */
   set?: string;
+  /** Restores the database of this moment from the archive, and everything else from the set. */
+  moment?: Moment;
   /** Default: `settings.backup.root`. */
   root?: string;
   passphrase?: Secret;
@@ -32,6 +35,10 @@ export interface DrillSource {
   /** The directory of the set. */
   set: string;
   root: string;
+  /** The moment of the options: ISO 8601 in UTC, or `before EVENT-ID`. Absent without one. */
+  moment?: string;
+  /** The last transaction that was restored from the archive. ISO 8601, UTC. Absent without a moment. */
+  restoredTo?: string;
   /** ISO 8601, UTC. */
   madeAt?: string;
   seal?: SealState;

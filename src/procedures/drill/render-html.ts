@@ -84,6 +84,8 @@ function sourceFacts({
 }: DrillResult): readonly (readonly [string, string | undefined])[] {
   return [
     ['Set', source.set],
+    ['Restored moment', source.moment],
+    ['Last transaction', source.restoredTo],
     ['Made at', source.madeAt],
     ['By', source.idkitVersion === undefined ? undefined : `idkit ${source.idkitVersion}`],
     ['Service', source.service],

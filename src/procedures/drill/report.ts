@@ -16,6 +16,7 @@ const OWN_CHECKS: ReadonlySet<string> = new Set(['credentials', 'canary-login', 
 export function renderDrillReport(result: DrillResult): string {
   const lines = [
     `Restore drill of ${result.set}`,
+    ...renderMoment(result.source),
     `started ${result.startedAt}, ${result.outcome} after ${toSeconds(result.milliseconds)}`,
     '',
     'Phases',
@@ -40,14 +41,25 @@ export function renderDrillReport(result: DrillResult): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** Names the moment of the archive, and the last transaction before it. */
+function renderMoment({ moment, restoredTo }: DrillResult['source']): readonly string[] {
+  if (moment === undefined) return [];
+  return [
+    `with the database of the archive: ${moment}${restoredTo === undefined ? '' : `, last transaction ${restoredTo}`}`,
+  ];
+}
+
 function toSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(2)} s`;
 }
 
 /** Removes every text that can name a realm. */
 function withoutTexts({ failure, ...result }: DrillResult): DrillResult {
+  const { realms: _, ...source } = result.source;
   return {
     ...result,
+    source,
+    live: { outcome: result.live.outcome, detail: NO_MESSAGE },
     checklist: result.checklist.map((row) => ({ ...row, detail: NO_MESSAGE })),
     checks: [],
     differences: result.differences.map(() => NO_MESSAGE),

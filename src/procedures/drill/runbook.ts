@@ -11,6 +11,7 @@ import {
 } from '../../backupset/index.ts';
 import { ownVersion, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
+import type { Moment } from '../../platform/index.ts';
 import { openPlatform, openScratch } from '../../platform/open.ts';
 import { encryptsSets } from '../last-run.ts';
 import { missingPassphrase, type RestoreResult } from '../restore/options.ts';
@@ -52,7 +53,11 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
   const before = await viewLive(settings);
   const seen: Seen = {
     place: 'nothing was restored',
-    source: { set: set.dir, root: dirname(set.dir) },
+    source: {
+      set: set.dir,
+      root: dirname(set.dir),
+      ...(options.moment === undefined ? {} : { moment: renderMoment(options.moment) }),
+    },
     notes: [],
   };
   const conclude = (outcome: RestoreOutcome, dir?: string): Promise<DrillResult> =>
@@ -112,6 +117,10 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
   }
 }
 
+function renderMoment(moment: Moment): string {
+  return 'at' in moment ? new Date(moment.at).toISOString() : `before ${moment.before}`;
+}
+
 /** What the restore found out about the set, for the report. */
 interface Seen {
   place: string;
@@ -161,6 +170,8 @@ function restoreIsolated(
     from,
     ...(options.passphrase === undefined ? {} : { passphrase: options.passphrase }),
     ...(options.privateKeys === undefined ? {} : { privateKeys: options.privateKeys }),
+    // The drill reads the archive of the live platform. Its own service has none, so it cannot write there.
+    ...(options.moment === undefined ? {} : { moment: options.moment, archiveOf: settings }),
     trustUnsealed: options.trustUnsealed === true,
     reporter: withinStep(reporter, 'restore'),
     clock,

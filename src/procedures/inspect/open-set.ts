@@ -24,6 +24,8 @@ export interface InspectedSet {
   isEncrypted: boolean;
 }
 
+const MISMATCH = `it is damaged: its content does not match ${SET_FILES.checksums}`;
+
 /**
  * Opens a set for reading. Every file is compared with the checksums while it is read, and with a passphrase also the
  * checksums with the seal.
@@ -47,7 +49,7 @@ export async function inspectSet(
     });
   for (const note of sealed.notes) reporter.note(`${plain.name}: ${note}`);
   const keys = new SetKeys({ passphrase, privateKeys });
-  const set = readableSet(pinSet(plain, sealed.list?.entries ?? []), keys);
+  const set = readableSet(pinSet(plain, sealed.list?.entries ?? [], MISMATCH), keys);
   if (!set.names.includes(SET_FILES.dump))
     throw new IdkitError('IDKIT_USAGE', `${plain.name} does not contain the database`, {
       hints: ['idkit backups list shows the parts of each set'],

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdir, mkdtemp, open, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, open, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseChecksums, parseManifest, parseSetName, SET_FILES } from '../../backupset/index.ts';
-import { IdkitError, systemErrorCode } from '../../core/index.ts';
-import { findEntry, syncDirectory, writing } from '../../files/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import { findEntry, makeTemporaryDirectory, syncDirectory, writing } from '../../files/index.ts';
 import type { Target } from '../../target/index.ts';
 import { type RemoteSet, readSmall } from './remote-root.ts';
 
@@ -139,29 +138,9 @@ async function makeParent(target: Target, { keepIn }: FetchOptions): Promise<str
     await writing(dir, () => mkdir(dir, { recursive: true, mode: 0o700 }));
     return dir;
   }
-  await removeLeftovers();
-  const dir = await writing(tmpdir(), () => mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`)));
+  const dir = await makeTemporaryDirectory(PREFIX);
   process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
   return dir;
-}
-
-/** Removes the downloads of processes that were killed. */
-async function removeLeftovers(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
-    const entry = findEntry(join(tmpdir(), name));
-    if (pid === undefined || entry?.isDirectory() !== true || entry.uid !== process.getuid?.()) continue;
-    if (!isRunning(Number(pid))) await rm(join(tmpdir(), name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemErrorCode(error) === 'EPERM';
-  }
 }
 
 /** Returns the listing of one set, without the other files of the target. @throws IDKIT_NOT_FOUND */

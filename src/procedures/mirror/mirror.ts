@@ -21,7 +21,8 @@ import { type MirrorState, readState, writeState } from './state.ts';
 import { copyVersions } from './versions.ts';
 import { isRsyncPlace, mirrorWithRsync, prefersRsync } from './with-rsync.ts';
 
-const WEEK_MILLISECONDS = 7 * 86_400_000;
+const DAY_MILLISECONDS = 86_400_000;
+const WEEK_MILLISECONDS = 7 * DAY_MILLISECONDS;
 
 /** Errors after which no other set is tried, because they do not depend on the set. */
 const ENDING: ReadonlySet<string> = new Set([
@@ -112,6 +113,7 @@ async function mirrorTo(
   if (options.dryRun !== true) {
     await copySets(run, good);
     await copyAllVersions(run);
+    await removeDrafts(run);
   }
   checkVanished(run, new Set(sets.map(({ name }) => name)));
   const after = options.dryRun === true ? remote : await listRemote(target, now, signal);
@@ -159,6 +161,15 @@ async function copyAllVersions(run: Run): Promise<void> {
   }
 }
 
+/** Removes what killed runs left behind. A target may forbid every removal, so a fault is ignored. */
+async function removeDrafts({ target, options }: Run): Promise<void> {
+  try {
+    await target.removeDrafts(options.now - DAY_MILLISECONDS, options.signal);
+  } catch {
+    checkInterrupted(options.signal);
+  }
+}
+
 /** Reports sets that were copied earlier, are not here any more, and are missing at the target. */
 function checkVanished({ remote, state, ...run }: Run, local: ReadonlySet<string>): void {
   for (const name of Object.keys(state.sets)) {
@@ -181,7 +192,7 @@ async function readBack(run: Run, remote: RemoteRoot): Promise<'sample' | 'all'>
   const chosen = readsAll ? complete : sample === undefined || options.dryRun === true ? [] : [sample];
   for (const set of chosen) {
     try {
-      const faults = await checkWhole(set, work);
+      const faults = await checkWhole(set, state.sets[set.name], work);
       for (const fault of faults) addFault(run, MIRROR_DAMAGED, `${set.name}: ${fault}`);
     } catch (error) {
       checkInterrupted(options.signal);

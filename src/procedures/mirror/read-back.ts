@@ -57,12 +57,17 @@ export async function checkSample(
 /**
  * Reads every byte of a set at the target and compares it with the checksums there. Returns one sentence for each file
  * that is missing, does not match or is not listed.
+ *
+ * @param known the hash of the checksums that were copied, if they were: someone may have replaced files and checksums
  */
 export async function checkWhole(
   set: RemoteSet,
+  known: string | undefined,
   { target, signal, count }: Reading,
 ): Promise<readonly string[]> {
-  const { entries } = await readRemoteChecksums(target, set.name, signal);
+  const { bytes, entries } = await readRemoteChecksums(target, set.name, signal);
+  if (known !== undefined && createHash('sha256').update(bytes).digest('hex') !== known)
+    return ['it was replaced at the target: its checksums are not those that were copied'];
   const faults: string[] = [];
   for (const { name, sha256 } of entries) {
     signal.throwIfAborted();

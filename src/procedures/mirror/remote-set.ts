@@ -56,10 +56,19 @@ async function findComplete(target: Target, { clock, signal }: Options): Promise
 async function findNewest(target: Target, options: Options): Promise<RemoteSet> {
   const found = (await findComplete(target, options)).findLast((set) => hasDatabase(set) && !set.future);
   if (found !== undefined) return found;
-  throw new IdkitError(
-    'IDKIT_NOT_FOUND',
-    `${target.label} does not contain a backup set that can be restored`,
-  );
+  throw new NoRemoteSet(`${target.label} does not contain a backup set that can be restored`);
+}
+
+/** A target was read, and contains no set that can be restored. */
+class NoRemoteSet extends IdkitError {
+  constructor(message: string) {
+    super('IDKIT_NOT_FOUND', message);
+  }
+}
+
+/** Reports whether a target was read and contains no set. A bucket that does not exist is another error. */
+export function isNoRemoteSet(error: unknown): error is IdkitError {
+  return error instanceof NoRemoteSet;
 }
 
 /** Reports whether a set at a target contains the database, from the names of its files. */

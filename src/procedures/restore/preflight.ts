@@ -63,7 +63,11 @@ export async function openNext(
   const settings = options.adjust?.(after) ?? after;
   const places = { dir: present.dir, id: journal.id };
   const { any } = await databasePasswords(present, places, options.env ?? process.env);
-  const platform = await openPlatform(settings, { databasePasswords: any, scratch: options.scratch });
+  const platform = await openPlatform(settings, {
+    databasePasswords: any,
+    scratch: options.scratch,
+    archiveOf: options.archiveOf,
+  });
   return { settings, platform };
 }
 

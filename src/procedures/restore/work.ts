@@ -29,6 +29,8 @@ export interface RestoreInternals {
   adjust?: (settings: Settings) => Settings;
   /** A database that is used only for this restore. */
   scratch?: Scratch;
+  /** The platform whose archive has the moment. Default: the restored platform. */
+  archiveOf?: Settings;
   /** True if no service is running on the restored database. The steps that need one are skipped with a note. */
   withoutService?: boolean;
   /**

@@ -1,5 +1,5 @@
-import type { Settings } from '../../config/index.ts';
-import { isForeignArchive } from '../../platform/open.ts';
+import { archivePosition } from '../../archive/index.ts';
+import { isForeignArchive, type Settings } from '../../config/index.ts';
 import { readArchive } from '../archive.ts';
 import { finding, type Judgement } from './judge.ts';
 import type { StatusReport } from './report.ts';
@@ -25,7 +25,7 @@ export async function findArchive(
     };
   }
   const time = (at: number) => new Date(at).toISOString();
-  const lagSeconds = state.behindSince === undefined ? 0 : Math.max(0, (now - state.behindSince) / 1000);
+  const { lagSeconds = 0 } = archivePosition(state, now);
   const judgements: Judgement[] = [];
   if (lagSeconds > Math.max(NORMAL_LAG, 10 * settings.backup.archiveSeconds))
     judgements.push(
@@ -41,7 +41,7 @@ export async function findArchive(
     value: {
       target: state.target,
       newest: time(state.newest),
-      lagSeconds: Math.round(lagSeconds),
+      lagSeconds,
       ...(state.fault === undefined ? {} : { fault: state.fault }),
       gaps: state.gaps.map(({ from, until, why }) => ({
         from: time(from),

@@ -1,5 +1,13 @@
-import { listRootMetrics, openRootReader, type RootMetric, UNREADABLE_ROOT } from '../../backupset/index.ts';
-import { plannedJobs, type Settings } from '../../config/index.ts';
+import { archivePosition } from '../../archive/index.ts';
+import {
+  ARCHIVE_METRICS,
+  listRootMetrics,
+  openRootReader,
+  type RootMetric,
+  UNREADABLE_ROOT,
+} from '../../backupset/index.ts';
+import { isForeignArchive, plannedJobs, type Settings } from '../../config/index.ts';
+import { readArchive } from '../archive.ts';
 import { isResponsive } from '../responsive.ts';
 import type { StatusReport } from './report.ts';
 
@@ -40,21 +48,6 @@ const STATUS_METRICS: readonly StatusMetric[] = [
     name: 'idkit_service_up',
     help: 'Whether the service reports that it is ready: 1 or 0',
     values: ({ service }) => [{ labels: {}, value: service.health === 'UP' ? 1 : 0 }],
-  },
-  {
-    name: 'idkit_archive_newest_timestamp_seconds',
-    help: 'Unix time of the newest transaction that can be restored from the archive',
-    values: ({ archive }) => (archive === undefined ? [] : [{ labels: {}, value: seconds(archive.newest) }]),
-  },
-  {
-    name: 'idkit_archive_lag_seconds',
-    help: 'For how long the oldest transaction outside the archive has been waiting; 0 if all are in it',
-    values: ({ archive }) => (archive === undefined ? [] : [{ labels: {}, value: archive.lagSeconds }]),
-  },
-  {
-    name: 'idkit_archive_gaps',
-    help: 'Times in which no moment can be restored from the archive',
-    values: ({ archive }) => (archive === undefined ? [] : [{ labels: {}, value: archive.gaps.length }]),
   },
   {
     name: 'idkit_certificate_expiry_timestamp_seconds',
@@ -120,6 +113,7 @@ export async function renderStatusMetrics(
       help,
       values: values(figures),
     })),
+    ...(await readArchiveMetrics(settings, now)),
     ...STATUS_METRICS.map(({ name, help, values }) => ({ name, help, values: values(report) })),
   ];
   const time = { name: 'idkit_status_timestamp_seconds', help: 'Unix time of this report' };
@@ -132,6 +126,13 @@ export async function renderStatusMetrics(
       ].join(''),
     )
     .join('');
+}
+
+async function readArchiveMetrics(settings: Settings, now: number) {
+  const { archive } = settings.backup;
+  if (archive === null || settings.service === 'keycloak' || isForeignArchive(archive)) return [];
+  const position = archivePosition(await readArchive(settings), now);
+  return ARCHIVE_METRICS.map(({ name, help, values }) => ({ name, help, values: values(position) }));
 }
 
 function renderLabels(labels: Readonly<Record<string, string>>): string {

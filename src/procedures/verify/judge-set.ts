@@ -1,5 +1,6 @@
 import {
   type DumpReport,
+  encryptContents,
   findVerdict,
   type KeptVerdict,
   parseSetName,
@@ -10,7 +11,7 @@ import {
   verifySet,
 } from '../../backupset/index.ts';
 import { checkEnvKeys, parseEnvContent } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, type Secret } from '../../core/index.ts';
 import { newestSchemaVersion } from '../../platform/open.ts';
 import { NO_MESSAGE } from '../last-run.ts';
 import type { SetVerdict, VerifyOptions } from './options.ts';
@@ -66,12 +67,13 @@ export async function keepVerdict(
   root: string,
   name: string,
   verdict: Verdict & Pick<KeptVerdict, 'shrunk'> & { by: 'backup' | 'verify' },
-  options: Pick<VerifyOptions, 'clock' | 'reporter'>,
+  options: Pick<VerifyOptions, 'clock' | 'reporter' | 'passphrase'>,
 ): Promise<void> {
   if (parseSetName(name) === undefined || verdict.checksumsSha256 === undefined) return;
   try {
     // A later verification does not know what the backup compared the set with.
-    const shrunk = verdict.shrunk ?? (await findVerdict(root, name))?.shrunk;
+    const earlier = await findVerdict(root, name);
+    const shrunk = verdict.shrunk ?? earlier?.shrunk;
     await putVerdict(root, name, {
       at: new Date(options.clock.now()).toISOString(),
       verdict: verdict.verdict,
@@ -82,8 +84,8 @@ export async function keepVerdict(
       seal: verdict.seal,
       by: verdict.by,
       ...(verdict.dump === undefined ? {} : { sqlBytes: verdict.dump.bytes }),
-      // Results of encrypted sets name no realms.
       ...(verdict.dump === undefined || verdict.encryption !== undefined ? {} : contentsOf(verdict.dump)),
+      ...(verdict.encryption === undefined ? {} : await keptContents(verdict, earlier, options.passphrase)),
       ...(verdict.encryption === undefined ? {} : await readState(root, name, verdict)),
       ...(shrunk === undefined ? {} : { shrunk: storedLosses(shrunk, verdict) }),
     });
@@ -111,6 +113,24 @@ export function contentsOf({ realms, keys }: DumpReport): Pick<KeptVerdict, 'con
       ...(keys === undefined ? {} : { keys: keys.get(realm) ?? 0 }),
     })),
   };
+}
+
+/**
+ * Returns the contents of an encrypted set, encrypted, because results of encrypted sets name no realms. The passphrase
+ * encrypts them even if the set is encrypted to public keys, so that the machine that made the set can compare it with
+ * the next one. If this verification did not decrypt the set, those of an earlier one still count.
+ */
+async function keptContents(
+  { dump }: Verdict,
+  earlier: KeptVerdict | undefined,
+  passphrase: Secret | undefined,
+): Promise<Pick<KeptVerdict, 'encryptedContents'>> {
+  const { contents } = dump === undefined ? {} : contentsOf(dump);
+  if (contents === undefined || passphrase === undefined) {
+    const kept = earlier?.encryptedContents;
+    return kept === undefined ? {} : { encryptedContents: kept };
+  }
+  return { encryptedContents: await encryptContents(contents, passphrase) };
 }
 
 /**

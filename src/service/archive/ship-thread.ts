@@ -10,7 +10,7 @@ import { Shipper } from './shipper.ts';
 // The thread that ships the log of the database. It reads, compresses and encrypts, so the threads that answer requests
 // do not.
 
-/** Time in milliseconds between two looks at the size of the log. */
+/** Time in milliseconds between two checks of the size of the log. */
 const LOOK_MS = 200;
 /** Part of the interval after which the log is read, so that the transfer ends within it. */
 const EARLY = 0.7;

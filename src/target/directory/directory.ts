@@ -49,6 +49,12 @@ export function openDirectoryTarget(path: string): Target {
     },
     put: (name, content, options) => putFile(root, name, content, options ?? {}),
     remove: (name) => removeFile(root, name),
+    async removeDrafts(before, signal) {
+      for await (const { name } of walk(root, '', '', signal, 'drafts')) {
+        const { mtimeMs } = await lstat(join(root, name)).catch(() => ({ mtimeMs: before }));
+        if (mtimeMs < before) await removeFile(root, name);
+      }
+    },
     async close() {},
   };
 }
@@ -63,6 +69,7 @@ async function* walk(
   below: string,
   prefix: string,
   signal?: AbortSignal,
+  wanted: 'files' | 'drafts' = 'files',
 ): AsyncGenerator<TargetFile> {
   const entries = (await readEntries(join(root, below)))
     .map((entry) => ({ entry, key: `${below}${entry.name}${entry.isDirectory() ? '/' : ''}` }))
@@ -71,8 +78,8 @@ async function* walk(
     signal?.throwIfAborted();
     if (!isPlainName(key.replace(/\/$/, ''))) continue;
     if (entry.isDirectory()) {
-      if (key.startsWith(prefix) || prefix.startsWith(key)) yield* walk(root, key, prefix, signal);
-    } else if (entry.isFile() && key.startsWith(prefix) && !isDraft(key)) {
+      if (key.startsWith(prefix) || prefix.startsWith(key)) yield* walk(root, key, prefix, signal, wanted);
+    } else if (entry.isFile() && key.startsWith(prefix) && isDraft(key) === (wanted === 'drafts')) {
       const size = await sizeOf(join(root, key));
       if (size !== undefined) yield { name: key, size };
     }

@@ -9,6 +9,7 @@ import {
   checkListed,
   checkName,
   compareNames,
+  DRAFT_PATTERN,
   draftName,
   isDraft,
   isPlainName,
@@ -64,6 +65,15 @@ export function openRcloneTarget(
     async remove(name, signal) {
       if ((await sizeOf(name, signal)) === undefined) return;
       await rclone.run(['deletefile', '--', pathOf(name)], { signal });
+    },
+    async removeDrafts(before, signal) {
+      const age = Math.max(0, Math.ceil((Date.now() - before) / 1000));
+      const filter = ['--min-age', `${age}s`, '--include', DRAFT_PATTERN];
+      try {
+        await rclone.run(['delete', ...filter, '--', pathOf('')], { signal });
+      } catch (error) {
+        if (!(error instanceof RcloneFailure && error.isMissing)) throw error;
+      }
     },
     async close() {},
   };

@@ -91,6 +91,8 @@ export async function openS3Target(
       guarded(async () => {
         (await client.send({ method: 'DELETE', key: keyOf(name), signal })).body.resume();
       }),
+    // S3 keeps the parts of an upload outside the names, and the rules of the bucket expire them.
+    async removeDrafts() {},
     async close() {
       client.close();
     },

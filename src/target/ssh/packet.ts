@@ -39,6 +39,8 @@ export interface Attributes {
   size?: number;
   /** Type and permission bits. */
   mode?: number;
+  /** Unix time in milliseconds. */
+  modifiedAt?: number;
 }
 
 /** Joins the fields of a packet: numbers are 32 bits, bigints are 64 bits, texts and bytes have their length before them. */
@@ -112,7 +114,7 @@ export class PacketReader {
     if ((flags & ATTRIBUTE.size) !== 0) found.size = this.uint64();
     if ((flags & ATTRIBUTE.owner) !== 0) this.#take(8);
     if ((flags & ATTRIBUTE.permissions) !== 0) found.mode = this.uint32();
-    if ((flags & ATTRIBUTE.times) !== 0) this.#take(8);
+    if ((flags & ATTRIBUTE.times) !== 0) found.modifiedAt = this.#take(8).readUInt32BE(4) * 1000;
     if ((flags & ATTRIBUTE.extended) !== 0) {
       for (let left = this.uint32(); left > 0; left -= 1) {
         this.bytes();

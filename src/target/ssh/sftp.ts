@@ -23,6 +23,8 @@ export interface SftpEntry {
   name: string;
   kind: 'file' | 'directory' | 'other';
   size: number;
+  /** Unix time in milliseconds. */
+  modifiedAt?: number;
 }
 
 /** The calls of sftp that idkit needs. Each throws `SftpStatus` if the server refuses. */
@@ -161,9 +163,10 @@ async function readDirectory(
   return entries;
 }
 
-function toEntry(name: string, { mode = 0, size = 0 }: Attributes): SftpEntry {
+function toEntry(name: string, { mode = 0, size = 0, modifiedAt }: Attributes): SftpEntry {
   const type = mode & FILE_TYPE;
-  return { name, size, kind: type === 0o100000 ? 'file' : type === 0o040000 ? 'directory' : 'other' };
+  const kind = type === 0o100000 ? 'file' : type === 0o040000 ? 'directory' : 'other';
+  return { name, size, kind, ...(modifiedAt === undefined ? {} : { modifiedAt }) };
 }
 
 function checkStatus(status: number, packet: { text(): string; atEnd: boolean }): void {

@@ -77,8 +77,8 @@ export function openSshTarget(
     label,
     async *list(prefix, signal) {
       try {
-        const count = { files: 0 };
-        yield* walk(target, await connect(signal), '', prefix, { count, signal });
+        const state = { count: { files: 0 }, signal, wanted: 'files' } as const;
+        yield* walk(target, await connect(signal), '', prefix, state);
       } catch (error) {
         throw explain(label, prefix, error);
       }
@@ -91,6 +91,13 @@ export function openSshTarget(
       }),
     put: (name, content, given) => guarded(name, () => putFile(target, name, content, given ?? {})),
     remove: (name, signal) => guarded(name, async () => removeFile(target, await connect(signal), name)),
+    removeDrafts: (before, signal) =>
+      guarded('', async () => {
+        const sftp = await connect(signal);
+        const state = { count: { files: 0 }, signal, wanted: 'drafts' } as const;
+        for await (const { name, modifiedAt = before } of walk(target, sftp, '', '', state))
+          if (modifiedAt < before) await removeFile(target, sftp, name);
+      }),
     async close() {
       closed = true;
       const current = await session?.catch(() => undefined);
@@ -115,8 +122,8 @@ async function* walk(
   sftp: Sftp,
   below: string,
   prefix: string,
-  state: { count: { files: number }; signal: AbortSignal | undefined },
-): AsyncGenerator<TargetFile> {
+  state: { count: { files: number }; signal: AbortSignal | undefined; wanted: 'files' | 'drafts' },
+): AsyncGenerator<TargetFile & { modifiedAt?: number }> {
   if (below.split('/').length > MOST_DEPTH)
     throw hostile(place.label, 'its directories are nested too deeply');
   const entries = (await sftp.entries(pathOf(place, below.replace(/\/$/, '')), MOST_FILES))
@@ -124,19 +131,19 @@ async function* walk(
     .map((entry) => ({ ...entry, key: `${below}${entry.name}${entry.kind === 'directory' ? '/' : ''}` }))
     .toSorted((one, other) => compareNames(one.key, other.key));
   let last: string | undefined;
-  for (const { key, kind, size, name } of entries) {
+  for (const { key, kind, size, name, modifiedAt } of entries) {
     state.signal?.throwIfAborted();
     if (name.includes('/') || name.includes('\0')) checkListed(place.label, `${name}/`);
     if (key === last) throw hostile(place.label, 'the sftp server lists a name twice');
     last = key;
-    if (!isPlainName(key.replace(/\/$/, '')) || isDraft(key)) continue;
+    // Directories count too, so that a listing without files ends.
+    state.count.files += 1;
+    if (state.count.files > MOST_FILES) throw hostile(place.label, `it has more than ${MOST_FILES} files`);
+    if (!isPlainName(key.replace(/\/$/, ''))) continue;
     if (kind === 'directory') {
       if (key.startsWith(prefix) || prefix.startsWith(key)) yield* walk(place, sftp, key, prefix, state);
-    } else if (key.startsWith(prefix)) {
-      state.count.files += 1;
-      if (state.count.files > MOST_FILES) throw hostile(place.label, `it has more than ${MOST_FILES} files`);
-      yield { name: key, size };
-    }
+    } else if (key.startsWith(prefix) && isDraft(key) === (state.wanted === 'drafts'))
+      yield { name: key, size, ...(modifiedAt === undefined ? {} : { modifiedAt }) };
   }
 }
 

@@ -106,6 +106,7 @@ export const MATRIX: readonly MatrixRow[] = [
       proof(SQLITE, 'procedures/restore/restore.test.ts', 'is rejected if the staged database has no space'),
       proof(POSTGRES, 'platform/postgres/access.test.ts', 'reports that the server’s disk is full'),
       proof(POSTGRES, 'procedures/postgres/drill.test.ts', 'exits with 19 on a disk without space'),
+      proof(CONTAINERS, 'containers/part-faults.ts', 'if the volume of the database is full, restore'),
       proof(CONTAINERS, 'platform/compose/compose-fault.test.ts', 'reports a full disk while an image'),
     ],
   },

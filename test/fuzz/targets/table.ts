@@ -2,6 +2,7 @@ import type { FuzzTarget } from '../target.ts';
 import { archiveTarget } from './archive.ts';
 import { checksumsTarget, cronTarget, envTarget, manifestTarget, yamlTarget } from './documents.ts';
 import { gzipTarget } from './gzip.ts';
+import { archiveFileTarget, archiveListingTarget } from './log-archive.ts';
 import { openpgpTarget, sealTarget } from './openpgp.ts';
 import { postgresTarget, sqliteTarget } from './sql.ts';
 
@@ -18,4 +19,6 @@ export const TARGETS: readonly FuzzTarget[] = [
   envTarget,
   yamlTarget,
   cronTarget,
+  archiveFileTarget,
+  archiveListingTarget,
 ];

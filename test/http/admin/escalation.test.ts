@@ -145,6 +145,22 @@ test('a partial import cannot grant an administrative role through any of its re
     assert.equal((await all('POST', '/x/partialImport', body)).status, 403, JSON.stringify(body));
 });
 
+test('a partial import of a service account needs manage-clients, and a client gets no second one', async () => {
+  const account = { username: 'job-two', serviceAccountClientId: 'job' };
+  assert.equal((await (await as('three'))('POST', '/x/partialImport', { users: [account] })).status, 403);
+  const all = await as('all');
+  const second = await all('POST', '/x/partialImport', { users: [account] });
+  assert.deepEqual(
+    [second.status, second.json.errorMessage],
+    [409, 'The client of user job-two already has the service account service-account-job.'],
+  );
+  const own = { users: [{ ...account, username: 'service-account-job' }], ifResourceExists: 'OVERWRITE' };
+  assert.equal((await all('POST', '/x/partialImport', own)).status, 200);
+  const job = await idOf('clients', 'job');
+  const { json } = await admin('GET', `/x/clients/${job}/service-account-user`);
+  assert.equal(json.username, 'service-account-job');
+});
+
 test('a role whose id concatenates the ids of two other roles does not grant either of them', async () => {
   const three = await as('three');
   const ids = (await admin('GET', '/x/roles')).json.slice(0, 2).map((role: { id: string }) => role.id);

@@ -54,7 +54,7 @@ test('reports the service, its database, its traffic, and what is missing, witho
   assert.equal(state.database.figures.realms, 2);
   assert.ok(state.database.figures.bytes > 0 && state.database.freeBytes > 0);
   assert.ok(state.traffic.at(-1).logins + (state.traffic.at(-2)?.logins ?? 0) >= 1);
-  assert.deepEqual(state.backups.overview, { sets: [], more: 0, unfinished: 0, last: {} });
+  assert.deepEqual(state.backups.overview, { sets: [], more: 0, unfinished: 0, last: {}, drills: [] });
   assert.equal(state.backups.restore, undefined);
   // Nobody has taken up the deletion of expired sets, whose results no set shows.
   assert.ok(

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { appendFile, cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, cp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import type { Difference } from '../../../src/backupset/index.ts';
 import { diffSets, showSet } from '../../../src/procedures/index.ts';
 import { missingPostgres } from '../../store/postgres-server.ts';
 import { copyKeycloakSet, makeDirectory, PASSPHRASE, procedureOptions } from '../platform.ts';
+import { rewriteDump } from './rewrite-dump.ts';
 import { type ServedPlatform, servePlatform } from './served-platform.ts';
 
 const code = (name: string) => (error: unknown) => (error as { code?: string }).code === name;
@@ -20,20 +20,6 @@ async function compare(one: string, other: string): Promise<Difference[]> {
   } finally {
     await compared.close();
   }
-}
-
-/** Replaces the SQL of a set, and its checksum. */
-async function rewriteDump(dir: string, change: (sql: string) => string): Promise<void> {
-  const file = join(dir, 'keycloak-db.sql.gz');
-  const sql = change(gunzipSync(await readFile(file)).toString());
-  const bytes = gzipSync(sql);
-  await writeFile(file, bytes);
-  const list = join(dir, 'checksums.sha256');
-  const sum = createHash('sha256').update(bytes).digest('hex');
-  await writeFile(
-    list,
-    (await readFile(list, 'utf8')).replace(/^.*keycloak-db\.sql\.gz$/m, `${sum}  keycloak-db.sql.gz`),
-  );
 }
 
 for (const kind of ['sqlite', 'postgres'] as const) {
@@ -213,7 +199,10 @@ describe('show and diff', () => {
     const { dir } = await copyKeycloakSet(t);
     const isOurs = (name: string) => name.startsWith(`idkit-diff-${process.pid}-`);
     await appendFile(join(dir, 'keycloak-db.sql.gz'), gzipSync('x'));
-    await assert.rejects(showSet({ ...procedureOptions(), set: dir }), code('IDKIT_DAMAGED'));
+    await assert.rejects(showSet({ ...procedureOptions(), set: dir }), {
+      code: 'IDKIT_DAMAGED',
+      message: 'keycloak-db.sql.gz: it is damaged: its content does not match checksums.sha256',
+    });
     await assert.rejects(compare(dir, dir), code('IDKIT_DAMAGED'));
     assert.deepEqual((await readdir(tmpdir())).filter(isOurs), []);
     const empty = await makeDirectory(t, 'empty');

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { mirrorRoot } from '../../../src/procedures/index.ts';
@@ -107,6 +116,35 @@ test('a set that is deleted at the target after it expired here is reported', as
     /was deleted there by another program/,
   );
   assert.deepEqual((await mirrorRoot(mirrorOptions(root, target))).findings, [], 'once');
+});
+
+test('a set that was replaced at the target, checksums included, is reported even if it no longer exists here', async (t) => {
+  const { root, target } = places(t);
+  await mirrorRoot(mirrorOptions(root, target));
+  rmSync(join(root, OLD), { recursive: true });
+  writeSet(target, OLD);
+  const found = await mirrorRoot(mirrorOptions(root, target, { readsAll: true }));
+  assert.deepEqual(messagesOf(found), [
+    `the mirror ${target}: ${OLD}: it was replaced at the target: its checksums are not those that were copied`,
+  ]);
+});
+
+test('what killed runs left behind is removed a day later, and nothing else', async (t) => {
+  const { root, target } = places(t);
+  await mirrorRoot(mirrorOptions(root, target));
+  const [left, fresh, other] = [
+    '.idkit-0123456789abcdef.partial',
+    '.idkit-00000000deadbeef.partial',
+    'kept',
+  ].map((name) => join(target, OLD, name)) as [string, string, string];
+  for (const file of [left, fresh, other]) writeFileSync(file, 'x');
+  for (const file of [left, other]) utimesSync(file, 1, NOW / 1000 - 86_401);
+  utimesSync(fresh, 1, NOW / 1000 - 86_399);
+  await mirrorRoot(mirrorOptions(root, target));
+  assert.deepEqual(
+    [left, fresh, other].map((file) => existsSync(file)),
+    [false, true, true],
+  );
 });
 
 test('a truncated file at the target is reported, and never overwritten', async (t) => {

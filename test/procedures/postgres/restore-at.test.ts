@@ -7,6 +7,7 @@ import type { Settings } from '../../../src/config/index.ts';
 import { type ArchiverState, startArchive } from '../../../src/platform/open.ts';
 import { restore } from '../../../src/procedures/index.ts';
 import { startService } from '../../../src/service/index.ts';
+import { readMetrics } from '../../http/service.ts';
 import { runSql } from '../../store/databases.ts';
 import type { PostgresServer } from '../../store/postgres-server.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -52,6 +53,12 @@ async function whileServing(
     });
     await work(admin);
     await caughtUp();
+    const through = (state.through ?? 0) / 1000;
+    await waitUntil('the metrics show the newest moment', async () => {
+      const [, newest] =
+        /^idkit_archive_newest_timestamp_seconds (.*)$/m.exec(await readMetrics(service)) ?? [];
+      return Number(newest) >= through;
+    });
   } finally {
     await service.close();
     await archive?.close();

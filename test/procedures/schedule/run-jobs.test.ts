@@ -137,17 +137,23 @@ describe('the schedule', () => {
 });
 
 describe('the mirror job', () => {
-  it('copies the root, and reports a target that cannot be written as findings', async (t) => {
+  it('copies the root, and fails for a target that cannot be written', async (t) => {
     const settings = await makeScheduled(t, ['mirror: "0 2 * * *"']);
     assert.equal((await runNow(await makeScheduled(t, ['retention: "@daily"']), 'retention')).jobs.length, 1);
     const mirror = await makeDirectory(t, 'mirror');
     const backup = { ...settings.backup, mirror: join(mirror, 'copy') };
+    // The job runs as a process of its own, which reads the settings again.
+    const yaml = await readFile(join(settings.dir, 'idkit.yaml'), 'utf8');
+    const configure = (target: string) =>
+      writeFile(join(settings.dir, 'idkit.yaml'), `${yaml}backup: { mirror: ${target} }\n`);
+    await configure(backup.mirror);
     await putJobRecord(settings.backup.root, 'other', { done: [], expectedBy: '2026-01-02T00:00:00.000Z' });
     assert.equal((await runNow({ ...settings, backup }, 'mirror')).jobs[0]?.run.outcome, 'good');
     await writeFile(join(mirror, 'file'), '');
     const bad = { ...backup, mirror: join(mirror, 'file/copy') };
-    const { jobs, findings } = await runNow({ ...settings, backup: bad }, 'mirror');
-    assert.deepEqual([jobs[0]?.run.exitCode, findings[0]?.code], [3, 'MIRROR_FAILED']);
+    await configure(bad.mirror);
+    const { jobs } = await runNow({ ...settings, backup: bad }, 'mirror');
+    assert.deepEqual([jobs[0]?.run.exitCode, jobs[0]?.run.outcome], [1, 'failed']);
   });
 });
 

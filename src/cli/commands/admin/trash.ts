@@ -129,6 +129,10 @@ async function callBin({ place }: Bin, method: string, path: string, body?: ApiR
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const fault = await responseFault(response, `${method} ${path}`);
+  if (fault?.message.endsWith('under another name.') === true)
+    throw new IdkitError(fault.code, fault.message, {
+      hints: ['add --as NAME to restore it under that name'],
+    });
   if (fault !== undefined) throw fault;
   return response.text === '' ? undefined : JSON.parse(response.text);
 }
@@ -193,14 +197,19 @@ async function restoreTrash(context: CommandContext, flags: Flags, name: string)
 
 async function emptyTrash(context: CommandContext, flags: Flags, name: string | undefined): Promise<Outcome> {
   const all = flags['all'] === true;
-  if (all === (name !== undefined)) throw new IdkitError('IDKIT_USAGE', 'empty needs either a name or --all');
+  if (all === (name !== undefined))
+    throw new IdkitError('IDKIT_USAGE', 'empty needs either a name or --all', {
+      hints: ['idkit admin trash list prints the deleted records'],
+    });
   requireConsent(context, all ? 'erase all deleted records' : `erase ${name}`);
   const bin = await openBin(context, flags);
   const entries: ApiRecord[] = [];
   if (name !== undefined) entries.push(await findEntry(bin, name));
   else for await (const entry of entriesOf(bin)) entries.push(entry);
   const what =
-    name === undefined ? `${entries.length} deleted records` : `the ${entries[0]!['kind']} ${name}`;
+    name === undefined
+      ? `${entries.length} deleted records`
+      : `${entries[0]!['kind']} ${entries[0]!['name']}`;
   if (entries.length > 0) await askConsent(context, `Erase ${what}${bin.where} for good?`);
   for (const entry of entries) await callBin(bin, 'DELETE', `${bin.path}${apiPath(String(entry['id']))}`);
   return {

@@ -5,6 +5,7 @@ import { type AdminApi, path } from '../../api/admin-api.ts';
 import { ConfirmButton, FormDialog, TextField } from '../../components/forms.tsx';
 import { Screen } from '../../components/frame.tsx';
 import { formatTime, PagedTable } from '../../components/paged-table.tsx';
+import { useRights } from '../../components/rights.tsx';
 import { useChange } from '../../components/service-calls.tsx';
 import { useApi } from '../../components/session.tsx';
 
@@ -76,8 +77,16 @@ function binOfRealms(api: AdminApi): Bin {
 function Deleted({ title, description, bin }: { title: string; description: string; bin: Bin }) {
   const [restoring, setRestoring] = useState<DeletedRecord>();
   const [leftOut, setLeftOut] = useState<string>();
+  const { keepsDeleted } = useRights(undefined);
   return (
-    <Screen title={title} description={description}>
+    <Screen
+      title={title}
+      description={
+        keepsDeleted
+          ? description
+          : 'Every deletion is final, because trashDays is 0 in idkit.yaml. Records that were deleted before are listed until they expire.'
+      }
+    >
       {leftOut === undefined ? null : (
         <Alert
           isInline
@@ -95,7 +104,7 @@ function Deleted({ title, description, bin }: { title: string; description: stri
         rowKey={({ id }) => id}
         list={bin.list}
         searchLabel="Search by name"
-        empty="Nothing was deleted"
+        empty={keepsDeleted ? 'Nothing was deleted' : 'No deleted records are kept'}
         columns={[
           { title: 'Kind', cell: ({ kind }) => KINDS[kind] },
           {

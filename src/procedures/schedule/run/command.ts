@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { ownDirectory } from '../../../config/index.ts';
 import {
@@ -10,6 +9,7 @@ import {
   jsonFields,
 } from '../../../core/index.ts';
 import type { Finding, Reporter } from '../../run.ts';
+import { readLines } from './read-lines.ts';
 
 /** The result of a command of idkit that ran as a process of its own. */
 export interface CommandResult {
@@ -29,6 +29,9 @@ export interface CommandOptions {
   signal: AbortSignal;
 }
 
+/** Maximum length in characters of a line of JSON: the result can list every set of a root. */
+const LONGEST_RESULT = 64 * 1024 * 1024;
+
 /**
  * Runs a command of this idkit, in a process of its own, so that neither its memory nor a crash affects the scheduler.
  * Never throws for a failed command: the result says how it ended.
@@ -44,8 +47,8 @@ export function runCommand(words: readonly string[], options: CommandOptions): P
       detached: true,
     });
     const seen: Seen = { findings: [], errors: [] };
-    createInterface({ input: child.stdout }).on('line', (line) => readLine(line, seen, options));
-    createInterface({ input: child.stderr }).on('line', (line) => {
+    readLines(child.stdout, (line) => readLine(line, seen, options), LONGEST_RESULT);
+    readLines(child.stderr, (line) => {
       seen.errors.push(line);
       if (seen.errors.length > 20) seen.errors.shift();
       onLine(line);

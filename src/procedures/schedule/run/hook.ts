@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import { errorMessage, systemErrorCode } from '../../../core/index.ts';
+import { readLines } from './read-lines.ts';
 
 /** Time in milliseconds between SIGTERM and SIGKILL. */
 const LAST_CHANCE = 5_000;
@@ -48,12 +48,19 @@ export function runHook(options: HookOptions): Promise<string | undefined> {
     const end = (why: string) => {
       ended ??= why;
       signalGroup(child.pid, 'SIGTERM');
-      killing ??= setTimeout(() => signalGroup(child.pid, 'SIGKILL'), lastChance);
+      killing ??= setTimeout(() => {
+        signalGroup(child.pid, 'SIGKILL');
+        // A process of another user cannot be ended, and must not hold up the other jobs.
+        killing = setTimeout(() => {
+          child.unref();
+          settle(`${ended}, and it cannot be ended`);
+        }, lastChance);
+      }, lastChance);
     };
     const limit = setTimeout(() => end(`it ran longer than ${seconds} s`), seconds * 1000);
     const onAbort = () => end('the scheduler is ending');
     signal.addEventListener('abort', onAbort, { once: true });
-    for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
+    for (const stream of [child.stdout, child.stderr]) readLines(stream, onLine);
     const settle = (why: string | undefined) => {
       clearTimeout(limit);
       clearTimeout(killing);
@@ -83,12 +90,15 @@ function pick(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   );
 }
 
-/** Sends a signal to every process of a group. A group that has ended counts as signalled. */
+/**
+ * Sends a signal to every process of a group. A group that has ended counts as signalled, and so does one of another
+ * user, for example of a hook that calls sudo: the scheduler must not end because of it.
+ */
 function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    if (systemErrorCode(error) !== 'ESRCH') throw error;
+    if (!['ESRCH', 'EPERM'].includes(systemErrorCode(error) ?? '')) throw error;
   }
 }

@@ -66,6 +66,8 @@ test('reports what a restore left out, several records of one name, and what doe
   assert.match(several.stderr, /name one of them by its id/);
   const [entry] = await acme.list('trash list --search carol');
   await acme.succeed(`trash restore ${entry?.['id']}`);
+  const clash = await acme.admin('trash restore carol');
+  assert.match(clash.stderr, /^hint: add --as NAME/m);
   const none = await acme.admin('trash restore nobody');
   assert.match(none.stderr, /the bin of realm acme has no record nobody/);
 });

@@ -62,6 +62,7 @@ const KINDS: readonly Kind[] = [
       { title: 'OPERATION', field: 'operationType' },
       { title: 'RESOURCE', field: 'resourceType', priority: 3 },
       { title: 'PATH', field: 'resourcePath' },
+      { title: 'ID', field: 'id', priority: 2 },
       { title: 'ADMINISTRATOR', field: 'authDetails.userId', priority: 4 },
       { title: 'ADDRESS', field: 'authDetails.ipAddress', priority: 5 },
       { title: 'ERROR', field: 'error', priority: 2 },

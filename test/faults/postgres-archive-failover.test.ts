@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { parsePostgresUrl } from '../../../../src/config/index.ts';
-import { findChains } from '../../../../src/platform/postgres/archive/moments.ts';
-import { runSql } from '../../../store/databases.ts';
-import { missingPostgres, type PostgresServer, startPostgres } from '../../../store/postgres-server.ts';
-import { waitUntil } from '../../../wait-until.ts';
-import { makeArchive, numbersAt, startArchiver, waitUntilProven, write } from './archived.ts';
+import { parsePostgresUrl } from '../../src/config/index.ts';
+import { findChains } from '../../src/platform/postgres/archive/moments.ts';
+import {
+  makeArchive,
+  numbersAt,
+  startArchiver,
+  waitUntilProven,
+  write,
+} from '../platform/postgres/archive/archived.ts';
+import { runSql } from '../store/databases.ts';
+import { missingPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const skip = missingPostgres() ?? false;
 
