@@ -160,7 +160,10 @@ test('an administrator manages users, groups and roles in the console', async (t
       await row('orders: read').getByText('Included in staff').waitFor();
       await checkScreen(page, 'user-effective-roles');
       assert.equal(await button('Unassign seller').count(), 0);
-      await page.getByLabel('Only assigned directly').check();
+      const onlyDirect = page.getByLabel('Only assigned directly');
+      await onlyDirect.check();
+      const focused = await page.evaluate('document.activeElement?.id');
+      assert.equal(focused, await onlyDirect.getAttribute('id'), 'the box keeps the focus');
       await row('seller').waitFor({ state: 'detached' });
       await button('Unassign staff').click();
       await says('staff was removed');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, type TestContext, test } from 'node:test';
@@ -199,6 +200,18 @@ test('deletes users only after a confirmation, and a user that does not exist is
   const ran = await idkit(['admin', 'bulk', 'delete', file, '--yes', '--json']);
   assert.deepEqual(linesOf(ran), ['2 deleted alice', '3 unchanged nobody']);
   assert.deepEqual(await namesOf('users'), ['bob', 'carol']);
+});
+
+test('asks before it reads a pipe, whose lines it cannot count', async (t) => {
+  const pipe = join(makeDirectory(t), 'users');
+  execFileSync('mkfifo', [pipe]);
+  const no = await idkit(['admin', 'bulk', 'delete', pipe, '--format', 'csv'], {
+    terminal: true,
+    stdin: 'n\r',
+  });
+  assert.equal(no.code, 2);
+  assert.match(no.stderr, new RegExp(`Delete the users in .*users from realm ${realm}\\?`));
+  assert.deepEqual(await namesOf('users'), ['alice', 'bob', 'carol']);
 });
 
 test('an id, a group or a role cannot name another record through dot segments of its path', async (t) => {

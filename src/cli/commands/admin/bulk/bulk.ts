@@ -112,7 +112,8 @@ async function deleteAll(context: CommandContext, flags: Flags, file: string): P
     );
   return runBulk(context, flags, file, deleteUsers(), async (lines) => {
     const realm = realmFlag(context, flags);
-    const question = `Delete the users in ${file} (${renderCount(lines, 'line')}) from realm ${realm}?`;
+    const count = lines === undefined ? '' : ` (${renderCount(lines, 'line')})`;
+    const question = `Delete the users in ${file}${count} from realm ${realm}?`;
     if (!(await confirm(terminal, question, signal)))
       throw new IdkitError('IDKIT_USAGE', 'the answer was not yes, so nothing was deleted');
   });

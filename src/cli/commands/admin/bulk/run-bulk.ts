@@ -73,14 +73,15 @@ export function withBulkFlags(command: CliCommand): CliCommand {
  * Applies the work to each user of a file, and reports each line on stdout while it runs.
  *
  * @param file a path, or `-` for stdin
- * @param confirmed called with the number of lines of a file before anything is changed. It throws if nobody confirms.
+ * @param confirmed called before anything is changed, with the number of lines, which is undefined for a pipe. It throws if
+ *   nobody confirms.
  */
 export async function runBulk(
   context: CommandContext,
   flags: Flags,
   file: string,
   work: BulkWork,
-  confirmed?: (lines: number) => Promise<void>,
+  confirmed?: (lines: number | undefined) => Promise<void>,
 ): Promise<Outcome> {
   const realm = realmFlag(context, flags);
   const dryRun = flags['dryRun'] === true;
@@ -90,7 +91,7 @@ export async function runBulk(
   const source = findSource(context, file);
   // A first pass finds a broken file before anything is changed, and counts the records for the progress.
   const total = source.isRepeatable ? await countRecords(await source.open(format), work) : undefined;
-  if (total !== undefined) await confirmed?.(total);
+  await confirmed?.(total);
   const input = await source.open(format);
   if (input.columns !== undefined) work.checkColumns(input.columns);
   const { admin } = await connect(context, flags);
